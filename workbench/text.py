@@ -15,7 +15,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]
 
 
 def clean(text: str) -> str:
-    """Return ``text`` without terminal control sequences; tabs and newlines stay, ``\\r\\n`` becomes ``\\n``."""
+    r"""Return ``text`` without terminal control sequences; tabs and newlines stay, ``\r\n`` becomes ``\n``."""
     text = text.replace("\r\n", "\n")
     return _CONTROLS.sub("", _ESCAPES.sub("", text))
 

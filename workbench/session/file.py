@@ -1,0 +1,215 @@
+"""Open, create and migrate session files; every way in which that can fail is one sentence."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from workbench import __version__
+from workbench.errors import WorkbenchError
+from workbench.session import schema
+
+SUFFIX = ".session"
+_BUSY_MS = 10_000
+_HEADER = b"SQLite format 3\x00"
+
+
+class SessionError(WorkbenchError):
+    """A session file cannot be used."""
+
+
+class SessionMissing(SessionError):
+    """There is no session at that path."""
+
+    exit_code = 2
+
+
+class SessionCorrupt(SessionError):
+    """The file is damaged or not a session."""
+
+
+class SessionNewer(SessionError):
+    """The file was written by a newer version of the program."""
+
+
+class SessionLocked(SessionError):
+    """Somebody else is writing and did not let go in time."""
+
+
+class SessionFull(SessionError):
+    """The disk is full (or the file may not grow)."""
+
+
+@contextlib.contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors inside the block into sentences about ``path``."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise translate(error, path) from error
+
+
+def translate(error: sqlite3.Error, path: Path) -> SessionError:
+    """Return the sentence for an SQLite error about ``path``."""
+    words = str(error).lower()
+    if "full" in words or "disk i/o" in words:
+        return SessionFull(
+            f"The disk is full: {path.name} could not be written. Everything finished so far is kept; "
+            f"free some space, then run: workbench resume {path}"
+        )
+    if "locked" in words or "busy" in words:
+        return SessionLocked(f"{path.name} is locked by another program; close it, then try again.")
+    if "readonly" in words or "read-only" in words:
+        return SessionError(f"{path.name} is read-only; copy it to a folder where you may write.")
+    if "unable to open" in words:
+        return SessionError(f"{path} cannot be opened; check that the folder exists and that you may write there.")
+    return SessionCorrupt(
+        f"{path.name} is damaged or not a session ({error}); nothing was changed. If you have a copy, open that."
+    )
+
+
+def connect(path: Path, *, write: bool) -> sqlite3.Connection:
+    """Return a connection to an existing, current session file.
+
+    Args:
+        path: The session file.
+        write: Whether rows may be written; a connection that only reads still needs to write side files
+            while others write, so a file in a folder without write permission is opened as immutable.
+
+    Raises:
+        SessionError: The file is missing, damaged, newer, older (migrate first) or locked.
+    """
+    if not path.exists():
+        raise SessionMissing(f"There is no session {path}; `workbench locate sessions` tells where they are kept.")
+    version = peek_version(path)
+    if version > schema.SCHEMA_VERSION:
+        raise SessionNewer(
+            f"{path.name} was written by a newer version of the workbench (schema {version}, this one knows "
+            f"{schema.SCHEMA_VERSION}); upgrade the workbench to open it. The file was not changed."
+        )
+    if version < schema.SCHEMA_VERSION:
+        migrate(path)
+    with translated(path):
+        fixed = not write and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+        uri = f"{path.resolve().as_uri()}?{'immutable=1' if fixed else 'mode=rw'}"
+        connection = sqlite3.connect(
+            uri, uri=True, isolation_level=None, timeout=_BUSY_MS / 1000, check_same_thread=False
+        )
+        try:
+            connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+            if not write:
+                connection.execute("PRAGMA query_only = ON")
+            else:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = NORMAL")
+                connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("SELECT value FROM meta WHERE key = 'created_at'").fetchone()
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def peek_version(path: Path) -> int:
+    """Return the schema version of the file at ``path`` without locking or changing it.
+
+    Raises:
+        SessionCorrupt: The file is no session.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(100)
+    except IsADirectoryError:
+        raise SessionCorrupt(f"{path} is a folder, not a session file.") from None
+    except OSError as error:
+        raise SessionError(f"{path} cannot be read: {error.strerror}.") from None
+    if len(head) < 100 or not head.startswith(_HEADER) or int.from_bytes(head[68:72], "big") != schema.APPLICATION_ID:
+        raise SessionCorrupt(
+            f"{path.name} is not a workbench session (or its first page is damaged); nothing was changed."
+        )
+    return int.from_bytes(head[60:64], "big")
+
+
+def create(path: Path, name: str | None = None) -> None:
+    """Create an empty session file at ``path``; the folder is created too.
+
+    The file appears complete or not at all: it is built beside its place and renamed.
+
+    Raises:
+        SessionError: The file exists or cannot be written.
+    """
+    if path.exists():
+        raise SessionError(f"{path} exists already; choose another name or open it.")
+    building = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with translated(path):
+            connection = sqlite3.connect(building, isolation_level=None)
+            try:
+                connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
+                connection.executescript(
+                    f"BEGIN; {schema.TABLES} {schema.TRIGGERS} PRAGMA user_version = {schema.SCHEMA_VERSION}; COMMIT;"
+                )
+                connection.executemany(
+                    "INSERT INTO meta VALUES (?, ?)",
+                    [
+                        ("name", name or path.stem),
+                        ("created_at", repr(time.time())),
+                        ("created_by", f"workbench {__version__}"),
+                    ],
+                )
+                connection.execute("PRAGMA journal_mode = WAL")
+            finally:
+                connection.close()
+        # A hard link fails where a rename would overwrite a session that somebody created meanwhile.
+        try:
+            os.link(building, path)
+        except FileExistsError:
+            raise SessionError(f"{path} exists already; choose another name or open it.") from None
+        except OSError:
+            building.rename(path)
+    except OSError as error:
+        raise SessionError(f"The session {path} cannot be created: {error.strerror}.") from None
+    finally:
+        building.unlink(missing_ok=True)
+
+
+def migrate(path: Path) -> None:
+    """Bring an older session file to the current schema, on a copy that then takes its place.
+
+    Raises:
+        SessionError: There is no way from that version, or the copy could not be made; the file is as it was.
+    """
+    version = peek_version(path)
+    copy = path.with_name(f".{path.name}.{os.getpid()}.migrating")
+    try:
+        with translated(path):
+            source = sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)
+            target = sqlite3.connect(copy, isolation_level=None)
+            try:
+                source.backup(target)
+                target.execute("BEGIN IMMEDIATE")
+                while version < schema.SCHEMA_VERSION:
+                    step = schema.MIGRATIONS.get(version)
+                    if step is None:
+                        raise SessionError(f"{path.name} has schema {version}, which this version cannot migrate.")
+                    step(target)
+                    version += 1
+                    target.execute(f"PRAGMA user_version = {version}")
+                target.execute("COMMIT")
+                target.execute("PRAGMA journal_mode = WAL")
+            finally:
+                source.close()
+                target.close()
+        shutil.copymode(path, copy)
+        copy.replace(path)
+    except OSError as error:
+        raise SessionError(f"{path.name} could not be migrated: {error.strerror}; it is as it was.") from None
+    finally:
+        for leftover in (copy, Path(f"{copy}-wal"), Path(f"{copy}-shm")):
+            leftover.unlink(missing_ok=True)

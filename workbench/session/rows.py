@@ -1,0 +1,252 @@
+"""What a reader gets: one frozen row type per table, its fields named and ordered as the columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run: what a person started. ``config`` is the decoded JSON of :class:`workbench.engine.plan` objects."""
+
+    id: str
+    kind: str
+    config: str
+    state: str
+    created_at: float
+    started_at: float | None
+    finished_at: float | None
+    error: str | None
+    note: str | None
+    spend_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRow:
+    """A trial: one agent with one model on one test case, one repeat. Blobs are digests; tokens and seconds are sums."""
+
+    id: str
+    run_id: str
+    position: int
+    case_id: str
+    case_name: str
+    agent: str
+    model: str
+    repeat: int
+    state: str
+    error_kind: str | None
+    error: str | None
+    snapshot: str | None
+    parsed: int | None
+    readme_blob: str | None
+    metadata_blob: str | None
+    steps: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float | None
+    started_at: float | None
+    finished_at: float | None
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """One step of a trajectory; ``problem`` says why an answer could not be used, ``settings`` is JSON."""
+
+    trial_id: str
+    number: int
+    kind: str
+    action: str
+    target: str
+    call_id: int | None
+    answer_blob: str | None
+    observation_blob: str | None
+    observation_size: int
+    problem: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost_usd: float | None
+    seconds: float | None
+    model: str | None
+    settings: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRow:
+    """A path that the agent listed or read, at which step first; ``size`` in bytes as shown to the agent."""
+
+    trial_id: str
+    path: str
+    how: str
+    step: int
+    size: int
+    blob: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """A model call with its exact messages (``messages_blob``: JSON list of ``[role, content digest]``)."""
+
+    id: int
+    run_id: str | None
+    scope: str
+    purpose: str
+    model: str
+    digest: str
+    sample: int
+    nth: int
+    messages_blob: str
+    shape_blob: str | None
+    sampling: str
+    answer_blob: str | None
+    reasoning_blob: str | None
+    answered_by: str | None
+    finish_reason: str | None
+    error_kind: str | None
+    error: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cached_tokens: int | None
+    cost_usd: float | None
+    latency_s: float | None
+    attempts: str
+    source: str
+    started_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRow:
+    """The scores of a trial by one rubric and judge; a tier is None where it is unscored."""
+
+    trial_id: str
+    rubric: str
+    judge: str
+    total: float | None
+    out_of: float
+    tier1: float | None
+    tier2: float | None
+    tier3: float | None
+    tier4: float | None
+    card_blob: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationRow:
+    """A person's remark on a work item (and, where given, on one of its steps)."""
+
+    id: int
+    item: str
+    step: int | None
+    text: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """A regeneration task; ``tests`` is a JSON list of test ids, ``coverage`` a share of 0 to 1, ``seconds`` of its tests."""
+
+    id: str
+    run_id: str
+    position: int
+    snapshot: str
+    path: str
+    qualified_name: str
+    occurrence: int
+    start_line: int | None
+    end_line: int | None
+    tests: str
+    coverage: float | None
+    seconds: float | None
+    source_blob: str | None
+    body_blob: str | None
+    docstring_blob: str | None
+    docs: str
+    prompt_blob: str | None
+    leak: float | None
+    controls: str | None
+    state: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedRow:
+    """A function that became no task, at which stage and why."""
+
+    run_id: str
+    path: str
+    qualified_name: str
+    occurrence: int
+    stage: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageRow:
+    """One stage of task building: its state and how many of how many are done."""
+
+    run_id: str
+    name: str
+    position: int
+    state: str
+    done: int
+    total: int | None
+    note: str | None
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRow:
+    """A candidate body and, once tested, its verdict."""
+
+    id: str
+    run_id: str
+    task_id: str
+    evaluator: str
+    sample: int
+    control: int
+    state: str
+    call_id: int | None
+    answer_blob: str | None
+    body_blob: str | None
+    notes: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost_usd: float | None
+    asked_s: float | None
+    verdict: str | None
+    verdict_reason: str | None
+    path_taken: str | None
+    tested_s: float | None
+    outcomes_blob: str | None
+    at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class FailingTestRow:
+    """A test that did not pass for a candidate."""
+
+    candidate_id: str
+    test_id: str
+    outcome: str
+    message: str
+    traceback_blob: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One entry of the feed: ``kind`` is run, trial, step, seen, score, annotation, task, dropped, stage or candidate."""
+
+    seq: int
+    kind: str
+    item: str
+    part: str | None
+
+
+def columns(row_type: type[Any]) -> str:
+    """Return the column list of a row type for a SELECT."""
+    return ", ".join(field.name for field in fields(row_type))

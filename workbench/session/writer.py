@@ -1,0 +1,243 @@
+"""Record what an engine does, each fact in the file before anybody is shown it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from workbench.errors import WorkbenchError
+from workbench.session import blobs, lease
+from workbench.session.file import connect, translated
+from workbench.session.rows import ScoreRow, SeenRow, StepRow
+
+_RUN_FIELDS = {"state", "started_at", "finished_at", "error", "note", "spend_usd", "config"}
+_TRIAL_FIELDS = {
+    "state",
+    "error_kind",
+    "error",
+    "snapshot",
+    "parsed",
+    "readme_blob",
+    "metadata_blob",
+    "steps",
+    "prompt_tokens",
+    "completion_tokens",
+    "cost_usd",
+    "started_at",
+    "finished_at",
+    "seconds",
+}
+
+
+class SessionWriter:
+    """The writing side of one session file; calls are short transactions, safe from several threads.
+
+    Args:
+        path: An existing session file, see :func:`workbench.session.create`.
+
+    Raises:
+        SessionError: See :func:`workbench.session.file.connect`; every method may also raise ``SessionFull`` or
+            ``SessionLocked``.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._connection = connect(path, write=True)
+
+    def close(self) -> None:
+        """Close the file; the last one out leaves no side files."""
+        with self._lock, contextlib.suppress(sqlite3.Error):
+            self._connection.close()
+
+    def __enter__(self) -> SessionWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Everything inside the block is in the file together or not at all; blocks may nest."""
+        with self._lock, translated(self.path):
+            if self._depth == 0:
+                self._connection.execute("BEGIN IMMEDIATE")
+            self._depth += 1
+            try:
+                yield self._connection
+            except BaseException:
+                self._depth -= 1
+                if self._depth == 0 and self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+            self._depth -= 1
+            if self._depth == 0:
+                try:
+                    self._connection.execute("COMMIT")
+                except BaseException:
+                    if self._connection.in_transaction:
+                        self._connection.execute("ROLLBACK")
+                    raise
+
+    def blob(self, content: str | bytes) -> str:
+        """Store a text once and return its digest."""
+        with self.transaction() as connection:
+            return blobs.put(connection, content)
+
+    def insert(self, table: str, values: Mapping[str, object], *, conflict: str = "ABORT") -> int:
+        """Insert a row; ``conflict`` is SQLite's resolution (ABORT, REPLACE, IGNORE). Returns the row id."""
+        names = ", ".join(values)
+        places = ", ".join("?" * len(values))
+        with self.transaction() as connection:
+            cursor = connection.execute(
+                f"INSERT OR {conflict} INTO {table} ({names}) VALUES ({places})", tuple(values.values())
+            )
+            return int(cursor.lastrowid or 0)
+
+    def update(self, table: str, key: Mapping[str, object], values: Mapping[str, object]) -> int:
+        """Update the rows that match ``key``; returns how many there were."""
+        changed = ", ".join(f"{name} = ?" for name in values)
+        matched = " AND ".join(f"{name} = ?" for name in key)
+        with self.transaction() as connection:
+            cursor = connection.execute(
+                f"UPDATE {table} SET {changed} WHERE {matched}", (*values.values(), *key.values())
+            )
+            return cursor.rowcount
+
+    # -- runs
+
+    def add_run(self, run_id: str, kind: str, config: Mapping[str, object]) -> None:
+        """Record a run that waits for an engine; ``kind`` is document or regenerate, ``config`` its plan."""
+        self.insert(
+            "runs",
+            {
+                "id": run_id,
+                "kind": kind,
+                "config": json.dumps(config, ensure_ascii=False, sort_keys=True),
+                "state": "queued",
+                "created_at": time.time(),
+            },
+        )
+
+    def set_run(self, run_id: str, **values: object) -> None:
+        """Change columns of a run."""
+        assert values.keys() <= _RUN_FIELDS, values
+        self.update("runs", {"id": run_id}, values)
+
+    def add_spend(self, run_id: str, usd: float) -> None:
+        """Add to what a run has spent, in US dollars."""
+        with self.transaction() as connection:
+            connection.execute("UPDATE runs SET spend_usd = spend_usd + ? WHERE id = ?", (usd, run_id))
+
+    def request(self, run_id: str, action: str) -> None:
+        """Ask the engine that executes a run for something (``cancel``)."""
+        self.insert("requests", {"run_id": run_id, "action": action, "created_at": time.time()})
+
+    def take_requests(self, run_id: str) -> list[str]:
+        """Return the actions asked for and not yet handled, and mark them handled."""
+        with self._lock, translated(self.path):
+            waiting = self._connection.execute(
+                "SELECT id, action FROM requests WHERE run_id = ? AND handled_at IS NULL ORDER BY id", (run_id,)
+            ).fetchall()
+        for key, _ in waiting:
+            self.update("requests", {"id": key}, {"handled_at": time.time()})
+        return [action for _, action in waiting]
+
+    def data_version(self) -> int:
+        """Return a number that differs when another connection has committed since."""
+        with self._lock, translated(self.path):
+            return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+
+    # -- who executes a run
+
+    def acquire(self, run_id: str) -> lease.Lease:
+        """Take the lease on a run; raises :class:`workbench.session.lease.RunHeld` while another engine lives."""
+        with self._lock, translated(self.path):
+            return lease.acquire(self._connection, run_id)
+
+    def renew(self, held: lease.Lease) -> None:
+        """Write a heartbeat."""
+        with self._lock, translated(self.path):
+            lease.renew(self._connection, held)
+
+    def release(self, held: lease.Lease) -> None:
+        """Give a lease back."""
+        with self._lock, translated(self.path):
+            lease.release(self._connection, held)
+
+    # -- trials
+
+    def add_trial(
+        self, trial_id: str, run_id: str, position: int, case: tuple[str, str], agent: str, model: str, repeat: int
+    ) -> bool:
+        """Record a trial that waits; ``case`` is (id, name). Returns False if the session has that trial already."""
+        with self.transaction() as connection:
+            if connection.execute("SELECT 1 FROM trials WHERE id = ?", (trial_id,)).fetchone():
+                return False
+            self.insert(
+                "trials",
+                {
+                    "id": trial_id,
+                    "run_id": run_id,
+                    "position": position,
+                    "case_id": case[0],
+                    "case_name": case[1],
+                    "agent": agent,
+                    "model": model,
+                    "repeat": repeat,
+                    "state": "queued",
+                },
+            )
+            return True
+
+    def set_trial(self, trial_id: str, **values: object) -> None:
+        """Change columns of a trial."""
+        assert values.keys() <= _TRIAL_FIELDS, values
+        self.update("trials", {"id": trial_id}, values)
+
+    def add_snapshot(self, digest: str, source: str, revision: str, files: Sequence[tuple[str, int]]) -> None:
+        """Record what a repository looked like: the (path, size in bytes) of each file that an agent may see."""
+        with self.transaction():
+            listing = self.blob(json.dumps([list(item) for item in files], ensure_ascii=False))
+            self.insert(
+                "snapshots",
+                {"digest": digest, "source": source, "revision": revision, "files_blob": listing},
+                conflict="REPLACE",
+            )
+
+    def add_step(self, step: StepRow) -> None:
+        """Record a step; a step that is there already stays as it was first recorded."""
+        values = {name: getattr(step, name) for name in StepRow.__dataclass_fields__}
+        self.insert("steps", values, conflict="IGNORE")
+
+    def forget_errors(self, trial_id: str) -> None:
+        """Remove the error steps of a trial that is about to be tried again; its calls keep their errors."""
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM steps WHERE trial_id = ? AND kind = 'error'", (trial_id,))
+
+    def add_seen(self, seen: Sequence[SeenRow]) -> None:
+        """Record paths that an agent listed or read; the first time counts."""
+        with self.transaction():
+            for row in seen:
+                values = {name: getattr(row, name) for name in SeenRow.__dataclass_fields__}
+                self.insert("seen", values, conflict="IGNORE")
+
+    def put_score(self, score: ScoreRow) -> None:
+        """Record the scores of a trial by one rubric and judge, in place of earlier ones."""
+        values = {name: getattr(score, name) for name in ScoreRow.__dataclass_fields__}
+        self.insert("scorecards", values, conflict="REPLACE")
+
+    def annotate(self, item: str, text: str, step: int | None = None) -> None:
+        """Keep a person's remark on a work item or one of its steps."""
+        if not text.strip():
+            raise WorkbenchError("An annotation needs some text.")
+        self.insert("annotations", {"item": item, "step": step, "text": text, "at": time.time()})
