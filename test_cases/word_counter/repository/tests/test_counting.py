@@ -191,6 +191,6 @@ def test_summarize():
         "28 bytes",
         "3 lines, 1 blank",
         "6 words, 5 unique",
-        "average word length: 3.0",
+        "average word length: 2.8",
         "longest word: longer",
     ]
