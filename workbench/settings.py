@@ -75,7 +75,7 @@ def _convert(name: str, kind: object, value: object, origin: str) -> object:
             return False
         raise UsageError(f"{origin}: {name} must be true or false, not {value!r}.")
     if kind in (int, float):
-        number = typing.cast("type[int] | type[float]", kind)
+        number = kind
         try:
             if isinstance(value, bool):
                 raise ValueError
