@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console, Group
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
+from rich.table import Table
 from rich.text import Text
 
 from countdown_timer.clock import Countdown
@@ -31,10 +32,12 @@ def headline(countdown: Countdown) -> Text:
 
 
 def countdown_view(countdown: Countdown, width: int = 40) -> Group:
-    """Return what a countdown shows: its headline, a progress bar of that width, and its percentage."""
+    """Return what a countdown shows: its headline, and below it a progress bar of that width with its percentage."""
     fraction = countdown.fraction()
     bar = ProgressBar(total=1.0, completed=fraction, width=width, complete_style=colour_for(fraction))
-    return Group(headline(countdown), bar, Text(percent(fraction)))
+    row = Table.grid(padding=(0, 1))
+    row.add_row(bar, percent(fraction))
+    return Group(headline(countdown), row)
 
 
 def stopwatch_view(elapsed: float) -> Text:
