@@ -1,0 +1,162 @@
+"""A ``case.toml`` with its ground truth, read and validated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path, PurePosixPath
+
+from workbench.catalog.cases import KINDS, Facts, TestCase
+from workbench.catalog.problems import BadCase
+from workbench.catalog.tables import Table, load_toml
+from workbench.errors import WorkbenchError
+from workbench.repository import Source, parse_source
+
+CASE_FILE = "case.toml"
+GROUND_TRUTH = "ground_truth"
+
+_KEYS = tuple(field.name for field in fields(TestCase) if field.name != "folder")
+_FACT_KEYS = tuple(field.name for field in fields(Facts))
+_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,62}[A-Za-z0-9_-])?")
+_README_LIMIT = 1_000_000
+
+
+def valid_id(text: str) -> bool:
+    """Tell whether a text can be a case's id: it is also a folder's name and a command-line argument."""
+    return _ID.fullmatch(text) is not None
+
+
+def read_case(folder: Path) -> TestCase:
+    """Read the case in ``folder``.
+
+    Facts come from the table ``[facts]`` or from ``ground_truth/facts.toml``; the reference README is
+    ``ground_truth/README.md`` unless ``reference_readme`` names another file of the case.
+
+    Raises:
+        BadCase: Something in it is missing, misspelt or of the wrong kind.
+    """
+    file = folder / CASE_FILE
+    table = Table(load_toml(file), file, _KEYS)
+    case_id = table.text("id", folder.name)
+    if not valid_id(case_id):
+        raise table.wrong("id", "a short name of letters, digits, '_', '-' and '.'")
+    kind = table.text("kind", "own")
+    if kind not in KINDS:
+        raise table.wrong("kind", f"one of {', '.join(KINDS)}")
+    source = _source(table, "source", table.text("source", ""))
+    if source == "" and not (folder / "repository").is_dir():
+        raise BadCase(f"{file}: 'source' is empty and there is no folder 'repository' beside it; add one of them.")
+    alternatives = tuple(_source(table, "alternatives", text) for text in table.texts("alternatives"))
+    name = table.text("name", case_id)
+    facts = _facts(table, folder)
+    agent_description = table.text("agent_description", "") or f"{name}: a software project."
+    if facts is not None and _repeats(agent_description, facts.main_purpose):
+        raise table.wrong("agent_description", "something else than the main purpose, which the agent is to find out")
+    return TestCase(
+        id=case_id,
+        name=name,
+        description=table.text("description", ""),
+        kind=kind,
+        domain=table.text("domain", ""),
+        language=table.text("language", "Python"),
+        source=source,
+        alternatives=alternatives,
+        sha256=_checksums(table, [text for text in (source, *alternatives) if text]),
+        hidden=table.texts("hidden"),
+        facts=facts,
+        reference_readme=_reference(table, folder),
+        license=table.text("license", "") or None,
+        install=table.texts("install"),
+        test=table.texts("test"),
+        folder=folder,
+        agent_description=agent_description,
+    )
+
+
+def takes_checksum(source: Source) -> bool:
+    """Tell whether a source is one archive with a checksum of its own."""
+    return source.kind in {"sdist", "archive"}
+
+
+def _source(table: Table, key: str, text: str) -> str:
+    if not text.strip():
+        return ""
+    # A path in a case is relative to the case, not to where the program happens to run.
+    if text.startswith(("./", "../")):
+        text = str(table.file.parent / text)
+    try:
+        return str(parse_source(text))
+    except WorkbenchError as error:
+        raise BadCase(f"{table.file}: '{key}' is no source: {error}") from None
+
+
+def _checksums(table: Table, sources: list[str]) -> Mapping[str, str]:
+    if "sha256" not in table:
+        return {}
+    pins: Mapping[str, object]
+    try:
+        pins = table.table("sha256") or {}
+    except BadCase:
+        archives = [text for text in sources if takes_checksum(parse_source(text))]
+        if len(archives) != 1:
+            raise table.wrong(
+                "sha256", 'a table with one checksum for each source, such as "NAME==1.0" = "…"'
+            ) from None
+        pins = {archives[0]: table.text("sha256", "")}
+    checked: dict[str, str] = {}
+    for text, value in pins.items():
+        key = _source(table, "sha256", text)
+        if key not in sources:
+            raise table.wrong("sha256", f"about the case's own sources, and '{text}' is none of them")
+        if not isinstance(value, str) or not re.fullmatch(r"[0-9a-fA-F]{64}", value):
+            raise table.wrong("sha256", f"64 hexadecimal digits for '{text}'")
+        checked[key] = value.lower()
+    return checked
+
+
+def _facts(table: Table, folder: Path) -> Facts | None:
+    inline = table.table("facts")
+    file = folder / GROUND_TRUTH / "facts.toml"
+    if inline is not None and file.is_file():
+        raise BadCase(f"{table.file}: the facts are given twice, as [facts] and in {file}; keep one of them.")
+    if inline is not None:
+        facts = Table(inline, table.file, _FACT_KEYS, "facts")
+    elif file.is_file():
+        facts = Table(load_toml(file), file, _FACT_KEYS)
+    else:
+        return None
+    main_file = facts.text("main_file", "")
+    if main_file.startswith("/") or ".." in PurePosixPath(main_file).parts:
+        raise facts.wrong("main_file", "a path inside the repository")
+    return Facts(
+        main_purpose=facts.text("main_purpose"),
+        dependencies=facts.texts("dependencies"),
+        run_command=facts.text("run_command", ""),
+        key_features=facts.texts("key_features"),
+        must_mention=facts.texts("must_mention"),
+        main_file=main_file,
+    )
+
+
+def _reference(table: Table, folder: Path) -> str | None:
+    named = table.text("reference_readme", "")
+    file = folder / (named or f"{GROUND_TRUTH}/README.md")
+    if not named and not file.is_file():
+        return None
+    if not file.resolve().is_relative_to(folder.resolve()):
+        raise table.wrong("reference_readme", "a file inside the case's folder")
+    try:
+        with file.open("rb") as stream:
+            return stream.read(_README_LIMIT).decode("utf-8", "replace")
+    except OSError:
+        raise table.wrong(
+            "reference_readme", f"a readable file of the case, and '{named or file.name}' is not"
+        ) from None
+
+
+def _repeats(description: str, purpose: str) -> bool:
+    def words(text: str) -> str:
+        return " ".join(re.findall(r"\w+", text.casefold()))
+
+    return bool(words(purpose)) and words(purpose) in words(description)

@@ -1,0 +1,98 @@
+"""From a source to an immutable snapshot in the cache.
+
+What needs the network or an archive format lives in a module of its own, imported when it is needed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from workbench import paths
+from workbench.repository.problems import ChecksumMismatch
+from workbench.repository.sources import Source, checked_sha256, parse_source
+from workbench.repository.store import Known, Snapshot, Store
+from workbench.repository.tree import Limits
+
+_LIMITS = Limits()
+# A file changed within this time of being copied may have been changed again within one tick of its clock.
+_RACY_SECONDS = 1.0
+
+
+def fetch(
+    source: Source | str,
+    *,
+    cache: Path | None = None,
+    expected_sha256: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Snapshot:
+    """Copy a repository into the cache, or find it there.
+
+    A pinned release, a git revision and an unchanged folder are fetched once; afterwards no network is used. A branch
+    stays at the commit that was fetched until `forget` is called.
+
+    Args:
+        source: A source or its text.
+        cache: Folder of the cache; `paths.cache_dir()` unless given.
+        expected_sha256: Checksum that the archive (of an archive or source distribution) or the snapshot (of a folder
+            or git source) must have.
+        progress: Called with short sentences while it runs.
+
+    Raises:
+        BadSource: The text names no source.
+        SourceUnavailable: It is out of reach.
+        ChecksumMismatch: Something else than the pinned content arrived.
+        UnsafeArchive: It is oversized, or would write outside its folder.
+        FetchError: Anything else that went wrong, such as a full disk.
+    """
+    source = parse_source(source) if isinstance(source, str) else source
+    pins = {checked_sha256(pin) for pin in (expected_sha256, source.sha256) if pin}
+    if len(pins) > 1:
+        raise ChecksumMismatch(f"{source.name} is pinned to two different checksums; correct one of them.")
+    pin = pins.pop() if pins else ""
+    cache = Path(cache or paths.cache_dir()).absolute()
+    tell = progress or (lambda _: None)
+    if source.kind == "folder":
+        return _fetch_folder(source, Store(cache), cache, pin, tell)
+    if source.kind == "git":
+        from workbench.repository import clones
+
+        return clones.fetch(source, Store(cache), _LIMITS, pin, tell)
+    from workbench.repository import archives
+
+    return archives.fetch(source, Store(cache), _LIMITS, pin, tell)
+
+
+def forget(source: Source | str, *, cache: Path | None = None) -> None:
+    """Make the next `fetch` of a source look for it anew: a branch may have moved on."""
+    source = parse_source(source) if isinstance(source, str) else source
+    Store(Path(cache or paths.cache_dir()).absolute()).forget(str(source))
+
+
+def require_digest(snapshot: Snapshot, pin: str) -> Snapshot:
+    """Return the snapshot if its digest is the pinned one, or if nothing is pinned."""
+    if pin and snapshot.digest != pin:
+        raise ChecksumMismatch(
+            f"{snapshot.source} has the content {snapshot.digest[:12]}… where {pin[:12]}… is pinned; it was changed, or "
+            "the pin is wrong."
+        )
+    return snapshot
+
+
+def _fetch_folder(source: Source, store: Store, cache: Path, pin: str, tell: Callable[[str], None]) -> Snapshot:
+    from workbench.repository import folders
+
+    started = time.time()
+    found = folders.scan(Path(source.location), without=cache, limits=_LIMITS, tell=tell)
+    signature, latest = folders.signature(found)
+    known = store.recall(str(source))
+    if known is not None and known.signature == signature and (snapshot := store.load(known)) is not None:
+        return require_digest(snapshot, pin)
+    tell(f"Copying {len(found):,} files of {source.name}…")
+    with store.workspace() as workspace:
+        origin = f"The folder {source.location}"
+        tree = folders.copy(found, workspace / "tree", origin=origin, limits=_LIMITS, tell=tell)
+        unchanging = signature if started - latest > _RACY_SECONDS else "just changed"
+        known = Known(str(source), tree.digest, "", unchanging, started)
+        return require_digest(store.publish(workspace, tree, known), pin)

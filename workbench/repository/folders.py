@@ -1,0 +1,135 @@
+"""A folder on this machine as a source: what belongs to the project, without what tools left behind."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from workbench.repository.problems import SourceUnavailable, UnsafeArchive, reason, shown
+from workbench.repository.tree import Limits, Tree, TreeBuilder
+
+_SKIPPED_FOLDERS = frozenset(
+    {".git", ".hg", ".svn", "__pycache__", "node_modules", ".tox", ".nox", ".eggs", ".mypy_cache", ".pytest_cache"}
+    | {".ruff_cache", ".hypothesis", ".ipynb_checkpoints", "__pypackages__", ".venv", ".import_linter_cache"}
+)
+_SKIPPED_FILES = frozenset({".git", ".DS_Store", ".coverage"})
+_SKIPPED_ENDINGS = (".pyc", ".pyo", ".egg-info")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One entry of a folder: its relative path, its absolute path and its status, not following links."""
+
+    path: str
+    place: str
+    status: os.stat_result
+
+
+def scan(folder: Path, *, without: Path, limits: Limits, tell: Callable[[str], None]) -> list[Found]:
+    """Return the files and links of a project's folder, sorted by path.
+
+    Args:
+        folder: The project.
+        without: A folder that is never part of it: the cache itself may lie inside.
+        limits: Above these the folder is refused before anything is copied.
+        tell: Called with one sentence for each entry that is left out because it cannot be read.
+
+    Raises:
+        SourceUnavailable: There is no such folder, or it cannot be listed.
+        UnsafeArchive: It is larger than the limits.
+    """
+    if not folder.is_dir():
+        what = "is a file, not a folder" if folder.exists() else "does not exist"
+        raise SourceUnavailable(f"The folder {shown(str(folder))} {what}; check the path.")
+    found: list[Found] = []
+    total = 0
+    for entry in _walk(str(folder), str(without), tell):
+        found.append(entry)
+        total += entry.status.st_size
+        if len(found) > limits.entries or total > limits.total_bytes:
+            raise UnsafeArchive(
+                f"The folder {shown(str(folder))} holds more than {limits.entries:,} files or "
+                f"{limits.total_bytes // 1_000_000:,} MB; name the project's own folder inside it."
+            )
+    return sorted(found, key=lambda item: item.path)
+
+
+def signature(found: list[Found]) -> tuple[str, float]:
+    """Return a digest of names, sizes and times, and the latest of the times (seconds since the epoch)."""
+    digest = hashlib.sha256()
+    latest = 0
+    for item in found:
+        status = item.status
+        latest = max(latest, status.st_mtime_ns, status.st_ctime_ns)
+        line = f"{item.path}\0{status.st_size}\0{status.st_mtime_ns}\0{status.st_ctime_ns}\0{status.st_mode}\n"
+        digest.update(line.encode())
+    return digest.hexdigest(), latest / 1e9
+
+
+def copy(found: list[Found], root: Path, *, origin: str, limits: Limits, tell: Callable[[str], None]) -> Tree:
+    """Copy what `scan` found into the empty folder ``root``."""
+
+    def leave_out(path: str, target: str) -> None:
+        tell(f"Left out the link '{shown(path)}': it leads out of the folder, to '{shown(target)}'.")
+
+    builder = TreeBuilder(root, origin, leave_out, limits)
+    for item in found:
+        if stat.S_ISLNK(item.status.st_mode):
+            builder.add_link(item.path, os.readlink(item.place))  # noqa: PTH115  a plain string, on a hot path
+            continue
+        try:
+            file = open(item.place, "rb")  # noqa: SIM115, PTH123  opened apart, so that only this error is caught
+        except OSError as error:
+            tell(f"Left out '{shown(item.path)}': {reason(error)}.")
+            continue
+        with file:
+            builder.add_file(
+                item.path,
+                iter(partial(file.read, 1 << 20), b""),
+                executable=bool(item.status.st_mode & stat.S_IXUSR),
+            )
+    return builder.finish()
+
+
+def _walk(root: str, without: str, tell: Callable[[str], None]) -> Iterator[Found]:
+    pending = [(root, "")]
+    while pending:
+        folder, prefix = pending.pop()
+        try:
+            entries = list(os.scandir(folder))
+        except OSError as error:
+            if folder == root:
+                raise SourceUnavailable(f"The folder {shown(root)} cannot be read: {reason(error)}.") from None
+            tell(f"Left out the folder '{shown(prefix)}': {reason(error)}.")
+            continue
+        for entry in entries:
+            path = prefix + entry.name
+            try:
+                path.encode("utf-8")
+            except UnicodeEncodeError:
+                tell(f"Left out '{shown(path)}': its name is not UTF-8.")
+                continue
+            if entry.name.endswith(_SKIPPED_ENDINGS):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in _SKIPPED_FOLDERS and entry.path != without and not _is_leftover(entry.path, path):
+                    pending.append((entry.path, f"{path}/"))
+            elif entry.name not in _SKIPPED_FILES and (entry.is_symlink() or entry.is_file(follow_symlinks=False)):
+                yield Found(path, entry.path, entry.stat(follow_symlinks=False))
+
+
+def _is_leftover(place: str, path: str) -> bool:
+    """Tell whether a folder is a virtual environment or what building the project left at its top."""
+    if os.path.isfile(f"{place}/pyvenv.cfg"):  # noqa: PTH113  a plain string, on a hot path
+        return True
+    if path == "build":
+        return any(name == "lib" or name.startswith(("bdist.", "lib.", "temp.")) for name in os.listdir(place))  # noqa: PTH208
+    if path == "dist":
+        names = os.listdir(place)  # noqa: PTH208
+        return bool(names) and all(name.endswith((".whl", ".tar.gz", ".zip")) for name in names)
+    return False

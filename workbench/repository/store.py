@@ -1,0 +1,177 @@
+"""The cache of snapshots: content-addressed trees, and an index from source to tree.
+
+``snapshots/DIGEST/tree`` holds the files, ``snapshots/DIGEST/manifest.json`` what they are; ``sources/KEY.json`` says
+which tree a source led to. A tree is written beside its place and renamed into it, so any number of processes may
+fetch the same thing at once and a half-written tree is never seen. The whole cache may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from workbench.repository.problems import FetchError, reason
+from workbench.repository.tree import FileEntry, Tree
+
+_VERSION = 1
+_STALE_SECONDS = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """An immutable copy of a repository.
+
+    Attributes:
+        root: Folder that holds the files.
+        digest: SHA-256 over the sorted (path, mode, content) triples, in hex: the identity of the content.
+        source: The source's text, as `parse_source` reads it.
+        revision: Commit of a git source, ``sha256:…`` of an archive or source distribution, "" of a folder.
+        files: Every file, sorted by path; links count where they lead to a file inside.
+    """
+
+    root: Path
+    digest: str
+    source: str
+    revision: str
+    files: tuple[FileEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the index remembers of a source.
+
+    Attributes:
+        source: The source's text.
+        digest: Digest of its tree.
+        revision: As in `Snapshot`.
+        signature: What must be unchanged for the tree to stand for a folder still; "" for what cannot change.
+        recorded_at: When this was noted, in seconds since the epoch.
+    """
+
+    source: str
+    digest: str
+    revision: str
+    signature: str
+    recorded_at: float
+
+
+class Store:
+    """The cache in one folder; it is created on first use."""
+
+    def __init__(self, folder: Path) -> None:
+        self._snapshots = folder / "snapshots"
+        self._sources = folder / "sources"
+
+    @contextlib.contextmanager
+    def workspace(self) -> Iterator[Path]:
+        """Give an empty folder on the cache's file system, gone afterwards."""
+        try:
+            self._snapshots.mkdir(parents=True, exist_ok=True)
+            self._sweep()
+            folder = Path(tempfile.mkdtemp(prefix=".part-", dir=self._snapshots))
+        except OSError as error:
+            raise FetchError(
+                f"The cache folder {self._snapshots} cannot be written: {reason(error)}; free some space or set "
+                "WORKBENCH_CACHE_DIR to another folder."
+            ) from None
+        try:
+            yield folder
+        except OSError as error:
+            raise FetchError(f"Writing to the cache folder {self._snapshots} failed: {reason(error)}.") from error
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def publish(self, workspace: Path, tree: Tree, known: Known) -> Snapshot:
+        """Move ``workspace/tree`` to its place and note where it came from."""
+        manifest = {"version": _VERSION, "digest": tree.digest, "files": tree.entries}
+        (workspace / "tree").mkdir(exist_ok=True)
+        parcel = workspace / "parcel"
+        parcel.mkdir()
+        (workspace / "tree").rename(parcel / "tree")
+        (parcel / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+        place = self._snapshots / tree.digest
+        for _ in range(3):
+            try:
+                parcel.rename(place)
+                break
+            except OSError:
+                # Somebody else was first: theirs is the same content, unless somebody changed it since.
+                if self._intact(tree.digest) is not None:
+                    break
+                with contextlib.suppress(OSError):
+                    place.rename(workspace / f"damaged-{time.monotonic_ns()}")
+        else:
+            raise FetchError(f"The snapshot {place} is damaged and cannot be replaced; delete that folder.")
+        self._remember(known)
+        return Snapshot(place / "tree", tree.digest, known.source, known.revision, tree.files)
+
+    def recall(self, source: str) -> Known | None:
+        """Return what is known of a source, if anything."""
+        try:
+            return Known(**json.loads(self._note(source).read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def load(self, known: Known) -> Snapshot | None:
+        """Return the snapshot of a known source if it is still complete: every file there, of its size."""
+        files = self._intact(known.digest)
+        if files is None:
+            return None
+        return Snapshot(self._snapshots / known.digest / "tree", known.digest, known.source, known.revision, files)
+
+    def forget(self, source: str) -> None:
+        """Drop what is known of a source, so that the next fetch asks for it again; its tree stays."""
+        self._note(source).unlink(missing_ok=True)
+
+    def _note(self, source: str) -> Path:
+        key = hashlib.sha256(source.encode("utf-8", "surrogateescape")).hexdigest()
+        return self._sources / f"{key[:40]}.json"
+
+    def _remember(self, known: Known) -> None:
+        self._sources.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=".part-", dir=self._sources)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(asdict(known), file)
+        os.replace(name, self._note(known.source))  # noqa: PTH105  atomic, also over an existing note
+
+    def _intact(self, digest: str) -> tuple[FileEntry, ...] | None:
+        folder = self._snapshots / digest
+        try:
+            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+            if manifest["version"] != _VERSION or manifest["digest"] != digest:
+                return None
+            files = tuple(FileEntry(path, size) for path, size, _ in manifest["files"])
+            expected = {path: -1 if mode == "l" else size for path, size, mode in manifest["files"]}
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return files if expected == dict(_sizes(str(folder / "tree"))) else None
+
+    def _sweep(self) -> None:
+        # What a killed process left behind; a day is far longer than any fetch.
+        oldest = time.time() - _STALE_SECONDS
+        for left in self._snapshots.glob(".part-*"):
+            with contextlib.suppress(OSError):
+                if left.stat().st_mtime < oldest:
+                    shutil.rmtree(left, ignore_errors=True)
+
+
+def _sizes(root: str) -> Iterator[tuple[str, int]]:
+    """Yield (path, bytes) of every file below ``root``, -1 for links."""
+    pending = [(root, "")]
+    while pending:
+        folder, prefix = pending.pop()
+        for entry in os.scandir(folder):
+            if entry.is_symlink():
+                yield prefix + entry.name, -1
+            elif entry.is_dir():
+                pending.append((entry.path, f"{prefix}{entry.name}/"))
+            else:
+                yield prefix + entry.name, entry.stat().st_size

@@ -1,0 +1,200 @@
+"""A snapshot's file tree: written once, within limits, never outside its folder, and digested on the way.
+
+Folders, git trees and archives all pass through `TreeBuilder`, so there is one place that decides which paths are safe.
+Links are created last, after the whole tree is known: no file is ever written through a link.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from workbench.repository.problems import UnsafeArchive, shown
+
+Mode = Literal["-", "x", "l"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One file of a repository.
+
+    Attributes:
+        path: POSIX path relative to the repository's root.
+        size: Size in bytes (for a link: of the file that it leads to).
+    """
+
+    path: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a repository may hold before it is refused.
+
+    Attributes:
+        total_bytes: Sum of all file sizes, in bytes.
+        entries: Number of files, folders and links.
+        ratio: Unpacked bytes per packed byte that an archive may reach once it is past ``ratio_from`` bytes.
+        ratio_from: Unpacked bytes below which the ratio is not looked at: small files of zeros are harmless.
+    """
+
+    total_bytes: int = 500_000_000
+    entries: int = 50_000
+    ratio: int = 200
+    ratio_from: int = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A finished tree: its digest and its entries, sorted by path.
+
+    Attributes:
+        digest: SHA-256 over the sorted (path, mode, content) triples, in hex.
+        entries: (path, size in bytes, mode) with mode ``-`` plain, ``x`` executable, ``l`` link.
+    """
+
+    digest: str
+    entries: tuple[tuple[str, int, Mode], ...]
+
+    @property
+    def files(self) -> tuple[FileEntry, ...]:
+        """Every entry as a file."""
+        return tuple(FileEntry(path, size) for path, size, _ in self.entries)
+
+
+def safe_path(path: str, origin: str) -> str:
+    """Return ``path`` normalised, or refuse it.
+
+    Raises:
+        UnsafeArchive: It is absolute, climbs with ``..``, or cannot be a file name.
+    """
+    parts = [part for part in path.split("/") if part not in {"", "."}]
+    if path.startswith("/") or ".." in parts or "\0" in path:
+        raise UnsafeArchive(f"{origin} was refused: its entry '{shown(path)}' would be written outside its folder.")
+    if not parts:
+        raise UnsafeArchive(f"{origin} was refused: it has an entry without a name.")
+    return "/".join(parts)
+
+
+@dataclass(slots=True)
+class TreeBuilder:
+    """Writes one tree into an empty folder.
+
+    Attributes:
+        root: The empty folder.
+        origin: What is being unpacked, as a sentence's subject.
+        link_leaves: Called with (path, target) of each link that leads out of the tree; raises to refuse the whole
+            tree, or returns to go on without that link.
+    """
+
+    root: Path
+    origin: str
+    link_leaves: Callable[[str, str], None]
+    limits: Limits = field(default_factory=Limits)
+    _files: dict[str, tuple[int, Mode, bytes]] = field(default_factory=dict)
+    _links: dict[str, str] = field(default_factory=dict)
+    _bytes: int = 0
+    _count: int = 0
+
+    def count(self) -> None:
+        """Count one entry of any type against the limit."""
+        self._count += 1
+        if self._count > self.limits.entries:
+            raise UnsafeArchive(
+                f"{self.origin} was refused: it has more than {self.limits.entries:,} files and folders."
+            )
+
+    def add_file(self, path: str, chunks: Iterable[bytes], *, executable: bool) -> None:
+        """Write one file from its pieces; a path that comes twice keeps the later content."""
+        path = safe_path(path, self.origin)
+        self.count()
+        target = self.root / path
+        size, digest = 0, hashlib.sha256()
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("wb") as out:
+                for chunk in chunks:
+                    size += len(chunk)
+                    self._bytes += len(chunk)
+                    if self._bytes > self.limits.total_bytes:
+                        limit = self.limits.total_bytes // 1_000_000
+                        raise UnsafeArchive(f"{self.origin} was refused: it holds more than {limit:,} MB.")
+                    digest.update(chunk)
+                    out.write(chunk)
+        except (FileExistsError, NotADirectoryError, IsADirectoryError):
+            raise UnsafeArchive(
+                f"{self.origin} was refused: '{shown(path)}' is both a file and a folder in it."
+            ) from None
+        if executable:
+            target.chmod(0o755)
+        self._files[path] = (size, "x" if executable else "-", digest.digest())
+
+    def copy_file(self, path: str, existing: str, *, executable: bool) -> None:
+        """Write a hard link as a copy of an entry that was written before."""
+        path, existing = safe_path(path, self.origin), safe_path(existing, self.origin)
+        if existing not in self._files or path == existing:
+            raise UnsafeArchive(f"{self.origin} was refused: its hard link '{shown(path)}' leads to no file in it.")
+        with (self.root / existing).open("rb") as source:
+            self.add_file(path, iter(lambda: source.read(1 << 20), b""), executable=executable)
+
+    def add_link(self, path: str, target: str) -> None:
+        """Note a symbolic link; it is created by `finish`, if it stays inside."""
+        path = safe_path(path, self.origin)
+        self.count()
+        self._links[path] = target
+
+    def finish(self) -> Tree:
+        """Create the links that stay inside the tree and return what was written."""
+        folders = {str(parent) for path in self._files for parent in PurePosixPath(path).parents}
+        links = {
+            path: target for path, target in self._links.items() if path not in self._files and path not in folders
+        }
+        for path, target in list(links.items()):
+            if _resolve(path, links) is None:
+                self.link_leaves(path, target)
+                del links[path]
+        entries: list[tuple[str, int, Mode]] = [(path, size, mode) for path, (size, mode, _) in self._files.items()]
+        digests = {path: content for path, (_, _, content) in self._files.items()}
+        for path, target in links.items():
+            end = _resolve(path, links)
+            under_link = any(str(parent) in links for parent in PurePosixPath(path).parents)
+            # A link to nothing, or one that stands below another link, tells nobody anything.
+            if end is None or under_link or (end not in self._files and end not in folders):
+                continue
+            (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / path).symlink_to(target)
+            entries.append((path, self._files[end][0] if end in self._files else 0, "l"))
+            digests[path] = hashlib.sha256(target.encode("utf-8", "surrogateescape")).digest()
+        entries.sort()
+        whole = hashlib.sha256()
+        for path, _, mode in entries:
+            whole.update(path.encode("utf-8", "surrogateescape") + b"\0" + mode.encode() + b"\0" + digests[path])
+        return Tree(whole.hexdigest(), tuple(entries))
+
+
+def _resolve(path: str, links: dict[str, str]) -> str | None:
+    """Return where a link ends, as the kernel would walk it; None if it leaves the tree or never ends."""
+    todo = path.split("/")[::-1]
+    done: list[str] = []
+    jumps = 0
+    while todo:
+        part = todo.pop()
+        if part in {"", "."}:
+            continue
+        if part == "..":
+            if not done:
+                return None
+            done.pop()
+            continue
+        done.append(part)
+        target = links.get("/".join(done))
+        if target is not None:
+            jumps += 1
+            if jumps > 40 or target.startswith("/") or "\0" in target:
+                return None
+            done.pop()
+            todo.extend(target.split("/")[::-1])
+    return "/".join(done) or "."

@@ -1,0 +1,242 @@
+"""What somebody may see of a repository: contained by resolved path, with hidden paths unreadable, not only unlisted.
+
+An agent's two tools stand on `View`; the app reads whole snapshots through `read_text`. Both go through the same gate:
+the path is resolved with every link in it, and the place where it ends must lie inside the root and be visible.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from workbench.errors import WorkbenchError
+from workbench.repository.patterns import DEFAULT_HIDDEN, Hidden
+from workbench.repository.problems import reason, shown
+from workbench.repository.tree import FileEntry
+
+DEFAULT_LIMIT = 60_000
+"""Characters of a file that are read unless told otherwise: some 15,000 tokens."""
+
+LISTING_LIMIT = 500
+"""Names that a listing shows before it only counts."""
+
+
+class ViewError(WorkbenchError):
+    """A path cannot be listed or read; the sentence is fit for an agent."""
+
+
+class OutsideRepository(ViewError):
+    """The path, or a link in it, leads out of the repository."""
+
+
+class NotVisible(ViewError):
+    """The path is hidden from whoever uses this view, whether or not it exists."""
+
+
+class NoSuchPath(ViewError):
+    """Nothing is there."""
+
+
+class NotADirectory_(ViewError):
+    """The path is a file, and a directory was asked for."""
+
+
+class NotAFile(ViewError):
+    """The path is a directory or a device, and a file was asked for."""
+
+
+class Unreadable(ViewError):
+    """The file is binary, or the system refuses to read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """The text of a file.
+
+    Attributes:
+        text: At most the asked number of characters.
+        size: Size of the whole file in bytes.
+        truncated: Whether there is more than ``text``.
+    """
+
+    text: str
+    size: int
+    truncated: bool
+
+
+class View:
+    """A repository as an agent may see it.
+
+    Args:
+        root: Folder of the repository.
+        hidden: Gitignore-like patterns (see `workbench.repository.patterns`) of what is neither listed nor readable.
+
+    Attributes:
+        root: The folder, resolved.
+        hidden: The patterns.
+    """
+
+    def __init__(self, root: Path, *, hidden: Sequence[str] = DEFAULT_HIDDEN) -> None:
+        self.root = Path(os.path.realpath(root))
+        self.hidden = tuple(hidden)
+        self._hidden = Hidden(self.hidden)
+        self._prefix = str(self.root).rstrip("/") + "/"
+
+    @cached_property
+    def files(self) -> tuple[FileEntry, ...]:
+        """Every visible file, sorted by path; links count where they lead to a visible file inside."""
+        return tuple(sorted(self._walk(self.root, ""), key=lambda entry: entry.path))
+
+    def list_directory(self, path: str = ".") -> tuple[str, ...]:
+        """Return the visible names in a directory, sorted, with ``/`` after directories.
+
+        Of more than `LISTING_LIMIT` names the rest is only counted: the last item is then ``… N more``.
+
+        Raises:
+            ViewError: One of its subclasses, by what is wrong with ``path``.
+        """
+        place, relative = self._gate(path)
+        if not place.is_dir():
+            raise NotADirectory_(f"'{shown(path)}' is not a directory.")
+        try:
+            found = [(e.name, kind) for e in os.scandir(place) if (kind := self._kind(e, relative)) is not None]
+        except OSError as error:
+            raise Unreadable(f"'{shown(path)}' cannot be listed: {reason(error)}.") from None
+        names = [name + "/" if kind == "folder" else name for name, kind in sorted(found)]
+        extra = len(names) - LISTING_LIMIT
+        return tuple(names) if extra <= 0 else (*names[:LISTING_LIMIT], f"… {extra:,} more")
+
+    def read_file(self, path: str, *, limit: int | None = None) -> FileText:
+        """Return the text of a file.
+
+        Args:
+            path: POSIX path relative to the root.
+            limit: Characters to read at most; `DEFAULT_LIMIT` unless given.
+
+        Raises:
+            ViewError: One of its subclasses, by what is wrong with ``path``; `Unreadable` for a binary file.
+        """
+        limit = DEFAULT_LIMIT if limit is None else max(0, limit)
+        place, _ = self._gate(path)
+        if place.is_dir():
+            raise NotAFile(f"'{shown(path)}' is a directory, not a file.")
+        try:
+            # The place is resolved: a link here was put there in the meantime. A pipe must not block.
+            handle = os.open(place, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+            with open(handle, "rb") as file:  # noqa: PTH123  a descriptor, not a path
+                status = os.fstat(file.fileno())
+                if not stat.S_ISREG(status.st_mode):
+                    raise NotAFile(f"'{shown(path)}' is not a regular file.")
+                data = file.read(4 * limit + 4)
+        except OSError as error:
+            raise Unreadable(f"'{shown(path)}' cannot be read: {reason(error)}.") from None
+        text = _decode(data, whole=len(data) >= status.st_size)
+        if text is None:
+            raise Unreadable(f"'{shown(path)}' is a binary file of {status.st_size:,} bytes; it has no text to read.")
+        return FileText(text[:limit], status.st_size, len(text) > limit or len(data) < status.st_size)
+
+    def _gate(self, path: str) -> tuple[Path, str]:
+        """Return the resolved place of a visible path and its path relative to the root; raise otherwise."""
+        parts: list[str] = []
+        for part in path.split("/"):
+            if part == ".." and not parts:
+                raise OutsideRepository(f"'{shown(path)}' is outside the repository.")
+            if part == "..":
+                parts.pop()
+            elif part not in {"", "."}:
+                parts.append(part)
+        if path.startswith("/") or "\0" in path:
+            raise OutsideRepository(
+                f"'{shown(path)}' is not a path inside the repository; give it relative to the root."
+            )
+        self._require_visible("/".join(parts), path)
+        try:
+            # Not the shortened parts: behind a link, `..` is where the link leads.
+            place = os.path.realpath(f"{self._prefix}{path}")
+        except (OSError, ValueError):
+            raise NoSuchPath(f"'{shown(path)}' does not exist.") from None
+        if place != str(self.root) and not place.startswith(self._prefix):
+            raise OutsideRepository(f"'{shown(path)}' leads outside the repository.")
+        relative = place[len(self._prefix) :]
+        self._require_visible(relative, path)
+        try:
+            status = os.lstat(place)
+        except (OSError, ValueError):
+            raise NoSuchPath(f"'{shown(path)}' does not exist.") from None
+        if stat.S_ISLNK(status.st_mode):
+            raise NoSuchPath(f"'{shown(path)}' is a link that leads to itself.")
+        return Path(place), relative
+
+    def _require_visible(self, relative: str, path: str) -> None:
+        # As a folder, too: for a path that does not exist the answer must not depend on what it would be.
+        if relative and (
+            self._hidden.covers(relative, is_folder=True) or self._hidden.covers(relative, is_folder=False)
+        ):
+            raise NotVisible(f"'{shown(path)}' is not available.")
+
+    def _kind(self, entry: os.DirEntry[str], folder: str) -> str | None:
+        """Return ``folder`` or ``file`` for a visible entry, None for all others."""
+        path = f"{folder}/{entry.name}" if folder else entry.name
+        try:
+            entry.name.encode("utf-8")
+            if entry.is_symlink():
+                place, _ = self._gate(path)
+                return "folder" if place.is_dir() else "file" if place.is_file() else None
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if self._hidden.matches(path, is_folder=is_folder):
+                return None
+            return "folder" if is_folder else "file" if entry.is_file(follow_symlinks=False) else None
+        except (OSError, UnicodeEncodeError, ViewError):
+            return None
+
+    def _walk(self, folder: Path | str, relative: str) -> Iterator[FileEntry]:
+        pending = [(str(folder), relative)]
+        while pending:
+            folder, relative = pending.pop()
+            try:
+                entries = list(os.scandir(folder))
+            except OSError:
+                continue
+            for entry in entries:
+                kind = self._kind(entry, relative)
+                path = f"{relative}/{entry.name}" if relative else entry.name
+                if kind == "file":
+                    yield FileEntry(path, entry.stat().st_size)
+                elif kind == "folder" and not entry.is_symlink():
+                    pending.append((entry.path, path))
+
+
+def read_text(root: Path, path: str, *, limit: int | None = None) -> FileText:
+    """Read one file below ``root`` with nothing hidden, but nothing outside either: for browsing a whole snapshot.
+
+    Raises:
+        ViewError: As `View.read_file`.
+    """
+    return View(root, hidden=()).read_file(path, limit=limit)
+
+
+_TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
+
+
+def _decode(data: bytes, *, whole: bool) -> str | None:
+    """Return ``data`` as text, None if it is binary; a character cut in two at the end of a part is dropped."""
+    for mark, encoding in (
+        (codecs.BOM_UTF8, "utf-8"),
+        (codecs.BOM_UTF16_LE, "utf-16-le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+    ):
+        if data.startswith(mark):
+            return codecs.getincrementaldecoder(encoding)("replace").decode(data[len(mark) :], whole)
+    head = data[:8192]
+    if b"\0" in head:
+        return None
+    try:
+        return codecs.getincrementaldecoder("utf-8")().decode(data, whole)
+    except UnicodeDecodeError:
+        controls = sum(byte < 32 and byte not in _TEXT_CONTROLS for byte in head)
+        return None if controls * 20 > len(head) else data.decode("latin-1")
