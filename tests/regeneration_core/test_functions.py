@@ -1,0 +1,180 @@
+"""Finding functions: identities, spans, and every odd way of writing a definition."""
+
+from __future__ import annotations
+
+import ast
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.repository.functions import find_functions, outline
+
+SITE = Path(pytest.__file__).parent.parent
+
+
+def ids(source: bytes) -> list[str]:
+    return [function.id for function in find_functions(source, "m.py")]
+
+
+def test_overloads_setters_and_conditional_definitions_are_told_apart_by_occurrence():
+    source = b"""
+@overload
+def f(x: int) -> int: ...
+@overload
+def f(x: str) -> str: ...
+def f(x): return x
+class A:
+    @property
+    def v(self): return 1
+    @v.setter
+    def v(self, x): pass
+if True:
+    def g(): pass
+else:
+    def g(): pass
+"""
+    assert ids(source) == [
+        "m.py::f", "m.py::f#2", "m.py::f#3", "m.py::A.v", "m.py::A.v#2", "m.py::g", "m.py::g#2",
+    ]  # fmt: skip
+
+
+def test_kinds_and_names_follow_qualname():
+    source = b"class A:\n  class B:\n    async def m(self):\n      def inner(): yield 1\n      class C:\n        def n(self): pass\n"
+    found = {f.qualified_name: f for f in find_functions(source, "m.py")}
+    assert list(found) == ["A.B.m", "A.B.m.<locals>.inner", "A.B.m.<locals>.C.n"]
+    assert [f.kind for f in found.values()] == ["method", "nested", "method"]
+    assert found["A.B.m"].is_async
+    assert not found["A.B.m"].is_generator
+    assert found["A.B.m.<locals>.inner"].is_generator
+
+
+def test_details_of_a_decorated_function():
+    source = b'@a\n@b(1)\nasync def f(x: int = 3, *a: str, y=None, **k) -> list[int]:  # noqa\n    """Doc."""  # d\n    return 1  # t\n    # end\n\nx = 1\n'
+    (function,) = find_functions(source, "m.py")
+    assert function.decorators == ("@a", "@b(1)")
+    assert [(p.name, p.annotation, p.default) for p in function.parameters] == [
+        ("x", "int", "3"), ("*a", "str", None), ("y", None, "None"), ("**k", None, None),
+    ]  # fmt: skip
+    assert (function.first_line, function.start_line, function.end_line) == (1, 3, 6)
+    assert function.returns == "list[int]"
+    assert function.signature == "async def f(x: int = 3, *a: str, y=None, **k) -> list[int]:"
+    assert source[slice(*function.header)].endswith(b":  # noqa")
+    assert source[slice(*function.docstring_span)] == b'"""Doc."""'
+    assert source[slice(*function.body)] == b"\n    return 1  # t\n    # end"
+
+
+@pytest.mark.parametrize(
+    ("literal", "value"),
+    [
+        (b'"""a"""', "a"), (b"r'a\\n'", "a\\n"), (b'"a" "b"', "ab"), (b'("a")', "a"), (b'u"a"', "a"),
+        (b'"\\u00e9"', "é"), (b'f"a"', None), (b'b"a"', None), (b'"a".strip()', None), (b'"a",', None), (b'""', ""),
+    ],
+)  # fmt: skip
+def test_docstrings_are_what_python_says(literal, value):
+    source = b"def f():\n    # before\n    " + literal + b"\n    return 1\n"
+    (function,) = find_functions(source, "m.py")
+    assert function.docstring == value == ast.get_docstring(ast.parse(source).body[0], clean=False)
+
+
+def test_bom_crlf_tabs_and_form_feeds():
+    source = b"\xef\xbb\xbfclass A:\r\n\x0c\tdef f(self):\r\n\t\t'doc\r\n\t\tmore'''\r\n".replace(b"'doc", b"'''doc")
+    source += b"\t\treturn 1\r\n\x0cdef g(): pass\r\n"
+    f, g = find_functions(source, "m.py")
+    assert f.qualified_name == "A.f"
+    assert f.docstring == "doc\n\t\tmore"
+    assert source[slice(*f.body)] == b"\r\n\t\treturn 1"
+    assert g.qualified_name == "g"
+
+
+def test_a_latin_1_cookie_keeps_every_offset():
+    source = "# -*- coding: latin-1 -*-\ndef é(ü='ß'):\n    'dö'\n    return 'ä'\n".encode("latin-1")
+    (function,) = find_functions(source, "m.py")
+    assert function.qualified_name == "é"
+    assert function.docstring == "dö"
+    assert source[slice(*function.body)] == "\n    return 'ä'".encode("latin-1")
+
+
+def test_bytes_in_no_encoding_and_old_mac_line_ends():
+    (function,) = find_functions(b"def f():\r    x = '\xff\xfe'\r    return x\r", "m.py")
+    assert function.end_line == 3
+    assert not function.has_syntax_error
+
+
+@pytest.mark.parametrize(
+    "source",
+    [b"def f(:\n  return 1\n\ndef g():\n    return ((1\n", b"def", b"def f()", b"def f():", b"class", b"\x00\x00def f(): pass", b"((((", b"async", b"@", b"@a\ndef"],
+)  # fmt: skip
+def test_broken_syntax_never_raises(source):
+    for function in find_functions(source, "m.py"):
+        assert 0 <= function.header.end <= function.body.start <= function.body.end <= len(source)
+    outline(source)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_survived(source):
+    for function in find_functions(b"def f(x):\n  return 1\n" + source, "m.py"):
+        assert function.body.start <= function.body.end
+
+
+def test_a_syntax_error_elsewhere_does_not_mark_a_sound_function():
+    sound, broken = find_functions(b"def f():\n    return 1\n\ndef g():\n    return 1 +* 2\n", "m.py")
+    assert not sound.has_syntax_error
+    assert broken.has_syntax_error
+
+
+def test_outline_lists_classes_and_functions_with_depth():
+    items = outline(b"class A(B):\n    def f(self,\n          x): pass\ndef g() -> int:\n    def h(): pass\n")
+    assert [(i.kind, i.qualified_name, i.depth, i.start_line, i.end_line) for i in items] == [
+        ("class", "A", 0, 1, 3), ("method", "A.f", 1, 2, 3), ("function", "g", 0, 4, 5), ("nested", "g.<locals>.h", 1, 5, 5),
+    ]  # fmt: skip
+    assert items[1].signature == "def f(self, x)"
+
+
+def _python_says(
+    tree: ast.AST, qualified: str = "", inside_function: bool = False
+) -> list[tuple[int, str, str | None]]:
+    found = []
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            joint = (".<locals>." if inside_function else ".") if qualified else ""
+            name = qualified + joint + node.name
+            is_function = not isinstance(node, ast.ClassDef)
+            if is_function:
+                found.append((node.lineno, name, ast.get_docstring(node, clean=False)))
+            found += _python_says(node, name, is_function)
+        else:
+            found += _python_says(node, qualified, inside_function)
+    return found
+
+
+@pytest.mark.parametrize("package", ["rich", "_pytest", "hypothesis/internal", "tabulate", "requests"])
+def test_agrees_with_ast_on_installed_projects(package):
+    folder = SITE / package
+    if not folder.is_dir():
+        pytest.skip(f"{package} is not installed here")
+    total = 0
+    for file in sorted(folder.rglob("*.py")):
+        source = file.read_bytes()
+        expected = sorted(_python_says(ast.parse(source)), key=lambda item: item[:2])
+        got = sorted(
+            ((f.start_line, f.qualified_name, f.docstring) for f in find_functions(source, file.name)),
+            key=lambda item: item[:2],
+        )
+        assert got == expected, file
+        total += len(got)
+    assert total > 20
+
+
+def test_a_megabyte_takes_less_than_half_a_second():
+    piece = (SITE / "_pytest" / "fixtures.py").read_bytes()
+    source = piece * (1_000_000 // len(piece) + 1)
+    find_functions(b"def f(): pass", "warm.py")
+    times = []
+    for _ in range(3):
+        begin = time.process_time()
+        assert len(find_functions(source, "m.py")) > 1000
+        times.append(time.process_time() - begin)
+    assert min(times) < 0.5

@@ -1,0 +1,73 @@
+"""Python sources as bytes and as text: encoding cookies, byte order marks, and text that is in no encoding at all."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+
+
+def source_encoding(source: bytes) -> str:
+    """Return the codec name that PEP 263 gives to ``source``; UTF-8 where the cookie is missing or unknown."""
+    if source.startswith(codecs.BOM_UTF8):
+        return "utf-8"
+    for line in re.split(rb"\r\n|\r|\n", source[:4096], maxsplit=2)[:2]:
+        match = _COOKIE.match(line)
+        if match:
+            try:
+                found = codecs.lookup(match[1].decode("ascii", "replace")).name
+                "".encode(found)
+            except (LookupError, TypeError):
+                return "utf-8"
+            return found
+        if line.strip() and not line.lstrip().startswith(b"#"):
+            break
+    return "utf-8"
+
+
+def decode(source: bytes, encoding: str) -> str:
+    """Decode without loss: bytes that the encoding does not know become lone surrogates, as in file names."""
+    try:
+        return source.decode(encoding, "surrogateescape")
+    except (UnicodeError, LookupError):
+        return source.decode("utf-8", "surrogateescape")
+
+
+def encode(text: str, encoding: str) -> bytes:
+    """Undo ``decode``.
+
+    Raises:
+        UnicodeEncodeError: when a character does not exist in the file's encoding.
+    """
+    return text.encode(encoding, "surrogateescape")
+
+
+def ascii_shadow(source: bytes, encoding: str) -> bytes:
+    r"""Return bytes of the same length for the parser: valid UTF-8, only ``\n`` and ``\r\n`` as line ends.
+
+    tree-sitter reads UTF-8; in other encodings letters beyond ASCII are replaced by as many ``x`` as they have bytes,
+    so that every offset stays true.
+    """
+    if b"\r" in source:
+        source = re.sub(rb"\r(?!\n)", b"\n", source)
+    if source.isascii():
+        return source
+    try:
+        source.decode("utf-8")
+        if encoding == "utf-8":
+            return source
+    except UnicodeDecodeError:
+        pass
+    pieces: list[bytes] = []
+    for character in decode(source, encoding):
+        if character.isascii():
+            pieces.append(character.encode())
+        else:
+            try:
+                pieces.append(b"x" * len(encode(character, encoding)))
+            except UnicodeError:
+                pieces.append(b"x")
+    shadow = b"".join(pieces)
+    # A stateful codec can lose count: then plain masking byte by byte is the safe choice.
+    return shadow if len(shadow) == len(source) else re.sub(rb"[\x80-\xff]", b"x", source)

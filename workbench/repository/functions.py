@@ -1,0 +1,378 @@
+"""Every function of a Python file, found by tree-sitter, with the byte spans that splicing and prompts need.
+
+A function's identity is (path, qualified name, occurrence): lines move, and one name can be defined several times
+(``@overload``, property setters, conditional definitions). Qualified names are Python's own ``__qualname__``,
+``<locals>`` included, so they equal the names of code objects at run time.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+import unicodedata
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from workbench.repository.encoding import ascii_shadow, decode, source_encoding
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser, Query
+
+Kind = Literal["function", "method", "nested"]
+
+_QUERY = """
+(function_definition) @function
+(class_definition) @class
+(decorated_definition) @decorated
+(lambda) @lambda
+(yield) @yield
+"""
+
+
+class Span(NamedTuple):
+    """Bytes ``start`` (included) to ``end`` (excluded) of the file."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter as written: ``name`` carries its stars; ``annotation`` and ``default`` are source text."""
+
+    name: str
+    annotation: str | None = None
+    default: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function definition.
+
+    Lines are 1-based; ``first_line`` is that of the first decorator, ``start_line`` that of ``def``. Spans are bytes of the
+    file: ``header`` runs from ``async``/``def`` to the colon, a comment on the colon's line included; ``docstring_span`` covers
+    the literal; ``body`` runs from the end of the docstring (a comment on its line included) or of the header to the
+    end of the block.
+    """
+
+    path: str
+    qualified_name: str
+    occurrence: int
+    kind: Kind
+    is_async: bool
+    is_generator: bool
+    decorators: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    returns: str | None
+    first_line: int
+    start_line: int
+    end_line: int
+    span: Span
+    header: Span
+    docstring_span: Span | None
+    body: Span
+    docstring: str | None
+    signature: str
+    has_syntax_error: bool
+
+    @property
+    def id(self) -> str:
+        """``path::qualified_name``, with ``#n`` from the second definition of the name on."""
+        return f"{self.path}::{self.qualified_name}" + (f"#{self.occurrence}" if self.occurrence > 1 else "")
+
+    @property
+    def name(self) -> str:
+        """The last part of the qualified name."""
+        return self.qualified_name.rpartition(".")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineItem:
+    """A class or function in a file's outline; ``depth`` counts the definitions around it, lines are 1-based."""
+
+    kind: Literal["class", "function", "method", "nested"]
+    name: str
+    qualified_name: str
+    depth: int
+    start_line: int
+    end_line: int
+    signature: str
+
+
+@dataclass(slots=True)
+class _Scope:
+    """A definition that is open while the walk goes through its inside."""
+
+    end: int
+    kind: Literal["class", "function", "lambda"]
+    qualified_name: str
+    depth: int
+    generator: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A definition as met by the walk, before its details are read."""
+
+    node: Node
+    outer: Node
+    scope: _Scope
+    parent: _Scope | None
+    name: str
+
+
+class _Text:
+    """The file's bytes, and its text at any span."""
+
+    def __init__(self, source: bytes) -> None:
+        self.source = source
+        self.encoding = source_encoding(source)
+        self.shadow = ascii_shadow(source, self.encoding)
+
+    def at(self, node: Node) -> str:
+        return decode(self.source[node.start_byte : node.end_byte], self.encoding)
+
+
+@functools.cache
+def _tools() -> tuple[Parser, Query]:
+    # Loaded on first use: the front door of this room must stay cheap to import.
+    import tree_sitter
+    import tree_sitter_python
+
+    language = tree_sitter.Language(tree_sitter_python.language())
+    return tree_sitter.Parser(language), tree_sitter.Query(language, _QUERY)
+
+
+def find_functions(source: bytes, path: str) -> tuple[Function, ...]:
+    """Return the functions of a Python file in the order of the file.
+
+    Syntax errors never raise: what can be recognised is returned, and ``has_syntax_error`` marks the definitions
+    that contain an error. ``path`` is the file's path in the repository, in posix form.
+    """
+    text = _Text(source)
+    seen: Counter[str] = Counter()
+    functions: list[Function] = []
+    for found in _walk(text):
+        if found.scope.kind != "function":
+            continue
+        seen[found.scope.qualified_name] += 1
+        functions.append(_function(text, found, path, seen[found.scope.qualified_name]))
+    return tuple(functions)
+
+
+def outline(source: bytes, path: str = "") -> tuple[OutlineItem, ...]:
+    """Return the classes and functions of a Python file in the order of the file; never raises on broken syntax."""
+    text = _Text(source)
+    items: list[OutlineItem] = []
+    for found in _walk(text):
+        header = _header_span(text, found.node)
+        kind = "class" if found.scope.kind == "class" else _kind(found.parent)
+        signature = " ".join(decode(source[header.start : _colon_end(found.node)], text.encoding).split())
+        items.append(
+            OutlineItem(
+                kind=kind,
+                name=found.name,
+                qualified_name=found.scope.qualified_name,
+                depth=found.scope.depth,
+                start_line=found.node.start_point[0] + 1,
+                end_line=_last_line(text.shadow, found.node),
+                signature=signature.removesuffix(":"),
+            )
+        )
+    return tuple(items)
+
+
+def _walk(text: _Text) -> list[_Found]:
+    """Go once over all definitions in file order with a stack of open scopes; parents by node would be quadratic."""
+    import tree_sitter
+
+    parser, query = _tools()
+    tree = parser.parse(text.shadow)
+    captures = tree_sitter.QueryCursor(query).captures(tree.root_node)
+    nodes = [(node.start_byte, -node.end_byte, what, node) for what, group in captures.items() for node in group]
+    # At equal spans "decorated" must come before what it decorates; it is longer, so spans alone decide.
+    nodes.sort(key=lambda item: (item[0], item[1]))
+    stack: list[_Scope] = []
+    outer_of: dict[int, Node] = {}
+    found: list[_Found] = []
+    for start, negative_end, what, node in nodes:
+        while stack and stack[-1].end <= start:
+            stack.pop()
+        if what == "decorated":
+            definition = node.child_by_field_name("definition")
+            if definition is not None:
+                outer_of[definition.id] = node
+            continue
+        if what == "yield":
+            if stack and stack[-1].kind == "function":
+                stack[-1].generator = True
+            continue
+        if what == "lambda":
+            stack.append(_Scope(-negative_end, "lambda", "<lambda>", len(stack)))
+            continue
+        name_node = node.child_by_field_name("name")
+        name = text.at(name_node) if name_node is not None else ""
+        if not name:
+            continue
+        if not name.isascii():
+            name = unicodedata.normalize("NFKC", name)
+        parent = next((scope for scope in reversed(stack) if scope.kind != "lambda"), None)
+        qualified = name
+        if parent is not None:
+            joint = ".<locals>." if parent.kind == "function" else "."
+            qualified = f"{parent.qualified_name}{joint}{name}"
+        kind: Literal["class", "function"] = "class" if what == "class" else "function"
+        scope = _Scope(-negative_end, kind, qualified, parent.depth + 1 if parent else 0)
+        found.append(_Found(node, outer_of.get(node.id, node), scope, parent, name))
+        stack.append(scope)
+    return found
+
+
+def _kind(parent: _Scope | None) -> Kind:
+    if parent is None:
+        return "function"
+    return "method" if parent.kind == "class" else "nested"
+
+
+def _function(text: _Text, found: _Found, path: str, occurrence: int) -> Function:
+    node = found.node
+    header = _header_span(text, node)
+    block = node.child_by_field_name("body")
+    docstring_node, docstring = _docstring(text, block)
+    body_start = header.end
+    body_end = max(header.end, _trimmed_end(text.shadow, block)) if block is not None else header.end
+    docstring_span = None
+    if docstring_node is not None and block is not None:
+        docstring_span = Span(docstring_node.start_byte, docstring_node.end_byte)
+        body_start = _after_comment(text, block.children, docstring_node)
+        body_end = max(body_end, body_start)
+    returns = node.child_by_field_name("return_type")
+    parameters = node.child_by_field_name("parameters")
+    return Function(
+        path=path,
+        qualified_name=found.scope.qualified_name,
+        occurrence=occurrence,
+        kind=_kind(found.parent),
+        is_async=node.child_count > 0 and node.child(0).type == "async",
+        is_generator=found.scope.generator,
+        decorators=tuple(text.at(child) for child in found.outer.children if child.type == "decorator")
+        if found.outer is not node
+        else (),
+        parameters=_parameters(text, parameters) if parameters is not None else (),
+        returns=text.at(returns) if returns is not None else None,
+        first_line=found.outer.start_point[0] + 1,
+        start_line=node.start_point[0] + 1,
+        end_line=_last_line(text.shadow, node),
+        span=Span(node.start_byte, max(body_end, header.end)),
+        header=header,
+        docstring_span=docstring_span,
+        body=Span(body_start, body_end),
+        docstring=docstring,
+        signature=decode(text.source[header.start : _colon_end(node)], text.encoding),
+        has_syntax_error=node.has_error,
+    )
+
+
+def _trimmed_end(shadow: bytes, node: Node) -> int:
+    """End of the node without white space: in broken files blocks can run on into blank lines."""
+    return len(shadow[node.start_byte : node.end_byte].rstrip(b" \t\f\r\n")) + node.start_byte
+
+
+def _last_line(shadow: bytes, node: Node) -> int:
+    end = _trimmed_end(shadow, node)
+    return node.start_point[0] + 1 + shadow.count(b"\n", node.start_byte, end)
+
+
+def _colon(node: Node) -> Node | None:
+    """The colon that ends the header: the last one before the block."""
+    colon = None
+    for child in node.children:
+        if child.type == ":":
+            colon = child
+        elif child.type == "block":
+            break
+    return colon
+
+
+def _colon_end(node: Node) -> int:
+    colon = _colon(node)
+    if colon is not None:
+        return colon.end_byte
+    block = node.child_by_field_name("body")
+    return block.start_byte if block is not None else node.end_byte
+
+
+def _header_span(text: _Text, node: Node) -> Span:
+    colon = _colon(node)
+    if colon is None:
+        return Span(node.start_byte, _colon_end(node))
+    return Span(node.start_byte, _after_comment(text, node.children, colon))
+
+
+def _after_comment(text: _Text, siblings: list[Node], node: Node) -> int:
+    """End of ``node``, or of the comment that stands after it on its line (``# type: ignore``, ``# noqa``)."""
+    row = node.end_point[0]
+    for sibling in siblings:
+        if sibling.type == "comment" and sibling.start_point[0] == row and sibling.start_byte >= node.end_byte:
+            between = [s for s in siblings if node.end_byte <= s.start_byte < sibling.start_byte]
+            # tree-sitter counts the carriage return of a line end to the comment.
+            return node.end_byte if between else sibling.end_byte - (text.shadow[sibling.end_byte - 1] == 0x0D)
+    return node.end_byte
+
+
+def _docstring(text: _Text, block: Node | None) -> tuple[Node | None, str | None]:
+    """The literal that Python takes as the docstring, and its value; f-strings and bytes are none."""
+    if block is None:
+        return None, None
+    first = next((child for child in block.children if child.type != "comment"), None)
+    if first is None or first.type != "expression_statement" or first.child_count != 1:
+        return None, None
+    literal = first.child(0)
+    inner: Node | None = literal
+    while inner is not None and inner.type == "parenthesized_expression":
+        inner = next((child for child in inner.named_children if child.type != "comment"), None)
+    if literal is None or inner is None or inner.type not in ("string", "concatenated_string"):
+        return None, None
+    value = literal_text(text.at(literal))
+    return (literal, value) if value is not None else (None, None)
+
+
+def literal_text(literal: str) -> str | None:
+    """Return the value of a string literal as written in a source (brackets and joined parts allowed), else None."""
+    # Python reads sources with universal newlines, so the value never holds a raw carriage return.
+    written = re.sub(r"\r\n?", "\n", literal)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value = ast.literal_eval(f"({written}\n)")
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return value if isinstance(value, str) else None
+
+
+def _parameters(text: _Text, node: Node) -> tuple[Parameter, ...]:
+    found: list[Parameter] = []
+    for child in node.named_children:
+        kind = child.type
+        if kind == "comment" or child.is_error:
+            continue
+        if kind in ("identifier", "list_splat_pattern", "dictionary_splat_pattern") or kind in (
+            "positional_separator",
+            "keyword_separator",
+        ):
+            found.append(Parameter(text.at(child)))
+        elif kind in ("default_parameter", "typed_default_parameter", "typed_parameter"):
+            name = child.child_by_field_name("name") or child.named_child(0)
+            annotation = child.child_by_field_name("type")
+            default = child.child_by_field_name("value")
+            found.append(
+                Parameter(
+                    text.at(name) if name is not None else text.at(child),
+                    text.at(annotation) if annotation is not None else None,
+                    text.at(default) if default is not None else None,
+                )
+            )
+    return tuple(found)

@@ -1,0 +1,253 @@
+"""Put another body or another docstring into a function; every other byte of the file stays as it is.
+
+The spans come from ``functions.find_functions`` on the same bytes. A body is text; it is brought to the function's own
+indentation, line ends and encoding. The original body, given back as ``body_text`` returns it, yields the same file.
+"""
+
+from __future__ import annotations
+
+import re
+
+from workbench.errors import WorkbenchError
+from workbench.repository.encoding import decode, encode, source_encoding
+from workbench.repository.functions import Function, find_functions, literal_text
+from workbench.repository.indentation import reindent
+from workbench.repository.lines import LineKind, read_lines
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_TABS = re.compile(rb"^\t+[^\s#]", re.MULTILINE)
+
+
+class SpliceError(WorkbenchError):
+    """The text cannot be put into this file, for example because its encoding lacks a character."""
+
+
+def body_text(source: bytes, function: Function) -> str:
+    """Return exactly what a splice replaces: the text from the end of the docstring or header to the end of the body."""
+    return decode(source[function.body.start : function.body.end], source_encoding(source))
+
+
+def splice(source: bytes, function: Function, body: str) -> bytes:
+    """Return ``source`` with the body of ``function`` replaced; the docstring stays.
+
+    ``body`` holds statements at any one indentation, with or without a line end before them. Empty means that
+    only the docstring remains. Whether the result is valid Python is the caller's question (``lines.syntax_problem``).
+
+    Raises:
+        SpliceError: when the file's encoding has no place for a character of ``body``.
+    """
+    start, end = function.body
+    inline = _is_inline(source, function)
+    if re.match(r"[ \t]*(?:;|\\[\r\n])", body) or (inline and _is_simple(body)):
+        # One-line form: what follows the colon or the docstring's semicolon stays on that line.
+        head = source[:start]
+        text = body if not body or body[0] in " \t;" else _inline_joint(function) + body
+    elif inline:
+        head = _header_alone(source, function)
+        text = _block(source, function, body) if body.strip() else ""
+    else:
+        head = source[:start]
+        text = _block(source, function, body)
+    return head + _to_bytes(source, function, text) + source[end:]
+
+
+def replace_docstring(source: bytes, function: Function, docstring: str | None) -> bytes:
+    r"""Return ``source`` with the docstring of ``function`` set to exactly ``docstring``, or removed when None.
+
+    A docstring that was the whole body is replaced by ``pass``; so is one whose removal would turn the next string
+    expression into a docstring. The new literal evaluates to ``docstring``, with ``\r`` line ends read as ``\n``.
+
+    Raises:
+        SpliceError: when the literal cannot be written in the file's encoding.
+    """
+    if docstring is None:
+        return _without_docstring(source, function)
+    literal = _to_bytes(source, function, quote(docstring, source_encoding(source)))
+    if function.docstring_span is not None:
+        start, end = function.docstring_span
+        return source[:start] + literal + source[end:]
+    newline = _newline(source, function).encode()
+    start, end = function.body
+    target = body_indent(source, function).encode()
+    head = source[:start] + newline + target + literal
+    if not _is_inline(source, function):
+        return head + source[start:]
+    rest = re.sub(rb"^(?:[ \t\f]|\\\r?\n)+", b"", source[start:end])
+    return head + (newline + target + rest if rest else b"") + source[end:]
+
+
+def lay_out_docstring(source: bytes, function: Function, text: str) -> str:
+    """Return a docstring's text as PEP 257 places it in this function: later lines at the body's indentation."""
+    import inspect
+
+    lines = inspect.cleandoc(text).split("\n")
+    if len(lines) == 1:
+        return lines[0]
+    indent = body_indent(source, function)
+    return "\n".join([lines[0], *(indent + line if line.strip() else "" for line in lines[1:]), indent])
+
+
+def quote(text: str, encoding: str = "utf-8") -> str:
+    r"""Return a literal of ``text`` for a docstring: plain triple quotes if they can hold it, else raw, else escaped."""
+    text = _LINE_END.sub("\n", text)
+    plain = not re.search(r"[\x00\x0c\x7f\ud800-\udfff]", text) and _encodable(text, encoding)
+    if plain:
+        for literal in (f'"""{text}"""', f"'''{text}'''"):
+            if "\\" not in text and literal_text(literal) == text:
+                return literal
+        for literal in (f'r"""{text}"""', f"r'''{text}'''"):
+            if "\\" in text and literal_text(literal) == text:
+                return literal
+    escaped = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    if escaped.endswith('"'):
+        escaped = escaped[:-1] + '\\"'
+    escaped = re.sub(r"[\x00\x0c\x7f\ud800-\udfff]", lambda match: _escape(match[0]), escaped)
+    if not _encodable(escaped, encoding):
+        escaped = "".join(c if _encodable(c, encoding) else _escape(c) for c in escaped)
+    return f'"""{escaped}"""'
+
+
+def body_indent(source: bytes, function: Function) -> str:
+    """Return the white space before the statements of ``function``; for one-line bodies what it would be."""
+    header = _line_indent(source, function.span.start)
+    if not _is_inline(source, function):
+        region = decode(source[function.header.end : function.body.end], source_encoding(source))
+        for line in read_lines(region)[1:]:
+            if line.kind is LineKind.CODE:
+                return line.indent.rpartition("\f")[2]
+    return header + indent_unit(source, header)
+
+
+def indent_unit(source: bytes, header: str = "") -> str:
+    """Return one level of indentation in this file: a tab if it is indented by tabs, else two to eight spaces."""
+    if header:
+        return "\t" if "\t" in header else (header if len(header) in (2, 3, 4) else "    ")
+    if _TABS.search(source):
+        return "\t"
+    match = re.search(rb":[ \t]*(?:#[^\r\n]*)?\r?\n( {2,8})[^\s#]", source)
+    return match[1].decode() if match else "    "
+
+
+def _is_inline(source: bytes, function: Function) -> bool:
+    """Whether the body begins on the header's logical line, as in ``def f(): return 1``."""
+    end = function.body.end
+    if function.docstring_span is not None:
+        between = source[function.header.end : function.docstring_span.start]
+    else:
+        gap = re.match(rb"(?:[ \t\f]|\\\r?\n|\\\r)*", source[function.body.start : end])
+        between = gap[0] if gap else b""
+        if function.body.start + len(between) < end and source[function.body.start + len(between)] in b"\r\n":
+            return False
+        return function.body.start < end
+    return not re.search(rb"(?<!\\)(?:\r\n|\n|\r(?!\n))", between)
+
+
+def _is_simple(body: str) -> bool:
+    """Whether ``body`` is one logical line of simple statements, fit to follow a colon."""
+    stripped = body.strip()
+    lines = [line for line in read_lines(stripped) if line.kind in (LineKind.CODE, LineKind.COMMENT)]
+    if len(lines) != 1 or lines[0].kind is LineKind.COMMENT or body[:1] in "\r\n":
+        return not stripped
+    return not re.match(r"(?:if|for|while|with|try|def|class|async|match|@)\b", lines[0].content)
+
+
+def _inline_joint(function: Function) -> str:
+    return "; " if function.docstring_span is not None else " "
+
+
+def _header_alone(source: bytes, function: Function) -> bytes:
+    """The file up to the function's body, with an inline docstring moved to a line of its own."""
+    if function.docstring_span is None:
+        return source[: function.body.start]
+    newline = _newline(source, function).encode()
+    target = body_indent(source, function).encode()
+    literal = source[function.docstring_span.start : function.docstring_span.end]
+    return source[: function.header.end] + newline + target + literal
+
+
+def _block(source: bytes, function: Function, body: str) -> str:
+    target = body_indent(source, function)
+    header = _line_indent(source, function.span.start)
+    unit = target.removeprefix(header) if target.startswith(header) and target != header else indent_unit(source)
+    text = reindent(body.rstrip(), target, unit)
+    if not text.strip():
+        return ""
+    # Trailing white space of the header's line and the line end belong to the original's own text.
+    return text if re.match(r"[ \t\f]*[\r\n]", text) else _newline(source, function) + text
+
+
+def _to_bytes(source: bytes, function: Function, text: str) -> bytes:
+    region = source[function.span.start : function.span.end]
+    has_crlf = b"\r\n" in region if re.search(rb"[\r\n]", region) else b"\r\n" in source
+    if has_crlf and not re.search(rb"(?<!\r)\n", region):
+        text = _LINE_END.sub("\r\n", text)
+    elif b"\r" not in source:
+        text = _LINE_END.sub("\n", text)
+    encoding = source_encoding(source)
+    try:
+        return encode(text, encoding)
+    except UnicodeError as error:
+        raise SpliceError(
+            f"{function.id} cannot take this text: the file is in {encoding}, which lacks a character ({error})."
+        ) from error
+
+
+def _newline(source: bytes, function: Function) -> str:
+    match = re.search(rb"\r\n|\n|\r", source[function.span.start : function.span.end]) or re.search(
+        rb"\r\n|\n|\r", source
+    )
+    return match[0].decode() if match else "\n"
+
+
+def _line_indent(source: bytes, position: int) -> str:
+    start = max(source.rfind(b"\n", 0, position), source.rfind(b"\r", 0, position)) + 1
+    line = source[start:position].removeprefix(b"\xef\xbb\xbf")
+    match = re.match(rb"[ \t\f]*", line)
+    return match[0].decode().rpartition("\f")[2] if match else ""
+
+
+def _without_docstring(source: bytes, function: Function) -> bytes:
+    span = function.docstring_span
+    if span is None:
+        return source
+    placeholder = source[: span.start] + b"pass" + source[span.end :]
+    rest = re.match(rb"[ \t\f]*(;[ \t]*)?(#[^\r\n]*)?(\r\n|\n|\r|$)?", source[span.end :])
+    semicolon, comment, line_end = rest.groups() if rest else (None, None, None)
+    removed = placeholder
+    if semicolon and comment is None and line_end is None:
+        removed = source[: span.start] + source[span.end + rest.end() :] if rest else placeholder
+    elif not semicolon and comment is None and line_end is not None and not _is_inline(source, function):
+        line_start = max(source.rfind(b"\n", 0, span.start), source.rfind(b"\r", 0, span.start)) + 1
+        if not source[line_start : span.start].strip():
+            removed = source[:line_start] + source[span.end + (rest.end() if rest else 0) :]
+    elif comment is not None and not semicolon:
+        removed = source[: span.start] + source[span.end :].lstrip(b" \t")
+    return removed if _took_only_the_docstring(removed, function) else placeholder
+
+
+def _took_only_the_docstring(source: bytes, function: Function) -> bool:
+    for found in find_functions(source, function.path):
+        if (found.qualified_name, found.occurrence) == (function.qualified_name, function.occurrence):
+            before, after = found.body
+            has_code = bool(source[before:after].strip()) and not found.has_syntax_error
+            return found.docstring is None and has_code and _has_statement(source, found)
+    return False
+
+
+def _has_statement(source: bytes, function: Function) -> bool:
+    return any(line.kind is LineKind.CODE and line.content for line in read_lines(body_text(source, function)))
+
+
+def _encodable(text: str, encoding: str) -> bool:
+    try:
+        text.encode(encoding)
+    except UnicodeError:
+        return False
+    return True
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
