@@ -1,0 +1,127 @@
+"""Commands in a README: which are there, which mean the same, what they install, what they start."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workbench.rubric.markdown import PYTHON, SHELL, Outline
+
+_PROMPT = re.compile(r"^\s*(?:\(\w+\)\s*)?(?:[$%#>]|PS>|C:\\>)\s+")
+_INLINE = re.compile(r"(?<!`)`([^`\n]{2,300})`(?!`)")
+_INTERPRETER = re.compile(r"^(?:\.?/?[\w./-]*/)?(?:python(?:\d(?:\.\d+)?)?|py)(?:\.exe)?$")
+_RUNNERS = frozenset({"uv", "poetry", "pipenv", "pdm", "hatch", "rye"})
+_PACKAGE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*")
+# Tools that any README may tell one to install without them being the project's dependencies.
+_TOOLING = (
+    "pip setuptools wheel build virtualenv venv pipx uv poetry pytest tox nox black ruff flake8 mypy pylint isort "
+    "pre-commit coverage pytest-cov twine hatch pipenv conda"
+)
+TOOLING = frozenset(_TOOLING.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One shell command of the README: its words and where it stands."""
+
+    words: tuple[str, ...]
+    text: str
+    start: int
+    end: int
+
+
+def normal(words: tuple[str, ...] | list[str]) -> tuple[str, ...]:
+    """Return a command's words without what does not change its meaning (``python3`` → ``python``, ``./x`` → ``x``)."""
+    words = list(words)
+    while words and (words[0] in {"sudo", "time", "env"} or re.fullmatch(r"[A-Z_][A-Z0-9_]*=\S*", words[0])):
+        words.pop(0)
+    if len(words) > 2 and words[0] in _RUNNERS and words[1] == "run":
+        words = words[2:]
+    if not words:
+        return ()
+    if _INTERPRETER.match(words[0]):
+        words[0] = "python"
+        while len(words) > 1 and words[1] in {"-u", "-B", "-O", "-s", "-I"}:
+            words.pop(1)
+    plain = [word.removeprefix("./").replace("\\", "/") for word in words]
+    if plain[0].endswith(".py"):
+        plain.insert(0, "python")
+    return tuple(plain)
+
+
+def split(line: str) -> tuple[str, ...]:
+    """Split a command line into words; a line that a shell could not read is split at white space."""
+    try:
+        return tuple(shlex.split(line, comments=True))
+    except ValueError:
+        return tuple(line.split())
+
+
+def head(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what a normal command starts: ``python x.py``, ``python -m x`` or the program's name."""
+    if words[:1] != ("python",):
+        return words[:1]
+    return words[:3] if words[1:2] in {("-m",), ("-c",)} else words[:2]
+
+
+def commands(outline: Outline) -> Iterator[Command]:
+    """Yield the commands of shell fences, unlabelled and indented code, and inline code, in the README's order."""
+    found: list[Command] = []
+    for fence in outline.fences:
+        if fence.language in PYTHON:
+            continue
+        if fence.language and fence.language not in SHELL and fence.language not in {"text", "txt", "plaintext"}:
+            continue
+        position = fence.start
+        for line in fence.code.splitlines():
+            bare = _PROMPT.sub("", line).strip()
+            if not bare or bare.startswith("#"):
+                continue
+            start = outline.text.find(bare, position, fence.end)
+            if start < 0:
+                start = fence.start
+            else:
+                position = start
+            for part in re.split(r"\s(?:&&|\|\||;)\s|;\s", bare):
+                words = normal(split(part))
+                if words:
+                    found.append(Command(words, part, start, start + len(bare)))
+    for block in outline.blocks:
+        for match in _INLINE.finditer(outline.text, block.start, block.end):
+            words = normal(split(_PROMPT.sub("", match.group(1)).strip()))
+            if words:
+                found.append(Command(words, match.group(1), match.start(1), match.end(1)))
+    yield from sorted(found, key=lambda command: command.start)
+
+
+def package_name(requirement: str) -> str:
+    """Return the normal form of a package's name (PEP 503), without version, extras and markers."""
+    match = _PACKAGE.match(requirement.strip())
+    return re.sub(r"[-_.]+", "-", match.group()).lower() if match else ""
+
+
+def installs(command: Command) -> tuple[list[str], list[str]]:
+    """Return the packages and the requirement files that a ``pip install``-like command installs."""
+    words = list(command.words)
+    if words[:3] == ["python", "-m", "pip"]:
+        words = words[2:]
+    if words[:2] == ["uv", "pip"]:
+        words = words[1:]
+    adds = len(words) > 2 and words[0] in _RUNNERS and words[1] == "add"
+    if not adds and not (len(words) > 2 and re.fullmatch(r"pip(x|\d(\.\d+)?)?", words[0]) and words[1] == "install"):
+        return [], []
+    packages: list[str] = []
+    files: list[str] = []
+    rest = iter(words[2:])
+    for word in rest:
+        if word in {"-r", "--requirement", "-c", "--constraint"}:
+            files.append(next(rest, ""))
+        elif word in {"-e", "--editable", "-i", "--index-url", "--extra-index-url", "-t", "--target", "-f"}:
+            next(rest, None)
+        elif word.startswith(("-", ".", "<", "[")) or "/" in word or ":" in word:
+            continue
+        elif name := package_name(word):
+            packages.append(name)
+    return packages, [name for name in files if name]

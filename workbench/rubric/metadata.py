@@ -1,0 +1,195 @@
+"""Metadata against schema.org's types for software: what is missing, unknown or of the wrong kind, in plain words."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal
+
+from workbench.rubric.schema_org import GENERAL_TYPES, SCALARS, SOFTWARE_TYPES, owners, properties
+from workbench.rubric.spans import quote
+
+Severity = Literal["missing", "wrong", "unknown", "loose"]
+
+_MOST = 50
+_DEEPEST = 6
+_CONTEXTS = re.compile(r"https?://(www\.)?schema\.org/?")
+_PREFIX = re.compile(r"^(https?://(www\.)?schema\.org/|schema:)")
+_URL = re.compile(r"^(https?|ftp|git|git\+https|git\+ssh|ssh|mailto|urn|doi):\S+$", re.IGNORECASE)
+_DATE = re.compile(r"^\d{4}(-\d\d(-\d\d)?)?$")
+_DATETIME = re.compile(r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$")
+_DURATION = re.compile(r"^P(?=.)(\d+[YMWD])*(T(\d+(\.\d+)?[HMS])+)?$")
+_NUMBER = re.compile(r"^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One remark on the metadata. ``path`` is the key, dotted for nested objects (``author.name``).
+
+    Severity: ``missing`` (a key that a reader needs), ``wrong`` (a value of the wrong kind), ``unknown`` (no such
+    type or property), ``loose`` (understood by most readers, but not what the vocabulary asks for).
+    """
+
+    severity: Severity
+    path: str
+    message: str
+
+
+def metadata_findings(metadata: object) -> tuple[Finding, ...]:
+    """Check metadata against schema.org's software types and return at most 50 findings; never raises."""
+    if not isinstance(metadata, Mapping):
+        return (Finding("wrong", "", "the metadata is not an object with keys"),)
+    if not metadata:
+        return (Finding("missing", "", "the metadata is empty"),)
+    try:
+        return tuple(islice(_whole(metadata), _MOST))
+    except Exception as problem:  # an object from outside may do anything when it is looked at
+        return (Finding("wrong", "", f"the metadata cannot be read ({type(problem).__name__})"),)
+
+
+def software_types(metadata: object) -> tuple[str, ...]:
+    """Return the software types that ``@type`` names, without prefix."""
+    if not isinstance(metadata, Mapping):
+        return ()
+    return tuple(name for name in _types(metadata) if name in SOFTWARE_TYPES)
+
+
+def right_context(value: object) -> bool:
+    """Return whether a ``@context`` brings the schema.org vocabulary in (a text, or a list that holds it)."""
+    if isinstance(value, str):
+        return _CONTEXTS.fullmatch(value) is not None
+    if isinstance(value, list | tuple):
+        return any(right_context(item) for item in value[:_MOST] if isinstance(item, str))
+    return isinstance(value, Mapping) and right_context(value.get("@vocab"))
+
+
+def _types(node: Mapping[object, object]) -> tuple[str, ...]:
+    value = node.get("@type")
+    items = value if isinstance(value, list | tuple) else (value,)
+    return tuple(_PREFIX.sub("", item) for item in items[:_MOST] if isinstance(item, str) and item)
+
+
+def _whole(metadata: Mapping[object, object]) -> Iterator[Finding]:
+    context = metadata.get("@context")
+    if not context:
+        yield Finding("missing", "@context", "@context is missing: without it the keys mean nothing to a reader")
+    elif not right_context(context):
+        yield Finding("wrong", "@context", f"@context is {quote(str(context), 60)}, not https://schema.org")
+    if "@graph" in metadata:
+        yield Finding("loose", "@graph", "@graph holds several objects; one software object is expected")
+    yield from _type_findings(metadata)
+    for name in ("name", "description"):
+        if not metadata.get(name):
+            yield Finding("missing", name, f"{name} is missing or empty")
+    yield from _node(metadata, "", 0)
+
+
+def _type_findings(metadata: Mapping[object, object]) -> Iterator[Finding]:
+    found = _types(metadata)
+    if not found:
+        yield Finding("missing", "@type", "@type is missing: SoftwareSourceCode or SoftwareApplication is expected")
+        return
+    if any(name in SOFTWARE_TYPES for name in found):
+        return
+    name = quote(found[0], 60)
+    near = difflib.get_close_matches(found[0][:60], SOFTWARE_TYPES, 1, 0.6)
+    if found[0] in GENERAL_TYPES:
+        yield Finding("loose", "@type", f"@type {name} says too little: SoftwareSourceCode fits a repository")
+    elif near:
+        yield Finding("unknown", "@type", f"@type {name} does not exist; {near[0]} is near")
+    else:
+        yield Finding("wrong", "@type", f"@type {name} is not a type for software, such as SoftwareSourceCode")
+
+
+def _node(node: Mapping[object, object], path: str, depth: int) -> Iterator[Finding]:
+    types = _types(node)
+    known: dict[str, tuple[str, ...]] = {}
+    for name in types:
+        known |= properties(name)
+    if not known and depth == 0:
+        known = properties("SoftwareSourceCode") | properties("SoftwareApplication")
+    for raw, value in node.items():
+        if not isinstance(raw, str):
+            yield Finding("wrong", path, f"the key {quote(repr(raw), 40)} is not text")
+            continue
+        if raw.startswith("@"):
+            continue
+        name = _PREFIX.sub("", raw)
+        here = f"{path}.{name}" if path else name
+        here = quote(here, 80)
+        if name in known:
+            yield from _value(value, known[name], here, depth)
+        elif known:
+            yield _unknown(name, here, types, known)
+
+
+def _unknown(name: str, path: str, types: Sequence[str], known: Mapping[str, object]) -> Finding:
+    subject = types[0] if types else "software"
+    if ":" in name:
+        return Finding("loose", path, f"{path} is from another vocabulary than schema.org")
+    elsewhere = owners(name)
+    if elsewhere:
+        return Finding("unknown", path, f"{path} is a property of {' and '.join(elsewhere)}, not of {subject}")
+    near = difflib.get_close_matches(name[:60], known, 1, 0.75)
+    hint = f"; {near[0]} is near" if near else ""
+    return Finding("unknown", path, f"{path} is not a property of {quote(subject, 40)}{hint}")
+
+
+def _value(value: object, kinds: tuple[str, ...], path: str, depth: int) -> Iterator[Finding]:
+    if depth >= _DEEPEST:
+        return
+    if isinstance(value, list | tuple):
+        for item in value[:_MOST]:
+            if isinstance(item, list | tuple):
+                yield Finding("wrong", path, f"{path} is a list inside a list")
+            else:
+                yield from _value(item, kinds, path, depth + 1)
+        return
+    nested = tuple(kind for kind in kinds if kind not in SCALARS)
+    wanted = " or ".join(kinds)
+    if value is None or value == "":
+        yield Finding("loose", path, f"{path} is empty; leave it out or give {wanted}")
+    elif isinstance(value, Mapping):
+        if "@value" in value:
+            yield from _value(value["@value"], kinds, path, depth + 1)
+        elif not nested:
+            yield Finding("wrong", path, f"{path} is an object; {wanted} is expected")
+        else:
+            if not _types(value) and "@id" not in value:
+                yield Finding("loose", path, f"{path} is an object without @type; {wanted} is expected")
+            yield from _node(value, path, depth + 1)
+    elif not any(_fits(value, kind) for kind in kinds):
+        loose = isinstance(value, str) and bool(nested)
+        shown = quote(str(value), 40)
+        yield Finding("loose" if loose else "wrong", path, f"{path} is {shown!r}; {wanted} is expected")
+
+
+def _fits(value: object, kind: str) -> bool:
+    if isinstance(value, bool):
+        return kind == "Boolean"
+    if isinstance(value, int | float):
+        return kind in {"Number", "Integer"} if isinstance(value, int) else kind == "Number"
+    if not isinstance(value, str) or len(value) > 100_000:
+        return False
+    text = value.strip()
+    match kind:
+        case "Text":
+            return True
+        case "URL":
+            return _URL.match(text) is not None
+        case "Date":
+            return _DATE.match(text) is not None
+        case "DateTime":
+            return _DATETIME.match(text) is not None
+        case "Duration":
+            return _DURATION.match(text) is not None
+        case "Number":
+            return _NUMBER.match(text) is not None
+        case "Integer":
+            return re.fullmatch(r"[+-]?\d+", text) is not None
+        case "Boolean":
+            return _PREFIX.sub("", text).lower() in {"true", "false"}
+    return False

@@ -1,0 +1,247 @@
+"""Tier 4 without a model: properties of a README that can be measured.
+
+Clarity, completeness and formatting are sums of small measures; each says what it saw. A README that repeats itself
+(small models loop) or says almost nothing cannot earn the rest by its shape.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+
+from workbench.rubric import spans, terms
+from workbench.rubric.judging import Question
+from workbench.rubric.markdown import SHELL, Heading
+from workbench.rubric.offline_accuracy import JUDGE, Reading
+from workbench.rubric.scorecard import Criterion, Evidence
+
+_PLACEHOLDER = re.compile(
+    r"\b(?:TODO|TBD|FIXME|lorem ipsum)\b|\[insert[^\]]{0,60}\]|<(?:project|your|repo|insert|name)[\w\s-]{0,30}>|"
+    r"your[-_ ]?(?:user)?name|yourusername|your-?repo|example/repo|\[?project name\]?(?![a-z])|coming soon",
+    re.I,
+)
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\s|$)|\n|$)")
+_LINK = re.compile(r"\[[^\]\n]*\]\(([^)\n]*)\)")
+_INSTALL = re.compile(r"install|set\s?up|getting started|quick\s?start|requirement|prerequisite|dependenc", re.I)
+_USAGE = re.compile(r"usage|use|run|quick\s?start|getting started|command|how to|cli", re.I)
+_DETAIL = re.compile(r"option|feature|api|argument|flag|reference|configur|example|function|parameter|output", re.I)
+_SHINGLE = 8
+FULL_WORDS = 90
+"""Distinct content stems from which a README has enough substance for full points."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    share: float
+    maximum: float
+    said: str
+    evidence: Evidence | None = None
+
+
+def clarity(question: Question, reading: Reading) -> Criterion:
+    """Score title, opening, sentence length, repetition and placeholders (12)."""
+    repeated, place = repetition(reading)
+    measures = [
+        _title(reading),
+        _opening(reading),
+        _sentences(reading),
+        _Measure(max(0.0, 1 - repeated * 2.5), 4, f"{repeated:.0%} repeats what was said before", place),
+        _placeholders(reading),
+    ]
+    return _sum(question, measures, min(substance(reading), max(0.1, 1 - 1.6 * repeated)))
+
+
+def completeness(question: Question, reading: Reading, reference: str | None) -> Criterion:
+    """Score what a new user needs: purpose, installation, usage, example, detail; against the reference if there is one."""
+    measures = [
+        _Measure(1.0 if _lead(reading) else 0.0, 1.5, "says what it is" if _lead(reading) else "no opening paragraph"),
+        _covered(reading, _INSTALL, "installation", 2, needs_code=False),
+        _covered(reading, _USAGE, "usage", 2, needs_code=True),
+        _examples(reading),
+        _covered(reading, _DETAIL, "options, features or API", 1.5, needs_code=False),
+        _reference(reading, reference),
+    ]
+    repeated, _ = repetition(reading)
+    return _sum(question, measures, min(substance(reading), max(0.1, 1 - 1.2 * repeated)))
+
+
+def formatting(question: Question, reading: Reading) -> Criterion:
+    """Score heading order, fences, lists and tables, links (8)."""
+    repeated, _ = repetition(reading)
+    measures = [_headings(reading), _fences(reading), _lists(reading), _links(reading)]
+    return _sum(question, measures, min(substance(reading) ** 0.5, max(0.1, 1 - repeated)))
+
+
+def substance(reading: Reading) -> float:
+    """Return 0–1: how many distinct content stems there are, of 90 wanted; straight from a tenth on."""
+    return min(1.0, len({token.stem for token in reading.words}) / FULL_WORDS)
+
+
+def repetition(reading: Reading) -> tuple[float, Evidence | None]:
+    """Return the share of eight-word sequences of the prose that occurred before, and the first place."""
+    seen: set[tuple[str, ...]] = set()
+    total = again = 0
+    first: Evidence | None = None
+    lines: Counter[str] = Counter()
+    doubled = long_lines = 0
+    for block in reading.outline.blocks:
+        words = block.text.lower().split()
+        for index in range(max(0, len(words) - _SHINGLE + 1)):
+            shingle = tuple(words[index : index + _SHINGLE])
+            total += 1
+            if shingle in seen:
+                again += 1
+                first = first or spans.at(reading.readme, block.start, block.end)
+            seen.add(shingle)
+        if len(words) >= 3 and block.kind == "prose":
+            long_lines += 1
+            line = " ".join(words)
+            doubled += lines[line] > 0
+            lines[line] += 1
+            if lines[line] > 1:
+                first = first or spans.at(reading.readme, block.start, block.end)
+    titles = Counter(heading.text.lower() for heading in reading.outline.headings)
+    heads = sum(count - 1 for count in titles.values()) / max(4, titles.total())
+    shares = (again / total if total >= 10 else 0.0, doubled / long_lines if long_lines >= 3 else 0.0, heads)
+    return max(shares), first
+
+
+def _sum(question: Question, measures: list[_Measure], factor: float) -> Criterion:
+    scale = question.maximum / sum(measure.maximum for measure in measures)
+    points = sum(measure.share * measure.maximum for measure in measures) * scale * factor
+    said = "; ".join(f"{m.said} {m.share * m.maximum * scale:.1f}/{m.maximum * scale:.1f}" for m in measures)
+    if factor < 0.995:
+        said += f"; all × {factor:.2f} for little substance or repetition"
+    evidence = tuple(measure.evidence for measure in measures if measure.evidence is not None)
+    return Criterion(
+        4, question.key, question.title, round(points, 1), question.maximum, f"offline judge: {said}", evidence, JUDGE
+    )
+
+
+def _mark(reading: Reading, heading: Heading) -> Evidence:
+    return spans.at(reading.readme, heading.start, heading.end)
+
+
+def _title(reading: Reading) -> _Measure:
+    heads = reading.outline.headings
+    if heads and heads[0].level == 1 and heads[0].text:
+        return _Measure(1.0, 1.5, "has a title", _mark(reading, heads[0]))
+    return _Measure(0.0, 1.5, "no title")
+
+
+def _lead(reading: Reading) -> Evidence | None:
+    """Return the first paragraph of at least eight words before the second section."""
+    heads = [heading for heading in reading.outline.headings if heading.level <= 2]
+    stop = heads[2].start if len(heads) > 2 else len(reading.outline.text)
+    for block in reading.outline.prose:
+        if block.start < stop and len(block.text.split()) >= 8:
+            return spans.at(reading.readme, block.start, block.end)
+    return None
+
+
+def _opening(reading: Reading) -> _Measure:
+    lead = _lead(reading)
+    return _Measure(1.0, 2.5, "opens with a paragraph", lead) if lead else _Measure(0.0, 2.5, "no opening paragraph")
+
+
+def _sentences(reading: Reading) -> _Measure:
+    lengths = [
+        len(match.group().split())
+        for block in reading.outline.prose
+        for match in _SENTENCE.finditer(block.text)
+        if len(match.group().split()) >= 3
+    ]
+    if not lengths:
+        return _Measure(0.0, 2, "no sentences")
+    mean = sum(lengths) / len(lengths)
+    share = 1.0 if 5 <= mean <= 24 else max(0.0, 1 - (mean - 24) / 20 if mean > 24 else mean / 5)
+    return _Measure(share, 2, f"sentences of {mean:.0f} words on average")
+
+
+def _placeholders(reading: Reading) -> _Measure:
+    places = list(_PLACEHOLDER.finditer(reading.outline.text))
+    if not places:
+        return _Measure(1.0, 2, "no placeholder text")
+    first = spans.at(reading.readme, *places[0].span())
+    return _Measure(max(0.0, 1 - 0.5 * len(places)), 2, f"{len(places)} placeholders such as {first.text!r}", first)
+
+
+def _covered(reading: Reading, pattern: re.Pattern[str], name: str, maximum: float, *, needs_code: bool) -> _Measure:
+    best = _Measure(0.0, maximum, f"no section on {name}")
+    for heading in reading.outline.headings[1:]:
+        if not pattern.search(heading.text):
+            continue
+        start, end = reading.outline.section(heading)
+        code = any(start <= fence.start < end for fence in reading.outline.fences)
+        words = len(reading.outline.text[start:end].split())
+        share = 1.0 if words >= 5 and (code or not needs_code) else 0.5 if words >= 3 else 0.1
+        if share > best.share:
+            thin = "" if share == 1.0 else ", thin"
+            best = _Measure(share, maximum, f"section on {name}{thin}", _mark(reading, heading))
+    return best
+
+
+def _examples(reading: Reading) -> _Measure:
+    fences = [fence for fence in reading.outline.fences if fence.code.strip()]
+    if not fences:
+        return _Measure(0.0, 1.5, "no code examples")
+    evidence = spans.at(reading.readme, fences[0].start, fences[0].end)
+    return _Measure(min(1.0, len(fences) / 3), 1.5, f"{len(fences)} code examples", evidence)
+
+
+def _reference(reading: Reading, reference: str | None) -> _Measure:
+    if not reference:
+        return _Measure(substance(reading), 1.5, "length (there is no reference README)")
+    counts = Counter(token.stem for token in terms.tokens(reference[:100_000]))
+    wanted = {stem: 1.0 for stem, count in counts.most_common(60) if count > 1} or dict.fromkeys(counts, 1.0)
+    share = terms.coverage(wanted, reading.words).share
+    return _Measure(min(1.0, share / 0.6), 1.5, f"has {share:.0%} of the reference README's main words")
+
+
+def _headings(reading: Reading) -> _Measure:
+    heads = reading.outline.headings
+    if len(heads) < 2:
+        return _Measure(0.3 if heads else 0.0, 3, "hardly any headings")
+    jumps = [b for a, b in pairwise(heads) if b.level > a.level + 1]
+    tops = sum(heading.level == 1 for heading in heads)
+    empty = sum(not heading.text for heading in heads)
+    share = min(1.0, len(heads) / 4) - 0.2 * min(2, len(jumps)) - (0.2 if tops != 1 else 0) - 0.2 * min(2, empty)
+    said = f"{len(heads)} headings" + (f", {len(jumps)} level jumps" if jumps else "")
+    said += "" if tops == 1 else f", {tops} titles"
+    return _Measure(max(0.0, share), 3, said, _mark(reading, jumps[0]) if jumps else None)
+
+
+def _fences(reading: Reading) -> _Measure:
+    fences = reading.outline.fences
+    if not fences:
+        return _Measure(0.0, 2.5, "no code blocks")
+    opened = [fence for fence in fences if not fence.closed]
+    if opened:
+        place = spans.at(reading.readme, opened[0].start, opened[0].start + 80)
+        return _Measure(0.2, 2.5, "a code fence is never closed", place)
+    named = sum(bool(fence.language) for fence in fences) / len(fences)
+    return _Measure(0.6 + 0.4 * named, 2.5, f"{len(fences)} closed code blocks, {named:.0%} with a language")
+
+
+def _lists(reading: Reading) -> _Measure:
+    outline = reading.outline
+    if outline.lists or outline.tables:
+        return _Measure(1.0, 1.25, f"{outline.lists} list items, {outline.tables} tables")
+    shells = sum(fence.language in SHELL for fence in outline.fences)
+    return _Measure(0.3 if shells else 0.0, 1.25, "no lists or tables")
+
+
+def _links(reading: Reading) -> _Measure:
+    targets = [
+        (match, match.group(1).strip()) for block in reading.outline.blocks for match in _LINK.finditer(block.text)
+    ]
+    bad = [
+        target for _, target in targets if not target or " " in target.split(' "')[0] or target in {"#", "url", "link"}
+    ]
+    if not targets:
+        return _Measure(0.8, 1.25, "no links")
+    return _Measure(
+        1 - len(bad) / len(targets), 1.25, f"{len(targets)} links" + (f", {len(bad)} broken" if bad else "")
+    )

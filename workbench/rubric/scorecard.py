@@ -1,0 +1,175 @@
+"""What a rubric says about one document: criteria with points, reasons and evidence, and the sums over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+EvidenceKind = Literal["readme", "metadata", "fact", "file", "judge"]
+
+PASS_MARK = 60.0
+"""A case passes at this many points of 100 (the original's mark)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a criterion's points rest on.
+
+    ``start`` and ``end`` are a half-open character span of the README (kind ``readme``); ``path`` names a file of the
+    repository or a key of the metadata; ``line`` counts from 1.
+    """
+
+    kind: EvidenceKind
+    text: str
+    start: int | None = None
+    end: int | None = None
+    path: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """One line of a scorecard. ``points`` is None when it could not be scored: that is never the same as 0.
+
+    ``judged_by`` is ``rule``, ``offline`` or the judge model's name; ``samples`` are the points of each repeat of a
+    judge (empty for rules), whose mean ``points`` is.
+    """
+
+    tier: int
+    key: str
+    title: str
+    points: float | None
+    maximum: float
+    reason: str
+    evidence: tuple[Evidence, ...] = ()
+    judged_by: str = "rule"
+    samples: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TierScore:
+    """The sum of one tier; ``points`` is None when any of its criteria is unscored."""
+
+    points: float | None
+    maximum: float
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far a judge's repeats lie apart. ``of`` is ``3.purpose``, ``tier 3`` or ``total``; ``sd`` is the sample's."""
+
+    of: str
+    repeats: int
+    mean: float
+    low: float
+    high: float
+    sd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scorecard:
+    """All criteria of one document under one rubric, in tier order."""
+
+    rubric: str
+    judge: str
+    criteria: tuple[Criterion, ...]
+    spread: tuple[Spread, ...] = ()
+
+    @property
+    def tiers(self) -> dict[int, TierScore]:
+        """Return tier number → sum; a tier with an unscored criterion has points None."""
+        sums: dict[int, TierScore] = {}
+        for number in sorted({criterion.tier for criterion in self.criteria}):
+            mine = [criterion for criterion in self.criteria if criterion.tier == number]
+            given = [criterion.points for criterion in mine if criterion.points is not None]
+            complete = len(given) == len(mine)
+            sums[number] = TierScore(
+                points=sum(given) if complete else None, maximum=sum(criterion.maximum for criterion in mine)
+            )
+        return sums
+
+    @property
+    def total(self) -> float | None:
+        """Return the points of the scored tiers, None if no tier is scored."""
+        given = [tier.points for tier in self.tiers.values() if tier.points is not None]
+        return sum(given) if given else None
+
+    @property
+    def out_of(self) -> float:
+        """Return the maximum of the scored tiers: what ``total`` is out of."""
+        return sum(tier.maximum for tier in self.tiers.values() if tier.points is not None)
+
+    @property
+    def passed(self) -> bool | None:
+        """Return whether the document passes at 60 of 100; None while a missing tier could still decide it."""
+        total = self.total or 0.0
+        missing = sum(tier.maximum for tier in self.tiers.values() if tier.points is None)
+        if total >= PASS_MARK:
+            return True
+        return None if total + missing >= PASS_MARK else False
+
+    @property
+    def remarks(self) -> tuple[Criterion, ...]:
+        """Return the criteria that carry no points, such as the metadata remarks of ``aeo-bench``."""
+        return tuple(criterion for criterion in self.criteria if criterion.maximum == 0)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON data, with the sums beside the criteria for readers that are not this program."""
+        return {
+            "rubric": self.rubric,
+            "judge": self.judge,
+            "total": self.total,
+            "out_of": self.out_of,
+            "tiers": {str(n): {"points": t.points, "maximum": t.maximum} for n, t in self.tiers.items()},
+            "criteria": [_criterion_json(criterion) for criterion in self.criteria],
+            "spread": [
+                {"of": s.of, "repeats": s.repeats, "mean": s.mean, "low": s.low, "high": s.high, "sd": s.sd}
+                for s in self.spread
+            ],
+        }
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Scorecard:
+        """Rebuild what :meth:`to_json` wrote; the sums are computed again, not read.
+
+        Raises:
+            KeyError: a required field is missing.
+        """
+        return Scorecard(
+            rubric=data["rubric"],
+            judge=data["judge"],
+            criteria=tuple(_criterion_from(item) for item in data["criteria"]),
+            spread=tuple(Spread(**item) for item in data.get("spread", ())),
+        )
+
+
+def _criterion_json(criterion: Criterion) -> dict[str, Any]:
+    return {
+        "tier": criterion.tier,
+        "key": criterion.key,
+        "title": criterion.title,
+        "points": criterion.points,
+        "maximum": criterion.maximum,
+        "reason": criterion.reason,
+        "judged_by": criterion.judged_by,
+        "samples": list(criterion.samples),
+        "evidence": [
+            {"kind": e.kind, "text": e.text, "start": e.start, "end": e.end, "path": e.path, "line": e.line}
+            for e in criterion.evidence
+        ],
+    }
+
+
+def _criterion_from(item: Mapping[str, Any]) -> Criterion:
+    return Criterion(
+        tier=item["tier"],
+        key=item["key"],
+        title=item["title"],
+        points=item["points"],
+        maximum=item["maximum"],
+        reason=item["reason"],
+        evidence=tuple(Evidence(**evidence) for evidence in item.get("evidence", ())),
+        judged_by=item.get("judged_by", "rule"),
+        samples=tuple(item.get("samples", ())),
+    )

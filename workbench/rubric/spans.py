@@ -1,0 +1,64 @@
+"""Evidence that points at characters of the README, safe to store and to show."""
+
+from __future__ import annotations
+
+from workbench.rubric.scorecard import Evidence
+from workbench.text import one_line
+
+_SHOWN = 120
+
+
+def sound(text: str) -> str:
+    """Return ``text`` with lone surrogates replaced, so that it can be stored and sent as UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def line_at(readme: str, offset: int) -> int:
+    """Return the line number, from 1, of character ``offset``."""
+    return readme.count("\n", 0, offset) + 1
+
+
+def quote(text: str, width: int = _SHOWN) -> str:
+    """Return a short, terminal-safe, single-line rendering of text from outside."""
+    # Cut before cleaning: the text may be megabytes long.
+    return sound(one_line(text[: width * 4], width))
+
+
+def at(readme: str, start: int, end: int) -> Evidence:
+    """Return evidence for the half-open span ``start:end`` of the README."""
+    start = max(0, min(start, len(readme)))
+    end = max(start, min(end, len(readme)))
+    return Evidence("readme", quote(readme[start:end]), start, end, line=line_at(readme, start))
+
+
+def fact(text: str) -> Evidence:
+    """Return evidence that quotes the hidden facts of the case."""
+    return Evidence("fact", quote(text))
+
+
+def key(path: str, text: str) -> Evidence:
+    """Return evidence that names a key of the metadata."""
+    return Evidence("metadata", quote(text), path=sound(path))
+
+
+def find_lowered(readme: str, lowered: str, needle: str) -> tuple[int, int] | None:
+    """Find ``needle`` in ``lowered`` (= ``readme.lower()``) and return its span in ``readme``.
+
+    Lower-casing can change the length (``İ`` becomes two characters), so offsets are mapped back one by one then.
+    """
+    found = lowered.find(needle)
+    if found < 0:
+        return None
+    if len(lowered) == len(readme):
+        return found, found + len(needle)
+    position = 0
+    start = end = len(readme)
+    for index, character in enumerate(readme):
+        step = len(character.lower())
+        if position <= found < position + step:
+            start = index
+        position += step
+        if position >= found + len(needle):
+            end = index + 1
+            break
+    return start, end
