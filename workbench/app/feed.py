@@ -1,0 +1,113 @@
+"""Watch the open session file from a thread and tell the app what changed, a batch at a time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from workbench.app.messages import SessionChanged, SessionFailed, merged
+
+if TYPE_CHECKING:
+    from textual.message_pump import MessagePump
+
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import Change
+
+POLL_SECONDS = 0.06
+LIVENESS_SECONDS = 1.0
+_BATCH = 5000
+
+
+class SessionFeed(threading.Thread):
+    """Polls ``PRAGMA data_version`` (microseconds a poll) and posts one :class:`SessionChanged` per poll with news.
+
+    A plain daemon thread and no Textual worker, because it never completes: who waits for the app's workers would
+    wait for ever.
+
+    Args:
+        target: Where messages go, the app.
+    """
+
+    def __init__(self, target: MessagePump) -> None:
+        super().__init__(name="session-feed", daemon=True)
+        self._target = target
+        self._wake = threading.Condition()
+        self._reader: SessionReader | None = None
+        self._since = 0
+        self._stopped = False
+
+    def watch(self, reader: SessionReader | None, since: int = 0) -> None:
+        """Follow ``reader`` from change number ``since`` on, or nothing."""
+        with self._wake:
+            self._reader, self._since = reader, since
+            self._wake.notify()
+
+    def stop(self) -> None:
+        """End the thread at its next breath."""
+        with self._wake:
+            self._stopped = True
+            self._wake.notify()
+
+    def run(self) -> None:
+        """Poll until stopped."""
+        watched: SessionReader | None = None
+        version, asked = -1, 0.0
+        states: dict[str, str] = {}
+        while True:
+            with self._wake:
+                while self._reader is None and not self._stopped:
+                    self._wake.wait()
+                if not self._stopped:
+                    self._wake.wait(POLL_SECONDS)
+                if self._stopped:
+                    return
+                reader, since = self._reader, self._since
+            if reader is None:
+                continue
+            if reader is not watched:
+                watched, version, asked, states = reader, -1, 0.0, {}
+            try:
+                news: tuple[Change, ...] = ()
+                now = reader.data_version()
+                if now != version:
+                    news, since = self._read(reader, since)
+                    version = now
+                if news or time.monotonic() - asked > LIVENESS_SECONDS:
+                    asked = time.monotonic()
+                    fresh = {run.id: reader.run_state(run) for run in reader.runs() if run.state == "running"}
+                    news = merged(news, self._liveness(states, fresh))
+                    states = fresh
+            except Exception as error:
+                self._fail(reader, error)
+                continue
+            with self._wake:
+                if self._reader is not reader:
+                    continue
+                self._since = since
+            if news:
+                self._target.post_message(SessionChanged(reader, news))
+
+    @staticmethod
+    def _read(reader: SessionReader, since: int) -> tuple[tuple[Change, ...], int]:
+        news: tuple[Change, ...] = ()
+        while batch := reader.changes(since, _BATCH):
+            news = merged(news, tuple(batch))
+            since = batch[-1].seq
+            if len(batch) < _BATCH:
+                break
+        return news, since
+
+    @staticmethod
+    def _liveness(before: dict[str, str], after: dict[str, str]) -> tuple[Change, ...]:
+        from workbench.session.rows import Change
+
+        changed = [run for run, state in after.items() if before.get(run, state) != state]
+        return tuple(Change(0, "run", run, "liveness") for run in changed)
+
+    def _fail(self, reader: SessionReader, error: Exception) -> None:
+        with self._wake:
+            if self._reader is not reader or self._stopped:
+                return  # the app closed it under us: it watches something else now
+            self._reader = None
+        self._target.post_message(SessionFailed(f"The session is no longer followed: {error}"))

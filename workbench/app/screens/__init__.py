@@ -1,0 +1,1 @@
+"""One screen a mode, and the short dialogs over them."""

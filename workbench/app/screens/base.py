@@ -1,0 +1,148 @@
+"""What all modes share: header, footer, panes that fold and become tabs, keys between panes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.content import Content
+from textual.screen import Screen
+from textual.widget import Widget
+
+from workbench.app.widgets.keybar import KeyBar
+from workbench.app.widgets.panes import PaneTabs, TooSmall
+from workbench.app.widgets.status import StatusLine
+
+if TYPE_CHECKING:
+    from workbench.app.app import WorkbenchApp
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import Change
+
+
+class ModeScreen(Screen[None]):
+    """The frame of a mode; a mode yields its panes from :meth:`compose_body`.
+
+    A *pane* is any widget with the class ``pane`` (and a ``border_title``). The screen keeps the class ``-current`` on
+    the pane that has the focus. The first pane may also have the class ``pane-left``: it folds away below 100 columns
+    while another pane has the focus. Below 80×24 only the current pane is shown, under a line of tabs; below 40×12 one
+    sentence.
+
+    A mode overrides what it needs of :meth:`compose_body`, :meth:`on_session_opened`, :meth:`on_session_changed`.
+    """
+
+    AUTO_FOCUS = ""
+    HORIZONTAL_BREAKPOINTS = [(0, "-w-none"), (40, "-w-tabs"), (80, "-w-narrow"), (100, "-w-wide"), (160, "-w-huge")]
+    VERTICAL_BREAKPOINTS = [(0, "-h-none"), (12, "-h-tabs"), (24, "-h-full"), (48, "-h-tall")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "next_pane(1)", "Pane", id="pane.next", show=False),
+        Binding("shift+tab", "next_pane(-1)", "Previous pane", id="pane.previous", show=False),
+    ]
+
+    @property
+    def workbench(self) -> WorkbenchApp:
+        """The app, with its own type."""
+        return cast("WorkbenchApp", self.app)
+
+    def compose(self) -> ComposeResult:
+        """Compose the frame around the mode's panes."""
+        yield StatusLine()
+        yield PaneTabs()
+        with Container(id="body"):
+            yield from self.compose_body()
+        yield TooSmall()
+        yield KeyBar()
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield the panes of the mode."""
+        return ()
+
+    def set_status(self, sentence: str) -> None:
+        """Set the sentence on the right of the header."""
+        self.query_one(StatusLine).sentence = sentence
+
+    # -- the session
+
+    def on_mount(self) -> None:
+        """Follow the open session (Textual calls the ``on_mount`` of a subclass as well, without ``super``)."""
+        self.workbench.session_opened.subscribe(self, self._session_opened)
+        self.workbench.session_changed.subscribe(self, self.on_session_changed)
+        self.call_after_refresh(self._started)
+
+    def _started(self) -> None:
+        panes = self.panes
+        if panes and not any(pane.has_class("-current") for pane in panes):
+            self._make_current(panes[0])
+        if self.workbench.reader is not None:
+            self._session_opened(self.workbench.reader)
+        else:
+            self._name_session()
+
+    def _session_opened(self, reader: SessionReader | None) -> None:
+        self._name_session()
+        self.on_session_opened(reader)
+
+    def _name_session(self) -> None:
+        path = self.workbench.session_path
+        self.query_one(StatusLine).session = path.name if path else "no session"
+
+    def on_session_opened(self, reader: SessionReader | None) -> None:
+        """The app opened another session (or None is open); called also once after the mode was mounted."""
+
+    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
+        """Rows of the open session changed; see :class:`workbench.app.messages.SessionChanged`."""
+
+    # -- panes
+
+    @property
+    def panes(self) -> list[Widget]:
+        """The panes in the order of the page; a pane that is switched off by the mode (``-off``) is left out."""
+        return [pane for pane in self.query(".pane") if not pane.has_class("-off")]
+
+    @property
+    def current_pane(self) -> Widget | None:
+        """The pane that has, or had last, the focus."""
+        return next((pane for pane in self.panes if pane.has_class("-current")), None)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Note which pane has the focus."""
+        for node in event.widget.ancestors_with_self:
+            if isinstance(node, Widget) and node.has_class("pane"):
+                self._make_current(node)
+                return
+
+    def _make_current(self, current: Widget) -> None:
+        for pane in self.query(".pane"):
+            pane.set_class(pane is current, "-current")
+        self.set_class(current.has_class("pane-left"), "-left-open")
+        self.query_one(PaneTabs).show([(_plain(pane), pane is current) for pane in self.panes])
+
+    def focus_pane(self, pane: Widget) -> None:
+        """Show a pane, also where only one has room, and focus the first thing in it that takes keys."""
+        self._make_current(pane)
+        self.call_after_refresh(self._focus_inside, pane)
+
+    def _focus_inside(self, pane: Widget) -> None:
+        if pane.focusable:
+            pane.focus()
+            return
+        for child in pane.query("*"):
+            if child.focusable:
+                child.focus()
+                return
+
+    def action_next_pane(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) pane."""
+        panes = self.panes
+        if panes:
+            current = self.current_pane
+            at = panes.index(current) if current in panes else 0
+            self.focus_pane(panes[(at + step) % len(panes)])
+
+
+def _plain(pane: Widget) -> str:
+    title = pane.border_title or pane.id or ""
+    return Content.from_markup(title).plain if title else ""

@@ -1,0 +1,75 @@
+"""The last line of every mode: the next keys, as many as fit."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.app import RenderResult
+from textual.binding import Binding
+from textual.content import Content
+from textual.reactive import reactive
+from textual.screen import Screen
+from textual.widget import Widget
+
+
+class KeyBar(Widget):
+    """Shows the bindings that can be used now (``show=True``), nearest to the focus first; a click presses the key.
+
+    ``? help`` and ``^p all commands`` always keep their place at the end.
+    """
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    KeyBar { dock: bottom; height: 1; background: $panel; color: $text-muted; padding: 0 1; }
+    """
+
+    keys: reactive[tuple[tuple[str, str, str], ...]] = reactive(())
+
+    def on_mount(self) -> None:
+        """Follow the screen's bindings."""
+        self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
+
+    def _bindings_changed(self, screen: Screen[object]) -> None:
+        self.keys = tuple(
+            (self.app.get_key_display(active.binding), active.binding.description, active.binding.key)
+            for active in screen.active_bindings.values()
+            if active.binding.show and active.enabled
+        )
+
+    def _pieces(self) -> list[tuple[str, str, str]]:
+        last = {binding.description: binding for binding in self._always()}
+        tail = [(self.app.get_key_display(item), name, item.key) for name, item in last.items()]
+        seen: set[str] = set(last)
+        pieces: list[tuple[str, str, str]] = []
+        room = self.size.width - sum(len(key) + len(name) + 3 for key, name, _ in tail)
+        for key, name, pressed in self.keys:
+            if name in seen:
+                continue
+            room -= len(key) + len(name) + 3
+            if room < 0:
+                break
+            seen.add(name)
+            pieces.append((key, name, pressed))
+        return pieces + tail
+
+    def _always(self) -> list[Binding]:
+        return [
+            binding
+            for _, binding in self.app._bindings
+            if binding.id in {"app.help", "app.palette"} and "f1" not in binding.key
+        ]
+
+    def render(self) -> RenderResult:
+        """Return the keys that fit."""
+        parts: list[Content | str | tuple[str, str]] = []
+        for key, name, _ in self._pieces():
+            parts += [(key, "bold $accent"), f" {name}  "]
+        return Content.assemble(*parts)
+
+    def on_click(self, event: events.Click) -> None:
+        """Press the key under the mouse."""
+        x = 0
+        for key, name, pressed in self._pieces():
+            x += len(key) + len(name) + 3
+            if event.get_content_offset(self) is not None and event.x - 1 < x:
+                self.app.simulate_key(pressed)
+                return
