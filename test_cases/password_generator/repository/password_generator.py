@@ -20,9 +20,13 @@ MAXIMUM_LENGTH = 1024
 class RandomSource(Protocol):
     """What is needed of a random generator; both random.Random and secrets.SystemRandom have it."""
 
-    def choice(self, seq: Sequence[str]) -> str: ...
+    def choice(self, seq: Sequence[str]) -> str:
+        """Return one element of seq at random."""
+        ...
 
-    def shuffle(self, x: list[str]) -> None: ...
+    def shuffle(self, x: list[str]) -> None:
+        """Bring the elements of x into a random order, in place."""
+        ...
 
 
 @lru_cache(maxsize=1)

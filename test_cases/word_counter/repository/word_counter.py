@@ -318,6 +318,7 @@ def tolerant(function: Callable[[str], bytes]) -> Callable[[str], bytes | None]:
 
     @wraps(function)
     def wrapper(name: str) -> bytes | None:
+        """Return function(name), or None after reporting its OSError."""
         try:
             return function(name)
         except OSError as error:

@@ -46,6 +46,7 @@ def interruptible(function: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(function)
     def wrapper(*args: object, **kwargs: object) -> int:
+        """Return what function returns, or INTERRUPTED if it is interrupted."""
         try:
             return function(*args, **kwargs)
         except KeyboardInterrupt:
