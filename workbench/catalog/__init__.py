@@ -12,6 +12,7 @@ from workbench.catalog.listing import find_case, load_cases
 from workbench.catalog.opening import snapshot_of, view_of
 from workbench.catalog.problems import BadCase, CaseExists, UnknownCase
 from workbench.catalog.reading import read_case
+from workbench.catalog.resolving import resolve_case
 
 __all__ = [
     "BadCase",
@@ -24,6 +25,7 @@ __all__ = [
     "find_case",
     "load_cases",
     "read_case",
+    "resolve_case",
     "snapshot_of",
     "view_of",
 ]

@@ -12,7 +12,7 @@ from pathlib import Path
 from workbench import paths
 from workbench.repository.problems import ChecksumMismatch
 from workbench.repository.sources import Source, checked_sha256, parse_source
-from workbench.repository.store import Known, Snapshot, Store
+from workbench.repository.store import Known, Snapshot, Store, require_digest
 from workbench.repository.tree import Limits
 
 _LIMITS = Limits()
@@ -56,28 +56,18 @@ def fetch(
     if source.kind == "folder":
         return _fetch_folder(source, Store(cache), cache, pin, tell)
     if source.kind == "git":
-        from workbench.repository import clones
+        from workbench.repository.clones import fetch_revision
 
-        return clones.fetch(source, Store(cache), _LIMITS, pin, tell)
-    from workbench.repository import archives
+        return fetch_revision(source, Store(cache), _LIMITS, pin, tell)
+    from workbench.repository.archives import fetch_archive
 
-    return archives.fetch(source, Store(cache), _LIMITS, pin, tell)
+    return fetch_archive(source, Store(cache), _LIMITS, pin, tell)
 
 
 def forget(source: Source | str, *, cache: Path | None = None) -> None:
     """Make the next `fetch` of a source look for it anew: a branch may have moved on."""
     source = parse_source(source) if isinstance(source, str) else source
     Store(Path(cache or paths.cache_dir()).absolute()).forget(str(source))
-
-
-def require_digest(snapshot: Snapshot, pin: str) -> Snapshot:
-    """Return the snapshot if its digest is the pinned one, or if nothing is pinned."""
-    if pin and snapshot.digest != pin:
-        raise ChecksumMismatch(
-            f"{snapshot.source} has the content {snapshot.digest[:12]}… where {pin[:12]}… is pinned; it was changed, or "
-            "the pin is wrong."
-        )
-    return snapshot
 
 
 def _fetch_folder(source: Source, store: Store, cache: Path, pin: str, tell: Callable[[str], None]) -> Snapshot:

@@ -17,7 +17,7 @@ from workbench.repository.problems import BadSource, shown
 
 Kind = Literal["folder", "archive", "git", "sdist"]
 
-ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar", ".zip")
+ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".tar.bz2", ".tar", ".zip")
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _PINNED = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*==\s*([A-Za-z0-9][A-Za-z0-9.!+_-]*)")

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from workbench.repository.problems import FetchError, reason
+from workbench.repository.problems import ChecksumMismatch, FetchError, reason
 from workbench.repository.tree import FileEntry, Tree
 
 _VERSION = 1
@@ -161,6 +161,16 @@ class Store:
             with contextlib.suppress(OSError):
                 if left.stat().st_mtime < oldest:
                     shutil.rmtree(left, ignore_errors=True)
+
+
+def require_digest(snapshot: Snapshot, pin: str) -> Snapshot:
+    """Return the snapshot if its digest is the pinned one, or if nothing is pinned."""
+    if pin and snapshot.digest != pin:
+        raise ChecksumMismatch(
+            f"{snapshot.source} has the content {snapshot.digest[:12]}… where {pin[:12]}… is pinned; it was changed, or "
+            "the pin is wrong."
+        )
+    return snapshot
 
 
 def _sizes(root: str) -> Iterator[tuple[str, int]]:

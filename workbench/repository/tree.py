@@ -76,6 +76,10 @@ def safe_path(path: str, origin: str) -> str:
         raise UnsafeArchive(f"{origin} was refused: its entry '{shown(path)}' would be written outside its folder.")
     if not parts:
         raise UnsafeArchive(f"{origin} was refused: it has an entry without a name.")
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        raise UnsafeArchive(f"{origin} was refused: the name '{shown(path)}' in it is not UTF-8.") from None
     return "/".join(parts)
 
 
@@ -88,12 +92,15 @@ class TreeBuilder:
         origin: What is being unpacked, as a sentence's subject.
         link_leaves: Called with (path, target) of each link that leads out of the tree; raises to refuse the whole
             tree, or returns to go on without that link.
+        limits: How much the tree may hold.
+        packed_bytes: Size of the archive that it comes from, 0 if it comes from none.
     """
 
     root: Path
     origin: str
     link_leaves: Callable[[str, str], None]
     limits: Limits = field(default_factory=Limits)
+    packed_bytes: int = 0
     _files: dict[str, tuple[int, Mode, bytes]] = field(default_factory=dict)
     _links: dict[str, str] = field(default_factory=dict)
     _bytes: int = 0
@@ -107,6 +114,21 @@ class TreeBuilder:
                 f"{self.origin} was refused: it has more than {self.limits.entries:,} files and folders."
             )
 
+    def announce(self, size: int) -> None:
+        """Refuse what says itself that it is too large, before any of it is written.
+
+        Args:
+            size: Declared size of the next file in bytes; `add_file` counts the real one.
+        """
+        if size < 0 or self._bytes + size > self.limits.total_bytes:
+            raise self._oversized()
+
+    def add_folder(self, path: str) -> None:
+        """Check and count a folder; it comes into being with the first file in it, as in git."""
+        self.count()
+        if path.strip("./") or ".." in path:
+            safe_path(path, self.origin)
+
     def add_file(self, path: str, chunks: Iterable[bytes], *, executable: bool) -> None:
         """Write one file from its pieces; a path that comes twice keeps the later content."""
         path = safe_path(path, self.origin)
@@ -119,9 +141,8 @@ class TreeBuilder:
                 for chunk in chunks:
                     size += len(chunk)
                     self._bytes += len(chunk)
-                    if self._bytes > self.limits.total_bytes:
-                        limit = self.limits.total_bytes // 1_000_000
-                        raise UnsafeArchive(f"{self.origin} was refused: it holds more than {limit:,} MB.")
+                    if self._bytes > self._most_bytes():
+                        raise self._oversized()
                     digest.update(chunk)
                     out.write(chunk)
         except (FileExistsError, NotADirectoryError, IsADirectoryError):
@@ -145,6 +166,19 @@ class TreeBuilder:
         path = safe_path(path, self.origin)
         self.count()
         self._links[path] = target
+
+    def unwrap(self) -> None:
+        """Do away with the one folder that holds everything, as in archives of a release; call it before `finish`."""
+        tops = {path.split("/", 1)[0] for path in (*self._files, *self._links)}
+        if len(tops) != 1 or not self._files or any("/" not in path for path in (*self._files, *self._links)):
+            return
+        top = tops.pop()
+        outer = self.root.with_name(f"{self.root.name}-wrapped")
+        self.root.rename(outer)
+        (outer / top).rename(self.root)
+        outer.rmdir()
+        self._files = {path[len(top) + 1 :]: value for path, value in self._files.items()}
+        self._links = {path[len(top) + 1 :]: value for path, value in self._links.items()}
 
     def finish(self) -> Tree:
         """Create the links that stay inside the tree and return what was written."""
@@ -173,6 +207,20 @@ class TreeBuilder:
         for path, _, mode in entries:
             whole.update(path.encode("utf-8", "surrogateescape") + b"\0" + mode.encode() + b"\0" + digests[path])
         return Tree(whole.hexdigest(), tuple(entries))
+
+    def _most_bytes(self) -> int:
+        if not self.packed_bytes:
+            return self.limits.total_bytes
+        by_ratio = max(self.limits.ratio * self.packed_bytes, self.limits.ratio_from)
+        return min(self.limits.total_bytes, by_ratio)
+
+    def _oversized(self) -> UnsafeArchive:
+        limit = self._most_bytes()
+        if limit < self.limits.total_bytes:
+            grows = f"it unpacks to more than {self.limits.ratio} times its size"
+        else:
+            grows = f"it holds more than {limit // 1_000_000:,} MB"
+        return UnsafeArchive(f"{self.origin} was refused: {grows}.")
 
 
 def _resolve(path: str, links: dict[str, str]) -> str | None:

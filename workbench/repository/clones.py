@@ -1,0 +1,198 @@
+"""A git repository as a source: one commit, read through GitPython from git's own object store.
+
+Nothing is checked out by git: no hook, filter, submodule or attribute of the foreign repository takes effect, and every
+path of the tree passes the same checks as an archive's.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from workbench.repository.problems import FetchError, SourceUnavailable, shown
+from workbench.repository.sources import Source
+from workbench.repository.store import Known, Snapshot, Store, require_digest
+from workbench.repository.tree import Limits, Tree, TreeBuilder
+
+_SECONDS = 300
+_FULL_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_PART_OF_HASH = re.compile(r"[0-9a-f]{4,39}")
+# Nothing may ask a question: there is nobody to answer, and the app owns the terminal.
+_ENVIRONMENT = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "true",
+    "SSH_ASKPASS": "true",
+    "SSH_ASKPASS_REQUIRE": "never",
+    "GCM_INTERACTIVE": "never",
+    "GIT_LFS_SKIP_SMUDGE": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+}
+_SETTINGS = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "submodule.recurse=false", "maintenance.auto=false")
+
+
+def fetch_revision(source: Source, store: Store, limits: Limits, pin: str, tell: Callable[[str], None]) -> Snapshot:
+    """Return the snapshot of a git revision; see `workbench.repository.fetch`."""
+    local = source.location.startswith("file://")
+    known = store.recall(str(source))
+    if known is not None and (not local or _FULL_HASH.fullmatch(source.revision)):
+        snapshot = store.load(known)
+        if snapshot is not None:
+            return require_digest(snapshot, pin)
+    with store.workspace() as workspace:
+        git = _Git(workspace / "objects.git", source, local)
+        if local and known is not None and git.remote_commit() == known.revision:
+            # A branch on this machine is asked where it stands now: that costs no network.
+            snapshot = store.load(known)
+            if snapshot is not None:
+                return require_digest(snapshot, pin)
+        tell(f"Fetching {shown(str(source))}…")
+        commit = git.fetch()
+        tree = _write(git, commit, workspace / "tree", limits, tell)
+        found = Known(str(source), tree.digest, commit, "", time.time())
+        return require_digest(store.publish(workspace, tree, found), pin)
+
+
+class _Git:
+    """An empty bare repository into which one commit is fetched."""
+
+    def __init__(self, folder: Path, source: Source, local: bool) -> None:
+        try:
+            import git
+        except ImportError:
+            # GitPython looks for the program when it is imported.
+            raise SourceUnavailable(
+                "The program 'git' is missing; install it, or use a folder or a pinned source distribution."
+            ) from None
+        self.folder = folder
+        self.source = source
+        self._errors: tuple[type[Exception], ...] = (git.GitCommandError, git.GitCommandNotFound)
+        self._program = git.Git(folder.parent)
+        self._environment = _ENVIRONMENT | {"GIT_ALLOW_PROTOCOL": "file" if local else "http:https:ssh"}
+        if "GIT_SSH_COMMAND" not in os.environ and "GIT_SSH" not in os.environ:
+            self._environment["GIT_SSH_COMMAND"] = "ssh -o BatchMode=yes -o ConnectTimeout=20"
+        self._address = source.location
+        if local:
+            path = unquote(urlsplit(source.location).path)
+            if not Path(path).is_dir():
+                raise SourceUnavailable(f"There is no git repository in {shown(path)}; check the path.")
+            self._address = path
+        try:
+            self._program.execute(
+                ["git", "init", "--quiet", "--bare", "--template=", str(folder)], env=self._environment
+            )
+        except self._errors as error:
+            raise self._explained(error) from None
+
+    def run(self, *arguments: str) -> str:
+        """Run git in the empty repository and return what it prints."""
+        settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+        command = ["git", *settings, f"--git-dir={self.folder}", *arguments]
+        output = self._program.execute(command, env=self._environment, kill_after_timeout=_SECONDS)
+        return str(output).strip()
+
+    def remote_commit(self) -> str:
+        """Return the commit at which the revision stands in the source now, "" if that is not known."""
+        wanted = self.source.revision or "HEAD"
+        try:
+            lines = self.run("ls-remote", "--", self._address, wanted, f"{wanted}^{{}}").splitlines()
+        except self._errors:
+            return ""
+        names = {name: commit for commit, _, name in (line.partition("\t") for line in lines)}
+        for name in (f"refs/tags/{wanted}^{{}}", f"refs/tags/{wanted}", f"refs/heads/{wanted}", wanted):
+            if name in names:
+                return names[name]
+        return ""
+
+    def fetch(self) -> str:
+        """Fetch the revision, alone if the other side can do that, and return its commit."""
+        wanted = self.source.revision or "HEAD"
+        hexadecimal = _PART_OF_HASH.fullmatch(wanted) or _FULL_HASH.fullmatch(wanted)
+        alone = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules")
+        try:
+            try:
+                self.run(*alone, "--depth=1", "--", self._address, wanted)
+            except self._errors as error:
+                # A plain web server cannot cut the history short.
+                if "shallow" not in str(error):
+                    raise
+                self.run(*alone, "--", self._address, wanted)
+            return self.run("rev-parse", "--verify", "FETCH_HEAD^{commit}")
+        except self._errors as error:
+            if not hexadecimal:
+                raise self._explained(error) from None
+        try:
+            # A shortened commit, or a server that does not hand out single commits: the whole history is needed.
+            both = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+            self.run("fetch", "--quiet", "--no-recurse-submodules", "--", self._address, *both)
+            return self.run("rev-parse", "--verify", f"{wanted}^{{commit}}")
+        except self._errors as error:
+            raise self._explained(error) from None
+
+    def _explained(self, error: Exception) -> FetchError:
+        """Return git's complaint as one sentence with what to do."""
+        said = str(getattr(error, "stderr", "") or error)
+        where = shown(self.source.location)
+        if "Timeout" in said:
+            return SourceUnavailable(f"Fetching {where} took longer than {_SECONDS // 60} minutes and was ended.")
+        if re.search(r"couldn't find remote ref|Needed a single revision|not our ref|unknown revision", said):
+            what = f"branch, tag or commit '{shown(self.source.revision)}'" if self.source.revision else "commit yet"
+            return SourceUnavailable(f"{where} has no {what}; check the name after the @.")
+        if re.search(r"does not appear to be a git repository|not a git repository", said):
+            return SourceUnavailable(f"{where} is not a git repository; check the address.")
+        if re.search(
+            r"Authentication failed|could not read (Username|Password)|Permission denied|terminal prompts", said
+        ):
+            return SourceUnavailable(
+                f"{where} does not exist or asks for credentials; check the address, or set up git's credential helper."
+            )
+        if "dubious ownership" in said:
+            return SourceUnavailable(f"{where} belongs to another user; add it to git's safe.directory to trust it.")
+        if re.search(r"not found|404", said, re.IGNORECASE) and "resolve" not in said:
+            return SourceUnavailable(f"{where} was not found; check the address.")
+        lines = [
+            line for line in re.sub(r"^\s*stderr:\s*'?", "", said).splitlines() if "fatal:" in line or "error:" in line
+        ]
+        detail = shown(lines[-1].split("fatal:")[-1].strip(" '"), 160) if lines else "no reason given"
+        return SourceUnavailable(f"{where} cannot be reached ({detail}); check the network, or use a folder.")
+
+
+def _write(git: _Git, commit: str, root: Path, limits: Limits, tell: Callable[[str], None]) -> Tree:
+    """Write the files of a commit from the object store."""
+    from git import Repo
+    from git.db import GitCmdObjectDB
+
+    def leave_out(path: str, target: str) -> None:
+        tell(f"Left out the link '{shown(path)}': it leads out of the repository, to '{shown(target)}'.")
+
+    builder = TreeBuilder(root, f"The repository {shown(git.source.location)}", leave_out, limits)
+    repository = Repo(git.folder, odbt=GitCmdObjectDB)
+    try:
+        for blob in _blobs(repository.commit(commit).tree):
+            builder.announce(int(blob.size))
+            stream = blob.data_stream
+            if blob.mode == blob.link_mode:
+                builder.add_link(str(blob.path), stream.read().decode("utf-8", "surrogateescape"))
+            else:
+                pieces = iter(partial(stream.read, 1 << 20), b"")
+                builder.add_file(str(blob.path), pieces, executable=blob.mode == blob.executable_mode)
+        return builder.finish()
+    except (ValueError, KeyError, AssertionError) as error:
+        raise FetchError(f"The repository {shown(git.source.location)} is damaged ({shown(str(error), 80)}).") from None
+    finally:
+        repository.close()
+
+
+def _blobs(tree: Any) -> Iterator[Any]:
+    pending = [tree]
+    while pending:
+        for item in pending.pop():
+            if item.type == "tree":
+                pending.append(item)
+            elif item.type == "blob":  # a submodule is another repository and stays out
+                yield item
