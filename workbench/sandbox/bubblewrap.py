@@ -1,0 +1,152 @@
+"""Bubblewrap: Linux namespaces without a daemon and without root."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from workbench.sandbox import control_groups
+from workbench.sandbox.backend import RUNNER, Channel, Launch, Layout, PipeChannel, runner_command
+from workbench.sandbox.errors import SandboxUnavailable
+
+_NAMESPACES = [
+    "--unshare-user",
+    "--unshare-pid",
+    "--unshare-net",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+]
+_SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+_ETC = (
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "mime.types",
+    "ssl",
+    "alternatives",
+    "services",
+    "protocols",
+)
+
+
+class Bubblewrap:
+    """One ``bwrap`` process per worker; the runner is process 1 of its PID namespace."""
+
+    name = "bubblewrap"
+
+    def problem(self) -> str | None:
+        """Return why it cannot be used here, or None."""
+        return _problem()
+
+    def guarantees(self) -> tuple[str, ...]:
+        """Return what it promises on this machine."""
+        groups = _groups_available()
+        root = os.geteuid() == 0
+        memory = (
+            "Memory: a control group bounds the candidate and all its children."
+            if groups
+            else "Memory: watched ten times a second and bounded by address space; no control group is delegated to this user."
+        )
+        processes = (
+            "Processes: a control group bounds their number."
+            if groups
+            else "Processes: not bounded, because this runs as root without control groups."
+            if root
+            else "Processes: RLIMIT_NPROC in a user namespace of its own bounds their number."
+        )
+        return (
+            "Network: none (an empty network namespace).",
+            "Files: only the system's programs, the interpreter and the environment are visible, read-only; writes go to memory.",
+            "Home folder, sessions, keys and environment variables are not visible.",
+            memory,
+            processes,
+            "Every process that a candidate starts is killed with it (PID namespace).",
+            "Privileges: none (user namespace, no capabilities, no new privileges, no further user namespaces).",
+        )
+
+    async def start(self, launch: Launch) -> Channel:
+        """Start a runner in new namespaces."""
+        reason = self.problem()
+        if reason:
+            raise SandboxUnavailable(reason)
+        layout = Layout()
+        group = control_groups.ControlGroup.create(launch.limits)
+        command = self.command(launch, layout)
+        if group is not None:
+            command = group.join(command)
+        return await PipeChannel.open(
+            command,
+            layout,
+            env={},
+            address_space_mb=None if group else launch.limits.memory_mb * 4,
+            process_limit=None if group else launch.limits.processes,
+            memory_kills=group.memory_kills if group else lambda: 0,
+            cleanup=group.remove if group else lambda: None,
+        )
+
+    def command(self, launch: Launch, layout: Layout) -> list[str]:
+        """Return the whole command line."""
+        disk = str(launch.limits.disk_mb * 2**20)
+        command = [_program(), *_NAMESPACES, "--disable-userns", "--die-with-parent", "--new-session", "--as-pid-1"]
+        command += ["--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--clearenv"]
+        for key, value in launch.variables.items():
+            command += ["--setenv", key, value]
+        command += ["--ro-bind", "/usr", "/usr"]
+        for name in _SYSTEM:
+            path = Path("/", name)
+            if path.is_symlink():
+                command += ["--symlink", str(path.readlink()), str(path)]
+            elif path.is_dir():
+                command += ["--ro-bind", str(path), str(path)]
+        for name in _ETC:
+            command += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+        command += ["--proc", "/proc", "--dev", "/dev"]
+        for folder in (layout.temporary, layout.root, layout.home, layout.metadata, *layout.scratch):
+            command += ["--size", disk, "--tmpfs", folder]
+        for mount in launch.mounts:
+            command += ["--ro-bind", str(mount), str(mount)]
+        command += ["--ro-bind", str(RUNNER), f"{layout.runner}/workbench_runner"]
+        # The root itself is a tmpfs of bubblewrap's own: what is not a mount of ours must not be a place to leave things.
+        command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", layout.root, "--"]
+        return command + runner_command(launch.python, layout.runner)
+
+
+def _program() -> str:
+    return shutil.which("bwrap") or "/usr/bin/bwrap"
+
+
+@functools.lru_cache(maxsize=1)
+def _groups_available() -> bool:
+    return control_groups.available()
+
+
+@functools.lru_cache(maxsize=1)
+def _problem() -> str | None:
+    if shutil.which("bwrap") is None:
+        return "bubblewrap is not installed; install the package bubblewrap (it provides bwrap)."
+    command = [
+        _program(),
+        *_NAMESPACES,
+        "--disable-userns",
+        "--ro-bind",
+        "/",
+        "/",
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+        "true",
+    ]
+    try:
+        result = subprocess.run(command, capture_output=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"bubblewrap does not start here: {error}."
+    if result.returncode:
+        words = result.stderr.decode("utf-8", "replace").strip().splitlines()
+        return f"bubblewrap may not create namespaces here ({words[-1] if words else 'no reason given'})."
+    return None

@@ -1,0 +1,250 @@
+"""The process in which one candidate is tested: pytest, with a plugin that reports every test over a pipe.
+
+The same code serves the three routes. ``warm`` forks it from the server, ``cold`` starts it in a fresh interpreter,
+``hot`` forks it after collection. It always ends with ``os._exit`` once the report is written: a thread that outlives
+the tests does not change a verdict (a rule, not an accident: it would otherwise hang on one route and pass on another).
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import os
+import random
+import sys
+import time
+
+import pytest
+import contextlib
+
+_MESSAGE, _TRACEBACK, _FULL_TRACEBACKS = 300, 6000, 25
+
+
+class Wire:
+    """Writes events as JSON lines that carry the job's nonce."""
+
+    def __init__(self, descriptor, nonce):
+        self.descriptor = descriptor
+        self.nonce = nonce
+
+    def emit(self, kind, **fields):
+        """Write one event, whole."""
+        line = json.dumps(dict(fields, e=kind, n=self.nonce)).encode("utf-8", "replace") + b"\n"
+        while line:
+            line = line[os.write(self.descriptor, line) :]
+
+
+def enter(spec, descriptor):
+    """Turn this process into a candidate's: descriptors, limits, folders, variables, ``sys.path``."""
+    from . import processes
+
+    quiet = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(quiet, standard)
+    os.closerange(3, descriptor)
+    os.closerange(descriptor + 1, 4096)
+    with contextlib.suppress(OSError):
+        os.setsid()
+    processes.soften_child()
+    processes.limit_child(spec["limits"], spec.get("address_space_mb"), spec.get("process_limit"))
+    os.umask(0o022)
+    os.chdir(spec["root"])
+    os.environ.clear()
+    os.environ.update(spec["environ"])
+    time.tzset()
+    import tempfile
+
+    tempfile.tempdir = None  # the server's answer may have been cached before the folders were mounted
+    roots = [os.path.normpath(os.path.join(spec["root"], entry)) for entry in spec["import_roots"]]
+    os.environ["PYTHONPATH"] = os.pathsep.join([*roots, *spec["extra_paths"]])
+    sys.path[:] = [*roots, *spec["extra_paths"], *[entry for entry in sys.path if entry not in spec["hide_paths"]]]
+    sys.dont_write_bytecode = not spec.get("write_bytecode")
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    random.seed(0)
+
+
+def check_syntax(spec, wire):
+    """Report ``invalid`` and end the process when the candidate's file does not parse."""
+    if not spec["path"].endswith((".py", ".pyi")):
+        return
+    with open(os.path.join(spec["root"], spec["path"]), "rb") as file:
+        source = file.read()
+    try:
+        compile(source, spec["path"], "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as problem:
+        line = getattr(problem, "lineno", None)
+        place = " (line %d)" % line if line else ""
+        wire.emit("invalid", message="{}{}: {}".format(type(problem).__name__, place, getattr(problem, "msg", problem)))
+        os._exit(1)
+
+
+def arguments(spec):
+    """Return pytest's arguments: the project's own, then ours, then what to collect (without parameters)."""
+    ours = ["-p", "no:cacheprovider", "--tb=native", "--maxfail=0", "--color=no", "--rootdir", spec["root"]]
+    bases = []
+    for test in spec["tests"]:
+        base = test.split("[", 1)[0]
+        if base not in bases:
+            bases.append(base)
+    return [*spec["pytest_args"], *ours, *(bases or spec["test_paths"])]
+
+
+def run(spec, descriptor, forked):
+    """Test the candidate; never returns."""
+    enter(spec, descriptor)
+    wire = Wire(descriptor, spec.pop("nonce"))
+    check_syntax(spec, wire)
+    tracer = None
+    if spec["trace"]:
+        from .trace import Tracer
+
+        tracer = Tracer(spec["root"])
+    reporter = Reporter(wire, spec, tracer)
+    code = pytest.main(arguments(spec), plugins=[reporter])
+    finish(wire, reporter, int(code))
+
+
+def finish(wire, reporter, code):
+    """Write the last event and end the process with pytest's status."""
+    if reporter.tracer is not None:
+        wire.emit("trace", trace=reporter.tracer.result())
+    wrong = wrong_copies(reporter.spec)
+    wire.emit("end", exit=code, wrong_copy=wrong, patched=reporter.patched, collected=reporter.collected)
+    os._exit(code & 0xFF)
+
+
+def wrong_copies(spec):
+    """Return ``[module, file]`` for modules of the repository that came from outside its tree."""
+    wrong = []
+    own = set(spec["own_modules"])
+    for name, module in list(sys.modules.items()):
+        if name.split(".")[0] in own:
+            file = getattr(module, "__file__", None)
+            if isinstance(file, str) and not os.path.realpath(file).startswith(os.path.realpath(spec["root"]) + os.sep):
+                wrong.append([name, file])
+    return wrong
+
+
+class Reporter:
+    """The pytest plugin: selects the required tests, reports each of them, watches over pytest itself."""
+
+    def __init__(self, wire, spec, tracer=None):
+        self.wire = wire
+        self.spec = spec
+        self.tracer = tracer
+        self.collected = 0
+        self._phases = {}
+        self._failures = 0
+        self._prints = None
+        self.patched = []
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items):
+        self.select(items)
+
+    def select(self, items):
+        """Keep only the required tests, in the given or in a random order."""
+        self.collected = len(items)
+        wanted = set(self.spec["tests"])
+        if wanted:
+            items[:] = [item for item in items if item.nodeid in wanted]
+        if self.spec["order"].startswith("random:"):
+            random.Random(self.spec["order"]).shuffle(items)
+
+    def pytest_collection_finish(self, session):
+        self.remember_framework()
+
+    def remember_framework(self):
+        """Take the fingerprint of the test framework, after every plugin has had its say."""
+        self._prints = _fingerprint()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self):
+        # Before pytest takes back its own patches, which it does when it is unconfigured.
+        if self._prints is not None:
+            now = _fingerprint()
+            self.patched = sorted(key for key, value in self._prints.items() if now.get(key) != value)[:20]
+
+    def pytest_runtest_logstart(self, nodeid, location):
+        self.wire.emit("start", id=nodeid)
+        if self.tracer is not None:
+            self.tracer.switch(nodeid)
+
+    def pytest_runtest_logfinish(self, nodeid, location):
+        if self.tracer is not None:
+            self.tracer.switch("")
+
+    def pytest_runtest_logreport(self, report):
+        if report.outcome == "rerun":
+            return
+        phases = self._phases.setdefault(report.nodeid, [])
+        phases.append(report)
+        if report.when == "teardown":
+            self._report(report.nodeid, self._phases.pop(report.nodeid))
+
+    def _report(self, nodeid, phases):
+        outcome, culprit = "passed", None
+        for report in phases:
+            if report.failed:
+                outcome, culprit = ("failed" if report.when == "call" else "error"), report
+                break
+            if report.skipped:
+                outcome, culprit = ("xfailed" if hasattr(report, "wasxfail") else "skipped"), report
+            elif report.when == "call" and hasattr(report, "wasxfail"):
+                outcome, culprit = "xpassed", report
+        message, traceback = self._text(culprit) if culprit is not None else ("", "")
+        seconds = sum(report.duration for report in phases)
+        self.wire.emit("test", id=nodeid, outcome=outcome, seconds=seconds, message=message, traceback=traceback)
+
+    def _text(self, report):
+        longrepr = report.longrepr
+        if isinstance(longrepr, tuple):
+            return self._tidy(str(longrepr[2]))[:_MESSAGE], ""
+        crash = getattr(longrepr, "reprcrash", None)
+        self._failures += 1
+        text = self._tidy(report.longreprtext) if self._failures <= _FULL_TRACEBACKS else ""
+        message = self._tidy(str(crash.message)) if crash is not None else (text.strip().splitlines() or [""])[-1]
+        return message.strip().split("\n", 1)[0][:_MESSAGE], text[-_TRACEBACK:]
+
+    def _tidy(self, text):
+        return text.replace(self.spec["root"] + os.sep, "")
+
+    def pytest_collectreport(self, report):
+        if report.failed:
+            message, traceback = self._text(report)
+            lines = [line for line in traceback.splitlines() if line.strip()]
+            self.wire.emit(
+                "collect",
+                id=report.nodeid,
+                message=(lines[-1] if lines else message).strip()[:_MESSAGE],
+                traceback=traceback,
+            )
+
+    def pytest_internalerror(self, excrepr):
+        self.wire.emit("internal", message=(str(excrepr).strip().splitlines() or [""])[-1][:_MESSAGE])
+
+
+def _fingerprint():
+    """Map the names of the test framework's functions to what they are now."""
+    prints = {"builtins." + name: id(value) for name, value in vars(builtins).items() if name != "_"}
+    for name, module in list(sys.modules.items()):
+        if module is None or not name.startswith(("_pytest.", "pluggy.", "unittest.case", "unittest.suite")):
+            continue
+        if name.startswith("_pytest.assertion"):
+            continue  # pytest itself sets and clears hooks there for every test
+        for key, value in list(vars(module).items()):
+            code = getattr(value, "__code__", None)
+            if code is not None:
+                prints[name + "." + key] = (id(value), id(code))
+            elif isinstance(value, type) and value.__module__ == name:
+                for inner, attribute in list(vars(value).items()):
+                    function = getattr(attribute, "__func__", attribute)
+                    if hasattr(function, "__code__"):
+                        prints[f"{name}.{key}.{inner}"] = (id(attribute), id(function.__code__))
+    return prints
+
+
+def main():
+    """Entry point of the cold route: the specification on standard input, the report's descriptor as argument."""
+    spec = json.loads(sys.stdin.buffer.read())
+    run(spec, int(sys.argv[1]), forked=False)

@@ -1,0 +1,104 @@
+"""From what a candidate's process said and how it ended to a verdict. Pure functions: no processes, no files.
+
+Passed means: the report is complete and carries the job's nonce, every required test ran and passed, pytest's own exit
+status is 0, the process's exit status is the same, the tested module came from the tree, and pytest is unpatched.
+"""
+
+from __future__ import annotations
+
+
+def judge(events, required, status, ended, memory_exceeded=False):
+    """Return ``{"verdict", "reason", "detail", "tests", "suspicious"}``.
+
+    Args:
+        events: What the process reported under the right nonce, in order.
+        required: Node ids that must pass; empty means every collected test.
+        status: Wait status of the process, or None when it had to be killed.
+        ended: ``exit`` (by itself), ``timeout`` or ``flood`` (by us).
+        memory_exceeded: Whether it was killed for the memory that it used.
+    """
+    tests = {}
+    order = []
+    started = []
+    last = None
+    problems = []
+    for event in events:
+        kind = event.get("e")
+        if kind == "test":
+            if event["id"] not in tests:
+                order.append(event["id"])
+            tests[event["id"]] = {key: event[key] for key in ("id", "outcome", "seconds", "message", "traceback")}
+        elif kind == "start":
+            started.append(event["id"])
+        elif kind == "collect":
+            problems.append(event)
+        elif kind in ("invalid", "end", "internal"):
+            last = event if last is None or kind != "end" else dict(event, e=last["e"], message=last.get("message", ""))
+    for name in required:
+        if name not in tests:
+            running = bool(started) and started[-1] == name
+            tests[name] = {"id": name, "outcome": "missing", "seconds": 0.0, "message": "", "traceback": ""}
+            tests[name]["message"] = "was running when the process ended" if running else "did not run"
+            order.append(name)
+    outcomes = [tests[name] for name in order]
+    unfinished = [name for name in started if name not in tests or tests[name]["outcome"] == "missing"]
+    where = " in " + unfinished[-1] if unfinished else (" while importing the tests" if not started else "")
+    verdict, reason, detail = _decide(outcomes, problems, last, status, ended, memory_exceeded, where)
+    if reason == "collection":
+        for outcome in outcomes:
+            if outcome["outcome"] == "missing":
+                outcome["message"] = problems[0]["message"]
+                outcome["traceback"] = problems[0]["traceback"]
+    suspicious = list(last.get("patched", ())) if last else []
+    return {"verdict": verdict, "reason": reason, "detail": detail, "tests": outcomes, "suspicious": suspicious}
+
+
+def _decide(outcomes, problems, last, status, ended, memory_exceeded, where):
+    if memory_exceeded:
+        return "crashed", "out_of_memory", f"It used more memory than allowed{where}."
+    if ended == "timeout":
+        return "timeout", "", f"It ran out of time{where}."
+    if ended == "flood":
+        return "crashed", "output_flood", f"It wrote more than allowed into the report{where}."
+    if last is not None and last["e"] == "invalid":
+        return "invalid", "syntax", last["message"]
+    if last is None:
+        return _died(status, where)
+    if last["e"] == "internal":
+        return "crashed", "collection", "pytest stopped with an internal error: {}".format(last["message"])
+    return _compare(outcomes, problems, last, status)
+
+
+def _died(status, where):
+    if status is not None and status & 0x7F:
+        number = status & 0x7F
+        return "crashed", "signal", "The process was killed by signal %d%s." % (number, where)
+    code = (status >> 8) if status is not None else -1
+    return "crashed", "early_exit", "The process ended with status %d before the report was complete%s." % (code, where)
+
+
+def _compare(outcomes, problems, last, status):
+    if last.get("wrong_copy"):
+        first = last["wrong_copy"][0]
+        return "error", "wrong_copy", f"The tests imported {first[0]} from outside the tree: {first[1]}."
+    bad = [outcome for outcome in outcomes if outcome["outcome"] in ("failed", "error")]
+    if any(outcome["message"].startswith("MemoryError") for outcome in bad):
+        return "crashed", "out_of_memory", "It asked for more memory than allowed in {}.".format(bad[0]["id"])
+    if bad:
+        return "failed", "tests_failed", "%d of %d tests failed." % (len(bad), len(outcomes))
+    missing = [outcome for outcome in outcomes if outcome["outcome"] == "missing"]
+    if missing and problems:
+        return "failed", "collection", "The tests could not be imported: {}".format(problems[0]["message"])
+    if missing:
+        return "failed", "missing_tests", "%d of %d required tests did not run." % (len(missing), len(outcomes))
+    unsure = [outcome for outcome in outcomes if outcome["outcome"] != "passed"]
+    if unsure:
+        first = unsure[0]
+        return "failed", "skipped", "{} was not passed but {}.".format(first["id"], first["outcome"])
+    if last.get("patched"):
+        return "failed", "tampered", "It changed the test framework: {}.".format(", ".join(last["patched"][:3]))
+    if last.get("exit") != 0 or status != 0:
+        return "failed", "exit_status", "Every test passed but pytest ended with status {}.".format(last.get("exit"))
+    if not outcomes:
+        return "failed", "missing_tests", "No test ran."
+    return "passed", "", ""

@@ -1,0 +1,142 @@
+"""Processes inside the sandbox: hardening, limits, memory in use, and ending everything that a candidate started."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import time
+import contextlib
+
+_PR_SET_DUMPABLE = 4
+_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_NO_NEW_PRIVS = 38
+
+
+def _prctl(option, value):
+    try:
+        ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+    except (OSError, AttributeError):
+        pass  # not Linux: the process back end says so in its guarantees
+
+
+def harden_server():
+    """Make the server unreadable and unstoppable for the processes that it starts."""
+    _prctl(_PR_SET_DUMPABLE, 0)  # a process of the same user may neither trace it nor open its memory or descriptors
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # what leaves its session or loses its parent still comes back to us
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGQUIT"):
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
+
+
+def soften_child():
+    """Give a candidate's process back what a normal process has."""
+    _prctl(_PR_SET_DUMPABLE, 1)
+    for name in ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGQUIT"):
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def limit_child(limits, address_space_mb, processes):
+    """Set the resource limits of the calling process; they are inherited by everything that it starts."""
+    wanted = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, int(limits["file_mb"] * 2**20))]
+    wanted.append((resource.RLIMIT_CPU, int(limits["seconds"] * 4) + 10))
+    if address_space_mb:
+        wanted.append((resource.RLIMIT_AS, address_space_mb * 2**20))
+    if processes and hasattr(resource, "RLIMIT_NPROC"):
+        wanted.append((resource.RLIMIT_NPROC, processes))
+    for kind, value in wanted:
+        hard = resource.getrlimit(kind)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (value, value))
+    try:
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")  # when memory runs out the kernel takes the candidate, not the server
+    except OSError:
+        pass
+
+
+def own_limits():
+    """Return all resource limits of this process: a process of the same user can change them from outside."""
+    names = sorted(name for name in dir(resource) if name.startswith("RLIMIT_"))
+    return [(name, resource.getrlimit(getattr(resource, name))) for name in names]
+
+
+def others(keep=()):
+    """Return the live processes that came from here: in a PID namespace all of them, otherwise our descendants."""
+    me = os.getpid()
+    parents = {}
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return []
+    for name in names:
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                fields = file.read().rsplit(b")", 1)[1].split()
+        except (OSError, IndexError):
+            continue
+        parents[int(name)] = (int(fields[1]), fields[0])
+    found = []
+    for pid, (parent, state) in parents.items():
+        if pid == me or pid in keep or state in (b"Z", b"X"):
+            continue
+        ancestor, steps = pid, 0
+        while me != 1 and ancestor not in (me, 0, 1) and steps < 10_000:
+            ancestor, steps = parents.get(ancestor, (0, b""))[0], steps + 1
+        if me == 1 or ancestor == me:
+            found.append(pid)
+    del parent
+    return found
+
+
+def resident_bytes(pids):
+    """Return the resident memory of ``pids`` together, shared pages not counted."""
+    page, total = resource.getpagesize(), 0
+    for pid in pids:
+        try:
+            with open("/proc/%d/statm" % pid) as file:
+                fields = file.read().split()
+            total += (int(fields[1]) - int(fields[2])) * page
+        except (OSError, IndexError, ValueError):
+            continue
+    return total
+
+
+def end_all(keep=(), patience=2.0):
+    """Kill everything that came from here except ``keep``; True when nothing is left.
+
+    Stops before it kills, so that a fork bomb cannot outrun the walk through ``/proc``.
+    """
+    deadline = time.monotonic() + patience
+    while True:
+        pids = others(keep)
+        if not pids:
+            return True
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in pids:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, number)
+        reap(keep)
+        if time.monotonic() > deadline:
+            if os.getpid() == 1:
+                os.kill(-1, signal.SIGKILL)  # atomic; takes the kept ones with it
+            return False
+
+
+def reap(keep=()):
+    """Collect the exit statuses of dead children, ``keep`` excepted; return them by process id."""
+    statuses = {}
+    while True:
+        try:
+            # A kept process that died is left for its owner to notice.
+            info = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return statuses
+        if info is None or info.si_pid in keep:
+            return statuses
+        pid, status = os.waitpid(info.si_pid, 0)
+        statuses[pid] = status

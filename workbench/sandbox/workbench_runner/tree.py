@@ -1,0 +1,156 @@
+"""The tree that a candidate sees: written to a tmpfs, put back after every candidate.
+
+The pristine bytes live in memory that a forked child does not inherit (``MADV_DONTFORK``), so that neither the disk nor
+the candidate's own memory holds the body that it was asked to write. What a candidate changed is found by inode, size,
+mode and ctime — a user process cannot set the last one — so that a reset costs a walk, not a copy.
+"""
+
+from __future__ import annotations
+
+import base64
+import mmap
+import os
+import shutil
+import stat
+import subprocess
+
+
+class Tree:
+    """The repository's files below ``root``, and the other writable folders (``scratch``) that are emptied."""
+
+    def __init__(self, root, scratch):
+        self.root = root
+        self.scratch = list(scratch)
+        self._stores = []
+        self._entries = {}  # relative path -> (store, offset, length, mode, mtime_ns)
+        self._folders = set()
+        self._signatures = {}
+
+    def load(self, files):
+        """Take ``[path, mode, base64]`` entries as the pristine tree and write them."""
+        self._add([(path, mode, base64.b64decode(data)) for path, mode, data in files], None)
+        self.reset()
+
+    def _add(self, files, mtimes):
+        store = mmap.mmap(-1, max(1, sum(len(content) for _, _, content in files)))
+        if hasattr(mmap, "MADV_DONTFORK"):
+            store.madvise(mmap.MADV_DONTFORK)
+        self._stores.append(store)
+        offset = 0
+        for path, mode, content in files:
+            store[offset : offset + len(content)] = content
+            # Whole seconds, the same for every process: bytecode files record the source's mtime in seconds.
+            mtime = mtimes[path] if mtimes else 1_600_000_000 * 10**9
+            self._entries[path] = (store, offset, len(content), mode, mtime)
+            offset += len(content)
+            folder = os.path.dirname(path)
+            while folder and folder not in self._folders:
+                self._folders.add(folder)
+                folder = os.path.dirname(folder)
+
+    def source(self, path):
+        """Return the pristine bytes of ``path`` or None."""
+        entry = self._entries.get(path)
+        return None if entry is None else entry[0][entry[1] : entry[1] + entry[2]]
+
+    def harvest(self):
+        """Keep the bytecode files that a run on the pristine tree wrote: later candidates import faster."""
+        found, mtimes = [], {}
+        for folder, _, names in os.walk(self.root):
+            for name in names:
+                path = os.path.join(folder, name)
+                relative = os.path.relpath(path, self.root)
+                if name.endswith(".pyc") and relative not in self._entries and not os.path.islink(path):
+                    with open(path, "rb") as file:
+                        found.append((relative, 0o644, file.read()))
+                    mtimes[relative] = os.stat(path).st_mtime_ns
+        if found:
+            self._add(found, mtimes)
+        return len(found)
+
+    def place(self, path, content):
+        """Put the candidate's file where the original was, and take away every bytecode file of the original."""
+        target = os.path.join(self.root, path)
+        self._remove(target)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with open(target, "wb") as file:
+            file.write(content)
+        self._signatures.pop(path, None)
+        folder, name = os.path.split(path)
+        stem = name.rsplit(".", 1)[0] + "."
+        cache = os.path.join(folder, "__pycache__")
+        for relative in self._entries:
+            if os.path.dirname(relative) == cache and os.path.basename(relative).startswith(stem):
+                self._remove(os.path.join(self.root, relative))
+                self._signatures.pop(relative, None)
+
+    def reset(self):
+        """Bring the tree and the scratch folders back to how the first candidate found them."""
+        os.chmod(self.root, 0o755)
+        self._sweep(self.root, "")
+        for folder in sorted(self._folders):
+            os.makedirs(os.path.join(self.root, folder), mode=0o755, exist_ok=True)
+        for path in self._entries:
+            if path not in self._signatures:
+                self._restore(path)
+        for folder in self.scratch:
+            os.chmod(folder, 0o1777 if folder in ("/tmp", "/dev/shm") else 0o755)
+            for name in os.listdir(folder):
+                self._remove(os.path.join(folder, name))
+
+    def _sweep(self, folder, prefix):
+        """Remove what does not belong; forget the signature of what changed or is gone."""
+        pending = [(folder, prefix)]
+        seen = set()
+        while pending:
+            folder, prefix = pending.pop()
+            with os.scandir(folder) as listing:
+                entries = list(listing)
+            for entry in entries:
+                relative = prefix + entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    if relative in self._folders:
+                        if stat.S_IMODE(entry.stat(follow_symlinks=False).st_mode) != 0o755:
+                            os.chmod(entry.path, 0o755)
+                        pending.append((entry.path, relative + "/"))
+                    else:
+                        self._remove(entry.path)
+                elif relative in self._entries:
+                    if self._signatures.get(relative) == _signature(entry.stat(follow_symlinks=False)):
+                        seen.add(relative)
+                else:
+                    self._remove(entry.path)
+        for relative in [path for path in self._signatures if path not in seen]:
+            del self._signatures[relative]
+
+    def _restore(self, path):
+        store, offset, length, mode, mtime = self._entries[path]
+        target = os.path.join(self.root, path)
+        self._remove(target)
+        content = store[offset : offset + length]
+        if stat.S_ISLNK(mode):
+            os.symlink(content.decode("utf-8", "surrogateescape"), target)
+        else:
+            with open(target, "wb") as file:
+                file.write(content)
+            os.chmod(target, 0o755 if mode & 0o111 else 0o644)
+            os.utime(target, ns=(mtime, mtime))
+        self._signatures[path] = _signature(os.lstat(target))
+
+    @staticmethod
+    def _remove(path):
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            return
+        except (IsADirectoryError, PermissionError):
+            try:
+                shutil.rmtree(path)
+            except (OSError, RecursionError):
+                # Folders without permissions, or thousands deep.
+                subprocess.run(["chmod", "-R", "u+rwx", path], check=False, capture_output=True)
+                subprocess.run(["rm", "-rf", "--", path], check=True, capture_output=True)
+
+
+def _signature(status):
+    return (status.st_ino, status.st_ctime_ns, status.st_size, status.st_mode)
