@@ -206,9 +206,7 @@ def unfinished(reader: SessionReader) -> list[RunRow]:
     for run in reader.runs():
         if reader.holder(run.id) is not None:
             continue
-        missing = run.state in {"queued", "running"} or any(
-            trial.state != "done" for trial in reader.trials(run.id)
-        )
+        missing = run.state in {"queued", "running"} or any(trial.state != "done" for trial in reader.trials(run.id))
         if missing or (run.kind == "regenerate" and run.state != "done"):
             found.append(run)
     return found

@@ -47,5 +47,7 @@ class DocumentPlan:
         """Return the plan that :meth:`to_json` (or its text) describes; unknown keys are ignored."""
         decoded = json.loads(values) if isinstance(values, str) else values
         known = {item.name for item in fields(cls)}
-        kept = {key: tuple(value) if isinstance(value, list) else value for key, value in decoded.items() if key in known}
+        kept: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in decoded.items() if key in known
+        }
         return cls(**kept)

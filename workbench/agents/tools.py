@@ -1,0 +1,72 @@
+"""The agent's two tools over what it may see of a repository; every failure is a plain ``Error: …`` text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from workbench.agents.protocol import TOOLS
+from workbench.repository import View, ViewError
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a tool gave.
+
+    Attributes:
+        text: The text that the agent gets.
+        target: The path that was asked for.
+        listed: Paths of files and directories (ending in "/") that the agent now knows of.
+        read: The file that was read, "" if none was.
+        size: Bytes of that file that were shown.
+    """
+
+    text: str
+    target: str
+    listed: tuple[str, ...] = ()
+    read: str = ""
+    size: int = 0
+
+    @property
+    def failed(self) -> bool:
+        """Return whether the tool gave an error."""
+        return self.text.startswith("Error:")
+
+
+def normal(path: str) -> str:
+    """Return a repository path without ``./`` and a trailing slash; the root is ``.``."""
+    parts = [part for part in path.replace("\\", "/").split("/") if part not in {"", "."}]
+    return "/".join(parts) or "."
+
+
+def use_tool(view: View, name: str, kwargs: Mapping[str, object], read_limit: int) -> Observation:
+    """Use a tool on a view and return what the agent gets; never raises for what an agent may ask.
+
+    Args:
+        view: What the agent may see.
+        name: The tool.
+        kwargs: Its arguments as decoded from the answer.
+        read_limit: Characters of a file that are returned at most.
+    """
+    path = kwargs.get("path", "." if name == "list_directory" else None)
+    if name not in TOOLS:
+        return Observation(f"Error: unknown tool '{name}'. The tools are {', '.join(TOOLS)}.", name)
+    if not isinstance(path, str) or not path.strip():
+        return Observation("Error: 'path' parameter is required", "")
+    try:
+        if name == "list_directory":
+            names = view.list_directory(path)
+            base = "" if normal(path) == "." else normal(path) + "/"
+            known = tuple(base + item for item in names if not item.startswith("… "))
+            return Observation(json.dumps(names, indent=2, ensure_ascii=False), normal(path), listed=known)
+        content = view.read_file(path, limit=read_limit)
+    except ViewError as error:
+        return Observation(f"Error: {error}", normal(path))
+    except (ValueError, OSError) as error:
+        return Observation(f"Error: {path!r} cannot be opened ({error})", normal(path))
+    text = content.text
+    if content.truncated:
+        text += f"\n… cut after {len(content.text):,} characters; the file has {content.size:,} bytes"
+    shown = len(content.text.encode("utf-8", "surrogatepass"))
+    return Observation(text, normal(path), read=normal(path), size=shown)

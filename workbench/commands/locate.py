@@ -1,0 +1,37 @@
+"""``workbench locate [WHAT]``: where things are kept."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from workbench import paths
+
+SUMMARY = "say where settings, sessions, cases, themes, caches and logs are kept"
+PLACES = {
+    "config": paths.config_file,
+    "sessions": paths.sessions_dir,
+    "cases": paths.own_cases_dir,
+    "themes": paths.own_themes_dir,
+    "cache": paths.cache_dir,
+    "logs": paths.state_dir,
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("what", nargs="?", choices=sorted(PLACES), help="one of them; its bare path is printed")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the places."""
+    if arguments.what:
+        print(PLACES[arguments.what]())
+    elif arguments.json:
+        print(json.dumps({"type": "places", **{name: str(place()) for name, place in PLACES.items()}}))
+    else:
+        for name, place in PLACES.items():
+            there = "" if place().exists() else "  (not there yet)"
+            print(f"{name:<9} {place()}{there}")
+    return 0

@@ -1,0 +1,47 @@
+"""``python -m workbench.engine --session FILE --run ID``, or ``--warm``: import everything, then wait for an order."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+
+def _warm() -> int:
+    # The heavy imports happen now, while nobody waits for them.
+    from workbench.engine.process import serve
+    from workbench.models.gateway import warm_up
+
+    warm_up()
+    line = sys.stdin.readline()
+    if not line.strip():
+        return 0
+    order = json.loads(line)
+    log = Path(order["log"])
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        os.dup2(output.fileno(), 1)
+        os.dup2(output.fileno(), 2)
+    return serve(Path(order["session"]), order["run"])
+
+
+def main() -> int:
+    """Run the engine process and return its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m workbench.engine")
+    parser.add_argument("--warm", action="store_true", help="wait on standard input for one order")
+    parser.add_argument("--session", type=Path)
+    parser.add_argument("--run")
+    arguments = parser.parse_args()
+    if arguments.warm:
+        return _warm()
+    if arguments.session is None or arguments.run is None:
+        parser.error("--session and --run belong together")
+    from workbench.engine.process import serve
+
+    return serve(arguments.session, arguments.run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""The life of an engine process: take the lease, execute the run, listen for requests, say how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import time
+import traceback
+from pathlib import Path
+
+from workbench import settings as settings_room
+from workbench.engine import document
+from workbench.errors import WorkbenchError
+from workbench.session import SessionError, SessionReader, SessionWriter
+from workbench.session.lease import HEARTBEAT_SECONDS, Lease
+from workbench.session.rows import RunRow
+
+_LISTEN_SECONDS = 0.1
+
+
+async def _listen(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) -> None:
+    """Renew the lease and cancel the work when somebody asks for it."""
+    seen, renewed = -1, time.monotonic()
+    while not work.done():
+        version = writer.data_version()
+        if version != seen:
+            seen = version
+            if "cancel" in writer.take_requests(held.run_id):
+                work.cancel()
+        if time.monotonic() - renewed > HEARTBEAT_SECONDS:
+            renewed = time.monotonic()
+            writer.renew(held)
+        await asyncio.sleep(_LISTEN_SECONDS)
+
+
+def _executor(run: RunRow):  # type: ignore[no-untyped-def]
+    if run.kind == "document":
+        return document.execute
+    from workbench.engine import regenerate
+
+    return regenerate.execute
+
+
+async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
+    settings = settings_room.load()
+    writer.set_run(run.id, state="running", started_at=run.started_at or time.time(), error=None, finished_at=None)
+    work: asyncio.Task[None] = asyncio.create_task(_executor(run)(writer, run, settings))
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, work.cancel)
+    listening = asyncio.create_task(_listen(writer, held, work))
+    try:
+        await work
+    except asyncio.CancelledError:
+        with writer.transaction() as connection:
+            connection.execute(
+                "UPDATE trials SET state = 'cancelled' WHERE run_id = ? AND state IN ('queued', 'running')", (run.id,)
+            )
+            writer.set_run(run.id, state="cancelled", finished_at=time.time())
+        return 130
+    except WorkbenchError as error:
+        print(error, flush=True)
+        writer.set_run(run.id, state="failed", error=str(error), finished_at=time.time())
+        return error.exit_code
+    except Exception as error:
+        traceback.print_exc()
+        sentence = f"A defect of the workbench ended the run: {type(error).__name__}: {error}."
+        writer.set_run(run.id, state="failed", error=sentence, finished_at=time.time())
+        return 1
+    finally:
+        listening.cancel()
+        with contextlib.suppress(asyncio.CancelledError, WorkbenchError):
+            await listening
+    writer.set_run(run.id, state="done", finished_at=time.time())
+    return 0
+
+
+def serve(session: Path, run_id: str) -> int:
+    """Execute one run of a session in this process.
+
+    Returns:
+        0 when the run is done (trials may have failed), 130 when it was cancelled, else 1; the reason is in the run
+        and on standard output.
+    """
+    try:
+        with SessionWriter(session) as writer:
+            held = writer.acquire(run_id)
+            try:
+                with SessionReader(session) as reader:
+                    run = reader.run(run_id)
+                if run is None:
+                    raise SessionError(f"{session.name} has no run {run_id!r}.")
+                return asyncio.run(_execute(writer, run, held))
+            finally:
+                with contextlib.suppress(WorkbenchError):
+                    writer.release(held)
+    except WorkbenchError as error:
+        print(error, flush=True)
+        return error.exit_code
