@@ -65,6 +65,7 @@ def run(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     # The outer pytest's own settings must not leak into the suite under test.
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_"))}
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     return subprocess.run(
         [sys.executable, *command], cwd=cwd, env=environment, capture_output=True, text=True, timeout=60, check=False
     )
@@ -221,6 +222,7 @@ def test_real_cases_are_pinned_to_one_release(case_id: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("case_id", SYNTHETIC)
 def test_the_suite_notices_every_missing_body(case_id: str, repository: Path) -> None:
     """Each function without its body must fail the suite: otherwise it could never be a regeneration task."""
