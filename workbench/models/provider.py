@@ -1,0 +1,230 @@
+"""The one place that touches LiteLLM: loading it quietly, sending one request, reading one answer."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from workbench.models.defaults import count_tokens, provider_of
+from workbench.models.local_files import LOCAL_NAME
+from workbench.models.types import Answer, MalformedAnswer, MissingKey, ModelRefused, Request, Usage
+
+_litellm: Any = None
+_loading = threading.Lock()
+# Set aside for an answer of unknown length when a spend limit is in force.
+_TYPICAL_ANSWER_TOKENS = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a request goes: LiteLLM's name of the model and, if it is not the provider's own, the endpoint."""
+
+    model: str
+    base_url: str = ""
+    key: str = ""
+    local: bool = False
+
+
+def load() -> Any:
+    """Return the module ``litellm``, imported once and told to neither print, log, phone home nor retry."""
+    global _litellm
+    if _litellm is not None:
+        return _litellm
+    with _loading:
+        os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # or the import waits for the network
+        os.environ.setdefault("LITELLM_LOG", "CRITICAL")
+        import litellm
+
+        litellm.suppress_debug_info = True
+        litellm.telemetry = False
+        litellm.drop_params = False  # what is dropped is decided, and recorded, here
+        litellm.num_retries = 0
+        litellm.turn_off_message_logging = True
+        for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx", "aiohttp"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        _litellm = litellm
+    return _litellm
+
+
+async def ready() -> None:
+    """Load LiteLLM without holding up the event loop for the seconds that it takes."""
+    if _litellm is None:
+        await asyncio.to_thread(load)
+
+
+def check_key(model: str) -> None:
+    """Make sure that the provider's key is in the environment before anything is sent.
+
+    Raises:
+        MissingKey: It is not; the sentence names the variable.
+    """
+    found = load().validate_environment(model)
+    missing = [str(name) for name in found.get("missing_keys", ())]
+    if missing and not found.get("keys_in_environment"):
+        raise MissingKey(
+            f"{model} needs a key: set {' and '.join(missing)}, or use the model `local`, which needs none."
+        )
+
+
+def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the optional parameters to send and the names of those that this model does not take."""
+    sampling = request.sampling
+    wanted: dict[str, Any] = {name: value for name, value in sampling.to_json().items() if name != "top_k"}
+    if request.json_schema is not None and not (target.local and request.grammar):
+        wanted["response_format"] = _response_format(request.json_schema)
+    extra: dict[str, Any] = {}
+    dropped: list[str] = []
+    if target.local:
+        wanted.pop("reasoning_effort", None)
+        if sampling.reasoning_effort is not None:
+            dropped.append("reasoning_effort")
+        wanted["seed"] = seed_of(request)
+        extra["cache_prompt"] = True
+        if request.grammar:
+            extra["grammar"] = request.grammar
+    else:
+        for name in list(wanted):
+            if not _takes(target.model, bool(target.base_url), name, _kept(wanted[name])):
+                del wanted[name]
+                dropped.append("json_schema" if name == "response_format" else name)
+    if sampling.top_k is not None:
+        if target.local or target.base_url:
+            extra["top_k"] = sampling.top_k
+        elif provider_of(target.model) in ("openai", "azure"):
+            dropped.append("top_k")
+        else:
+            wanted["top_k"] = sampling.top_k
+    if extra:
+        wanted["extra_body"] = extra
+    return wanted, tuple(dropped)
+
+
+def seed_of(request: Request) -> int:
+    """Return the seed of the embedded model: the one chosen plus the sample index, else drawn from the request.
+
+    So the same request and sample get the same draw, and two samples differ.
+    """
+    if request.sampling.seed is not None:
+        return (request.sampling.seed + request.sample) % 2**31
+    return (int(request.digest[:8], 16) + 7919 * request.sample) % 2**31
+
+
+def _response_format(schema: Mapping[str, object]) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": dict(schema)}}
+
+
+def _kept(value: Any) -> Any:
+    # Whether a parameter is taken depends on its value only for numbers and words ("temperature must be 1").
+    return value if isinstance(value, (int, float, str)) else None
+
+
+@lru_cache(maxsize=512)
+def _takes(model: str, own_endpoint: bool, name: str, value: Any) -> bool:
+    litellm = load()
+    try:
+        bare, provider, _, _ = litellm.get_llm_provider(model)
+        if name == "response_format":
+            # An endpoint of the user's own is asked: most understand schemas, and a refusal is learned from.
+            return own_endpoint or bool(litellm.supports_response_schema(bare, provider))
+        tried = {"stop": ["x"]}.get(name, value)
+        found = litellm.utils.get_optional_params(
+            model=bare, custom_llm_provider=provider, drop_params=True, **{name: tried}
+        )
+    except Exception:
+        return True  # unknown to LiteLLM: send it and let the provider judge
+    found.pop("extra_body", None)
+    return any(bool(item) or item == 0 for item in found.values() if item is not None)
+
+
+def estimate_usd(request: Request, target: Target) -> float:
+    """Return what the request may cost, for the spend limit; 0.0 where the price is not known."""
+    if target.local:
+        return 0.0
+    table = load().model_cost
+    entry = table.get(target.model) or table.get(target.model.split("/", 1)[-1]) or {}
+    answer = request.sampling.max_tokens or _TYPICAL_ANSWER_TOKENS
+    asked = count_tokens(request.messages)
+    return float(
+        asked * (entry.get("input_cost_per_token") or 0.0) + answer * (entry.get("output_cost_per_token") or 0.0)
+    )
+
+
+async def ask(
+    request: Request, target: Target, settings: Mapping[str, Any], dropped: tuple[str, ...], timeout_s: float
+) -> Answer:
+    """Send the request once and return its answer.
+
+    Raises:
+        TimeoutError: It took longer than ``timeout_s``.
+        MalformedAnswer: The answer holds no text.
+        ModelRefused: The provider's filter took the answer away.
+        Exception: Whatever LiteLLM raises.
+    """
+    litellm = load()
+    endpoint: dict[str, Any] = {}
+    if target.base_url:
+        endpoint["api_base"] = target.base_url
+    if target.key:
+        endpoint["api_key"] = target.key
+    began = time.monotonic()
+    async with asyncio.timeout(timeout_s):
+        response = await litellm.acompletion(
+            model=target.model,
+            messages=[{"role": message.role, "content": message.content} for message in request.messages],
+            timeout=timeout_s + 5.0,  # the limit above is the one that counts: it covers slow drips as well
+            max_retries=0,
+            **endpoint,
+            **settings,
+        )
+    return _read(response, request, target, dropped, time.monotonic() - began)
+
+
+def _read(response: Any, request: Request, target: Target, dropped: tuple[str, ...], seconds: float) -> Answer:
+    choices = getattr(response, "choices", None)
+    if not choices:
+        raise MalformedAnswer(f"{request.model} sent an answer without choices.")
+    message = choices[0].message
+    finish = str(choices[0].finish_reason or "stop")
+    text = message.content
+    if not isinstance(text, str) or not text.strip():
+        fields = getattr(message, "provider_specific_fields", None) or {}
+        refusal = getattr(message, "refusal", None) or fields.get("refusal")
+        if finish == "content_filter" or refusal:
+            raise ModelRefused(
+                f"{request.model} refused to answer: {refusal or 'its content filter took the answer away'}."
+            )
+        why = " (the token limit went into reasoning)" if finish == "length" else ""
+        raise MalformedAnswer(f"{request.model} sent an empty answer{why}.")
+    usage = getattr(response, "usage", None)
+    details = getattr(usage, "prompt_tokens_details", None)
+    return Answer(
+        text=text,
+        model=LOCAL_NAME if target.local else str(getattr(response, "model", None) or target.model),
+        usage=Usage(
+            int(getattr(usage, "prompt_tokens", 0) or 0),
+            int(getattr(usage, "completion_tokens", 0) or 0),
+            int(getattr(details, "cached_tokens", 0) or 0),
+        ),
+        cost_usd=_cost(response, target),
+        latency_s=seconds,
+        finish_reason=finish,
+        reasoning=getattr(message, "reasoning_content", None),
+        dropped=dropped,
+    )
+
+
+def _cost(response: Any, target: Target) -> float | None:
+    if target.local:
+        return 0.0
+    table = _litellm.model_cost
+    if not (target.model in table or target.model.split("/", 1)[-1] in table):
+        return None
+    cost = (getattr(response, "_hidden_params", None) or {}).get("response_cost")
+    return float(cost) if cost is not None else None
