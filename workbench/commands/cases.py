@@ -13,7 +13,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("case", nargs="?", help="show this case: an id, or a source that is not a case yet")
     parser.add_argument(
-        "--add", metavar="SOURCE", help="make a case of a folder, a git URL@revision or a source distribution NAME==VERSION"
+        "--add",
+        metavar="SOURCE",
+        help="make a case of a folder, a git URL@revision or a source distribution NAME==VERSION",
     )
     parser.add_argument("--id", help="with --add: the new case's id")
     parser.add_argument("--fetch", action="store_true", help="with CASE: fetch its repository now")
@@ -80,7 +82,13 @@ def _list(arguments: argparse.Namespace) -> int:
     cases, problems = load_cases()
     if arguments.json:
         for case in cases:
-            values = {"id": case.id, "kind": case.kind, "domain": case.domain, "source": case.source, "facts": bool(case.facts)}
+            values = {
+                "id": case.id,
+                "kind": case.kind,
+                "domain": case.domain,
+                "source": case.source,
+                "facts": bool(case.facts),
+            }
             print(json.dumps({"type": "case", **values}, ensure_ascii=False))
         for problem in problems:
             print(json.dumps({"type": "problem", "sentence": str(problem)}, ensure_ascii=False))

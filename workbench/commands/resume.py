@@ -16,11 +16,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Resume and follow."""
-    from workbench.commands.following import follow_all
+    from workbench.commands.run import watch
     from workbench.engine import client
+    from workbench.session import SessionReader
 
     session = client.resolve_session(arguments.session)
     runs = client.resume(session, arguments.run)
     if not runs and not arguments.json:
         print("Nothing is missing: every run of this session is done.")
-    return follow_all(session, runs, arguments.json)
+
+    def trials() -> list[str]:
+        with SessionReader(session) as reader:
+            return [row.id for row in reader.trials() if not arguments.run or row.run_id == arguments.run]
+
+    return watch(session, runs, None, arguments.json, trials)

@@ -14,7 +14,9 @@ SUMMARY = "run an agent on test cases and score what it hands in"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("cases", nargs="+", metavar="CASE", help="ids, 'all', or folders, git URL@revision, NAME==VERSION")
+    parser.add_argument(
+        "cases", nargs="+", metavar="CASE", help="ids, 'all', or folders, git URL@revision, NAME==VERSION"
+    )
     parser.add_argument("--agent", default="white", help="white (default), planner, single-file, no-exploration")
     parser.add_argument("--model", default="", help="a LiteLLM name, local, or replay:SESSION")
     parser.add_argument("--judge", default="", help="offline, or a model")
@@ -82,9 +84,7 @@ def planned_trials(session: Path, run_key: str) -> list[str]:
     return [trial_id(plan.agent, plan.model, resolve_case(c).id, repeat) for repeat in repeats for c in plan.cases]
 
 
-def watch(
-    session: Path, runs: list[str], process: object, as_json: bool, trials: Callable[[], list[str]]
-) -> int:
+def watch(session: Path, runs: list[str], process: object, as_json: bool, trials: Callable[[], list[str]]) -> int:
     """Follow runs one after the other, then print the summary of ``trials()``; returns the exit code."""
     from workbench.commands.watching import TerminalShow, follow, print_json, stop, summary
 

@@ -105,7 +105,12 @@ def follow(session: Path, run: str, process: subprocess.Popen[bytes] | None, sho
                 waited += _LOOK_SECONDS
                 # An engine that lost the race for the lease leaves with 1 while the other one works.
                 if process is not None and process.poll() is not None:
-                    show({"type": "error", "sentence": f"The engine did not start: {client.last_words(run) or 'no word'}"})
+                    show(
+                        {
+                            "type": "error",
+                            "sentence": f"The engine did not start: {client.last_words(run) or 'no word'}",
+                        }
+                    )
                     return "failed"
                 if process is None and waited > 4 * _GIVE_UP_SECONDS:
                     show({"type": "error", "sentence": "No engine took up the run; try: workbench resume"})
@@ -159,7 +164,9 @@ class TerminalShow:
             self.console.print(Text(one_line_keep(line, self.console.width)))
         elif event["type"] == "trial" and event["status"] in {"running", "done", "failed", "cancelled"}:
             glyph = {"running": "▸", "done": "✓", "failed": "✗", "cancelled": "·"}[event["status"]]
-            score = "" if event["score"] is None else f"  {event['score']:.0f} / {event['out_of']:.0f} ({event['judge']})"
+            score = (
+                "" if event["score"] is None else f"  {event['score']:.0f} / {event['out_of']:.0f} ({event['judge']})"
+            )
             why = f"  {one_line(event['error'], 200)}" if event["error"] else ""
             what = f"{event['case']} · {event['agent']} · {event['model']} · {event['repeat']}"
             self.console.print(Text(f"{glyph} {what}  {event['status']}{score}{why}", style="bold"))

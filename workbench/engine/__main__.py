@@ -12,9 +12,9 @@ from pathlib import Path
 def _warm() -> int:
     # The heavy imports happen now, while nobody waits for them.
     from workbench.engine.process import serve
-    from workbench.models.gateway import warm_up
+    from workbench.models import provider
 
-    warm_up()
+    provider.load()
     line = sys.stdin.readline()
     if not line.strip():
         return 0

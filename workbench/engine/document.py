@@ -25,9 +25,17 @@ def gateway_for(
         timeout_s=settings.request_timeout,
         total_s=settings.request_total_time,
         tries=settings.max_tries,
-        spend_usd=max(0.0, spend_limit - run.spend_usd) if spend_limit else None,
+        spend_usd=spend_limit or None,
     )
-    return Gateway(calls, limits, replay=lambda name: SessionReplay(Path(name))), calls
+    gateway = Gateway(
+        calls,
+        limits,
+        replay=lambda name: SessionReplay(Path(name)),
+        base_url=settings.base_url,
+        local_model_path=settings.local_model_path,
+        spent_usd=run.spend_usd,
+    )
+    return gateway, calls
 
 
 async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> None:

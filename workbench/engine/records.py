@@ -43,8 +43,8 @@ class SessionCallLog:
             row = connection.execute(
                 "SELECT id, answer_blob, reasoning_blob, answered_by, finish_reason, prompt_tokens, completion_tokens, "
                 "cached_tokens, cost_usd, latency_s, attempts FROM calls WHERE scope = ? AND digest = ? AND nth = ? "
-                "AND model = ? AND answer_blob IS NOT NULL ORDER BY id LIMIT 1",
-                (request.scope, request.digest, nth, request.model),
+                "AND sample = ? AND model = ? AND answer_blob IS NOT NULL ORDER BY id LIMIT 1",
+                (request.scope, request.digest, nth, request.sample, request.model),
             ).fetchone()
         if row is None:
             return None

@@ -16,7 +16,7 @@ from workbench.engine.records import JUDGE, SessionCallLog, TrialLog
 from workbench.errors import WorkbenchError
 from workbench.models.types import ModelError
 from workbench.repository import View
-from workbench.rubric import score
+from workbench.rubric import NO_FACTS_POINTS, score
 from workbench.rubric.judging import Judge
 from workbench.session import SessionError, SessionWriter
 from workbench.session.rows import ScoreRow, TrialRow
@@ -125,6 +125,7 @@ class TrialRunner:
                 reference_readme=case.reference_readme,
                 view=view,
                 judge=self._judge(trial),
+                without_facts=NO_FACTS_POINTS,
             )
             self._put(trial, card)
 

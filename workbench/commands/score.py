@@ -1,0 +1,157 @@
+"""``workbench score README.md``: score any document by the rubric, with or without a test case."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from workbench.rubric import Scorecard
+
+SUMMARY = "score a README (and its metadata) by the rubric"
+_LARGEST = 20_000_000  # bytes; a README beyond that is a mistake
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("readme", type=Path, metavar="README.md")
+    parser.add_argument("--metadata", type=Path, metavar="FILE", help="schema.org metadata as JSON")
+    parser.add_argument("--case", help="a test case: its facts are compared with")
+    parser.add_argument("--rubric", default="aeo-bench", help="aeo-bench (default) or strict")
+    parser.add_argument("--judge", default="", help="offline, or a model; by default what this machine has")
+    parser.add_argument("--judge-repeats", type=int, default=1, metavar="N", help="times that a model judges each tier")
+    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the score")
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        UsageError: It is missing, a folder or far too large.
+    """
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise UsageError(f"{path} has {path.stat().st_size:,} bytes; that is no README.")
+        return path.read_text(encoding="utf-8", errors="replace")
+    except IsADirectoryError:
+        raise UsageError(f"{path} is a folder; name the README inside it.") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _metadata(path: Path | None) -> tuple[object, str | None]:
+    if path is None:
+        return None, None
+    text = read_text(path)
+    try:
+        return json.loads(text), None
+    except ValueError as error:
+        return None, f"{path} is not JSON ({error}); its points are not given."
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Score, print; 0 when every tier that applies is scored, 1 when the judge failed on one."""
+    readme = read_text(arguments.readme)
+    metadata, problem = _metadata(arguments.metadata)
+    if problem:
+        print(f"workbench: {problem}", file=sys.stderr)
+    card = asyncio.run(_score(readme, metadata, arguments))
+    without_case = arguments.case is None
+    if arguments.json:
+        for criterion in card.to_json()["criteria"]:
+            print(json.dumps({"type": "criterion", **criterion}, ensure_ascii=False))
+        print(json.dumps(score_line(card), ensure_ascii=False))
+    else:
+        print_card(card)
+    failed = [tier for tier, score in card.tiers.items() if score.points is None and not (without_case and tier == 3)]
+    return 1 if failed else 0
+
+
+def score_line(card: Scorecard) -> dict[str, Any]:
+    """Return the closing line: an unscored tier is None and ``out_of`` counts only what is scored."""
+    return {
+        "type": "score",
+        "rubric": card.rubric,
+        "judge": card.judge,
+        "total": card.total,
+        "out_of": card.out_of,
+        "tiers": {str(tier): score.points for tier, score in sorted(card.tiers.items())},
+    }
+
+
+async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -> Scorecard:
+    from workbench.catalog import resolve_case, snapshot_of, view_of
+    from workbench.models.defaults import default_model
+    from workbench.rubric import NO_FACTS_POINTS, Judge, LLMJudge, OfflineJudge, rubrics, score
+    from workbench.settings import load
+
+    known = [info.name for info in rubrics()]
+    if arguments.rubric not in known:
+        raise UsageError(f"There is no rubric {arguments.rubric!r}. Known rubrics: {', '.join(known)}.")
+    settings = load()
+    case = resolve_case(arguments.case) if arguments.case else None
+    judge_name = arguments.judge or settings.judge
+    if not judge_name:
+        judge_name = default_model("judge")
+        judge_name = "offline" if judge_name.startswith("local") else judge_name
+    view = view_of(case, snapshot_of(case)) if case is not None and case.facts is not None else None
+
+    async def by(judge: Judge) -> Scorecard:
+        return await score(
+            readme,
+            metadata,
+            parsed=True,
+            rubric=arguments.rubric,
+            facts=case.facts if case else None,
+            reference_readme=case.reference_readme if case else None,
+            view=view,
+            judge=judge,
+            # A case without facts gets the original's 15; no case at all leaves the tier unscored.
+            without_facts=NO_FACTS_POINTS if case is not None else None,
+        )
+
+    if judge_name == "offline":
+        return await by(OfflineJudge())
+    from workbench.models import Gateway, Limits
+    from workbench.models.memory import MemoryCallLog
+
+    gateway = Gateway(MemoryCallLog(), Limits(timeout_s=settings.request_timeout, tries=settings.max_tries))
+    try:
+        return await by(LLMJudge(gateway, judge_name, repeats=arguments.judge_repeats))
+    finally:
+        await gateway.aclose()
+
+
+def print_card(card: Scorecard) -> None:
+    """Print the tiers, then every criterion with its reason."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from workbench.text import one_line
+
+    console = Console(highlight=False)
+    titles = {1: "Structural", 2: "Sections", 3: "Accuracy", 4: "Quality"}
+    total = "?" if card.total is None else f"{card.total:.1f}"
+    console.print(
+        Text(f"{total} of {card.out_of:.0f} points · rubric {card.rubric} · judge {card.judge}", style="bold")
+    )
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column()
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for tier, tier_score in sorted(card.tiers.items()):
+        shown = "? unscored" if tier_score.points is None else f"{tier_score.points:.1f} / {tier_score.maximum:.0f}"
+        table.add_row(Text(f"{tier} {titles[tier]}", style="bold"), Text(shown, style="bold"), "")
+        for criterion in card.criteria:
+            if criterion.tier == tier:
+                points = "?" if criterion.points is None else f"{criterion.points:.1f} / {criterion.maximum:.0f}"
+                by = "" if criterion.judged_by == "rule" else f" [{criterion.judged_by}]"
+                table.add_row(f"  {criterion.title}", points, Text(one_line(criterion.reason, 300) + by))
+    console.print(table)
