@@ -83,3 +83,9 @@ def _shared(one: str, other: str) -> str:
     """The longest beginning that both have."""
     same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
     return one[: sum(1 for _ in same)]
+
+
+def dedent(text: str) -> str:
+    """Return ``text`` with its first logical line at the margin and the rest moved with it, strings untouched."""
+    lines = read_lines(text)
+    return _by_prefix(lines, base_indent(lines), "")
