@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 
 from workbench import paths
@@ -46,6 +45,8 @@ def find_case(case_id: str) -> TestCase:
     for problem in problems:
         if case_id and f"/{case_id}/" in problem:
             raise UnknownCase(f"The test case '{shown}' cannot be used: {problem}")
+    import difflib
+
     ids = [case.id for case in cases]
     near = difflib.get_close_matches(case_id.lower(), ids, n=3, cutoff=0.5)
     near += [other for other in ids if case_id and case_id.lower() in other and other not in near][:3]

@@ -5,7 +5,6 @@ Every message names the file, the key and what is expected, because the reader h
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -50,6 +49,8 @@ class Table:
         known = tuple(known)
         for key in values:
             if key not in known:
+                import difflib
+
                 near = difflib.get_close_matches(key, known, n=1)
                 hint = f"did you mean '{near[0]}'?" if near else f"known keys are {', '.join(sorted(known))}."
                 raise BadCase(f"{file}: the key '{self._shown(key)}' is not known; {hint}")

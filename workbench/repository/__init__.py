@@ -7,12 +7,12 @@ Git, archives and the network are imported only when a source needs them.
 
 from __future__ import annotations
 
+from workbench.repository.entries import FileEntry
 from workbench.repository.fetching import fetch, forget
 from workbench.repository.patterns import DEFAULT_HIDDEN
 from workbench.repository.problems import BadSource, ChecksumMismatch, FetchError, SourceUnavailable, UnsafeArchive
 from workbench.repository.sources import Source, parse_source
 from workbench.repository.store import Snapshot
-from workbench.repository.tree import FileEntry
 from workbench.repository.view import (
     FileText,
     NoSuchPath,

@@ -8,14 +8,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench import paths
 from workbench.repository.problems import ChecksumMismatch
 from workbench.repository.sources import Source, checked_sha256, parse_source
 from workbench.repository.store import Known, Snapshot, Store, require_digest
-from workbench.repository.tree import Limits
 
-_LIMITS = Limits()
+if TYPE_CHECKING:
+    from workbench.repository.tree import Limits
+
 # A file changed within this time of being copied may have been changed again within one tick of its clock.
 _RACY_SECONDS = 1.0
 
@@ -46,6 +48,8 @@ def fetch(
         UnsafeArchive: It is oversized, or would write outside its folder.
         FetchError: Anything else that went wrong, such as a full disk.
     """
+    from workbench.repository.tree import Limits
+
     source = parse_source(source) if isinstance(source, str) else source
     pins = {checked_sha256(pin) for pin in (expected_sha256, source.sha256) if pin}
     if len(pins) > 1:
@@ -53,15 +57,16 @@ def fetch(
     pin = pins.pop() if pins else ""
     cache = Path(cache or paths.cache_dir()).absolute()
     tell = progress or (lambda _: None)
+    limits = Limits()
     if source.kind == "folder":
-        return _fetch_folder(source, Store(cache), cache, pin, tell)
+        return _fetch_folder(source, Store(cache), cache, limits, pin, tell)
     if source.kind == "git":
         from workbench.repository.clones import fetch_revision
 
-        return fetch_revision(source, Store(cache), _LIMITS, pin, tell)
+        return fetch_revision(source, Store(cache), limits, pin, tell)
     from workbench.repository.archives import fetch_archive
 
-    return fetch_archive(source, Store(cache), _LIMITS, pin, tell)
+    return fetch_archive(source, Store(cache), limits, pin, tell)
 
 
 def forget(source: Source | str, *, cache: Path | None = None) -> None:
@@ -70,11 +75,13 @@ def forget(source: Source | str, *, cache: Path | None = None) -> None:
     Store(Path(cache or paths.cache_dir()).absolute()).forget(str(source))
 
 
-def _fetch_folder(source: Source, store: Store, cache: Path, pin: str, tell: Callable[[str], None]) -> Snapshot:
+def _fetch_folder(
+    source: Source, store: Store, cache: Path, limits: Limits, pin: str, tell: Callable[[str], None]
+) -> Snapshot:
     from workbench.repository import folders
 
     started = time.time()
-    found = folders.scan(Path(source.location), without=cache, limits=_LIMITS, tell=tell)
+    found = folders.scan(Path(source.location), without=cache, limits=limits, tell=tell)
     signature, latest = folders.signature(found)
     known = store.recall(str(source))
     if known is not None and known.signature == signature and (snapshot := store.load(known)) is not None:
@@ -82,7 +89,7 @@ def _fetch_folder(source: Source, store: Store, cache: Path, pin: str, tell: Cal
     tell(f"Copying {len(found):,} files of {source.name}…")
     with store.workspace() as workspace:
         origin = f"The folder {source.location}"
-        tree = folders.copy(found, workspace / "tree", origin=origin, limits=_LIMITS, tell=tell)
+        tree = folders.copy(found, workspace / "tree", origin=origin, limits=limits, tell=tell)
         unchanging = signature if started - latest > _RACY_SECONDS else "just changed"
         known = Known(str(source), tree.digest, "", unchanging, started)
         return require_digest(store.publish(workspace, tree, known), pin)

@@ -11,15 +11,17 @@ import contextlib
 import hashlib
 import json
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from workbench.repository.entries import FileEntry
 from workbench.repository.problems import ChecksumMismatch, FetchError, reason
-from workbench.repository.tree import FileEntry, Tree
+
+if TYPE_CHECKING:
+    from workbench.repository.tree import Tree
 
 _VERSION = 1
 _STALE_SECONDS = 86_400.0
@@ -73,6 +75,8 @@ class Store:
     @contextlib.contextmanager
     def workspace(self) -> Iterator[Path]:
         """Give an empty folder on the cache's file system, gone afterwards."""
+        import tempfile
+
         try:
             self._snapshots.mkdir(parents=True, exist_ok=True)
             self._sweep()
@@ -87,7 +91,7 @@ class Store:
         except OSError as error:
             raise FetchError(f"Writing to the cache folder {self._snapshots} failed: {reason(error)}.") from error
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            _delete(folder)
 
     def publish(self, workspace: Path, tree: Tree, known: Known) -> Snapshot:
         """Move ``workspace/tree`` to its place and note where it came from."""
@@ -136,6 +140,8 @@ class Store:
         return self._sources / f"{key[:40]}.json"
 
     def _remember(self, known: Known) -> None:
+        import tempfile
+
         self._sources.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=".part-", dir=self._sources)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -160,7 +166,7 @@ class Store:
         for left in self._snapshots.glob(".part-*"):
             with contextlib.suppress(OSError):
                 if left.stat().st_mtime < oldest:
-                    shutil.rmtree(left, ignore_errors=True)
+                    _delete(left)
 
 
 def require_digest(snapshot: Snapshot, pin: str) -> Snapshot:
@@ -185,3 +191,9 @@ def _sizes(root: str) -> Iterator[tuple[str, int]]:
                 pending.append((entry.path, f"{prefix}{entry.name}/"))
             else:
                 yield prefix + entry.name, entry.stat().st_size
+
+
+def _delete(folder: Path) -> None:
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)

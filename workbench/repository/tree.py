@@ -10,24 +10,9 @@ import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Literal
 
+from workbench.repository.entries import FileEntry, Mode
 from workbench.repository.problems import UnsafeArchive, shown
-
-Mode = Literal["-", "x", "l"]
-
-
-@dataclass(frozen=True, slots=True)
-class FileEntry:
-    """One file of a repository.
-
-    Attributes:
-        path: POSIX path relative to the repository's root.
-        size: Size in bytes (for a link: of the file that it leads to).
-    """
-
-    path: str
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +131,7 @@ class TreeBuilder:
                     digest.update(chunk)
                     out.write(chunk)
         except (FileExistsError, NotADirectoryError, IsADirectoryError):
-            raise UnsafeArchive(
-                f"{self.origin} was refused: '{shown(path)}' is both a file and a folder in it."
-            ) from None
+            raise self._twofold(path) from None
         if executable:
             target.chmod(0o755)
         self._files[path] = (size, "x" if executable else "-", digest.digest())
@@ -183,9 +166,11 @@ class TreeBuilder:
     def finish(self) -> Tree:
         """Create the links that stay inside the tree and return what was written."""
         folders = {str(parent) for path in self._files for parent in PurePosixPath(path).parents}
-        links = {
-            path: target for path, target in self._links.items() if path not in self._files and path not in folders
-        }
+        links = dict(self._links)
+        for path in links:
+            # The old trick: a link first, then a file that is to be written through it.
+            if path in self._files or path in folders:
+                raise self._twofold(path)
         for path, target in list(links.items()):
             if _resolve(path, links) is None:
                 self.link_leaves(path, target)
@@ -213,6 +198,9 @@ class TreeBuilder:
             return self.limits.total_bytes
         by_ratio = max(self.limits.ratio * self.packed_bytes, self.limits.ratio_from)
         return min(self.limits.total_bytes, by_ratio)
+
+    def _twofold(self, path: str) -> UnsafeArchive:
+        return UnsafeArchive(f"{self.origin} was refused: '{shown(path)}' is two things at once in it.")
 
     def _oversized(self) -> UnsafeArchive:
         limit = self._most_bytes()

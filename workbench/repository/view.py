@@ -15,9 +15,9 @@ from functools import cached_property
 from pathlib import Path
 
 from workbench.errors import WorkbenchError
+from workbench.repository.entries import FileEntry
 from workbench.repository.patterns import DEFAULT_HIDDEN, Hidden
 from workbench.repository.problems import reason, shown
-from workbench.repository.tree import FileEntry
 
 DEFAULT_LIMIT = 60_000
 """Characters of a file that are read unless told otherwise: some 15,000 tokens."""

@@ -1,0 +1,22 @@
+"""The files of a repository as a list: no content, cheap to import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Mode = Literal["-", "x", "l"]
+"""How an entry is stored: plain, executable, link."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One file of a repository.
+
+    Attributes:
+        path: POSIX path relative to the repository's root.
+        size: Size in bytes (for a link: of the file that it leads to).
+    """
+
+    path: str
+    size: int
