@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -175,7 +177,8 @@ class PipeChannel:
         """Kill the process and wait for it; a PID namespace takes everything inside along."""
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
+                # Not Process.kill(): it polls, and then asyncio's own watcher finds no child and warns.
+                os.kill(self._process.pid, signal.SIGKILL)
         assert self._process.stdin is not None
         self._process.stdin.close()
         await self._process.wait()

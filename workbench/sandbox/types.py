@@ -259,6 +259,7 @@ class Workspace:
         own_modules: Top-level module names that belong to the repository; they are never preloaded.
         preload: Third-party modules worth importing once per worker.
         pytest_args: Arguments from the project's configuration or from ``case.toml``.
+        test_paths: Where the tests are, relative to ``root``; empty leaves it to pytest.
         variables: Extra environment variables for the tests.
         metadata: Extra files (path below a private folder on ``sys.path`` → content): ``.dist-info`` without code.
     """
@@ -270,5 +271,6 @@ class Workspace:
     own_modules: tuple[str, ...] = ()
     preload: tuple[str, ...] = ()
     pytest_args: tuple[str, ...] = ()
+    test_paths: tuple[str, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
     metadata: tuple[tuple[str, str], ...] = ()

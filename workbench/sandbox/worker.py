@@ -97,7 +97,7 @@ class Worker:
             "PATH": f"{workspace.python.parent}:/usr/local/bin:/usr/bin:/bin",
             "LANG": "C.UTF-8",
             "TZ": "UTC",
-            "TERM": "dumb",
+            "TERM": "xterm",
             "COLUMNS": "80",
             "PYTHONHASHSEED": "0",
             "PYTHONNOUSERSITE": "1",
@@ -107,17 +107,20 @@ class Worker:
         )
         self.starts += 1
         layout = channel.layout
+        variables["PATH"] = f"{layout.metadata}/bin:{variables['PATH']}"
         variables |= {"HOME": layout.home, "TMPDIR": layout.temporary, **dict(workspace.variables)}
         opening = {
             "op": "open",
             "root": layout.root,
             "scratch": [layout.home, layout.temporary, *layout.scratch],
+            "mounts": [str(mount) for mount in workspace.mounts],
             "metadata_root": layout.metadata,
             "files": await asyncio.to_thread(lambda: list(tree_files(workspace.root))),
             "import_roots": list(workspace.import_roots),
             "own_modules": list(workspace.own_modules),
             "preload": list(workspace.preload),
             "pytest_args": list(workspace.pytest_args),
+            "test_paths": list(workspace.test_paths),
             "environ": variables,
             "metadata": list(workspace.metadata),
             "address_space_mb": channel.address_space_mb,

@@ -8,6 +8,7 @@ the tests does not change a verdict (a rule, not an accident: it would otherwise
 from __future__ import annotations
 
 import builtins
+import contextlib
 import json
 import os
 import random
@@ -15,7 +16,6 @@ import sys
 import time
 
 import pytest
-import contextlib
 
 _MESSAGE, _TRACEBACK, _FULL_TRACEBACKS = 300, 6000, 25
 
@@ -202,7 +202,7 @@ class Reporter:
             return self._tidy(str(longrepr[2]))[:_MESSAGE], ""
         crash = getattr(longrepr, "reprcrash", None)
         self._failures += 1
-        text = self._tidy(report.longreprtext) if self._failures <= _FULL_TRACEBACKS else ""
+        text = self._tidy(_without_framework(report.longreprtext)) if self._failures <= _FULL_TRACEBACKS else ""
         message = self._tidy(str(crash.message)) if crash is not None else (text.strip().splitlines() or [""])[-1]
         return message.strip().split("\n", 1)[0][:_MESSAGE], text[-_TRACEBACK:]
 
@@ -222,6 +222,19 @@ class Reporter:
 
     def pytest_internalerror(self, excrepr):
         self.wire.emit("internal", message=(str(excrepr).strip().splitlines() or [""])[-1][:_MESSAGE])
+
+
+def _without_framework(text):
+    """Return a native traceback without the frames of pytest and pluggy."""
+    kept, hidden = [], False
+    for line in text.splitlines(keepends=True):
+        if line.startswith('  File "'):
+            hidden = "/site-packages/_pytest/" in line or "/site-packages/pluggy/" in line
+        elif not line.startswith("    "):
+            hidden = False
+        if not hidden:
+            kept.append(line)
+    return "".join(kept)
 
 
 def _fingerprint():

@@ -45,11 +45,16 @@ class Server:
         root, scratch = settings["root"], settings["scratch"]
         for folder in (root, *scratch):
             os.makedirs(folder, exist_ok=True)
-        self.tree = Tree(root, scratch)
+        self.tree = Tree(root, scratch, settings["mounts"])
         self.tree.load(settings.pop("files"))
         os.makedirs(settings["metadata_root"], exist_ok=True)
         self.metadata = Tree(settings["metadata_root"], [])
-        self.metadata.load([[path, 0o644, base64.b64encode(text.encode())] for path, text in settings["metadata"]])
+        self.metadata.load(
+            [
+                [path, 0o755 if path.startswith("bin/") else 0o644, base64.b64encode(text.encode())]
+                for path, text in settings["metadata"]
+            ]
+        )
         self.extra_paths = [settings["metadata_root"]] if settings.get("metadata") else []
         self.failed = self._preload()
         self.limits = processes.own_limits()

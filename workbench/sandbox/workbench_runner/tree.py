@@ -18,8 +18,9 @@ import subprocess
 class Tree:
     """The repository's files below ``root``, and the other writable folders (``scratch``) that are emptied."""
 
-    def __init__(self, root, scratch):
+    def __init__(self, root, scratch, mounts=()):
         self.root = root
+        self._mounts = frozenset(mounts)  # read-only folders that may stand inside a scratch folder
         self.scratch = list(scratch)
         self._stores = []
         self._entries = {}  # relative path -> (store, offset, length, mode, mtime_ns)
@@ -95,8 +96,17 @@ class Tree:
                 self._restore(path)
         for folder in self.scratch:
             os.chmod(folder, 0o1777 if folder in ("/tmp", "/dev/shm") else 0o755)
-            for name in os.listdir(folder):
-                self._remove(os.path.join(folder, name))
+            self._empty(folder)
+
+    def _empty(self, folder):
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            if path in self._mounts:
+                continue
+            if any(mount.startswith(path + "/") for mount in self._mounts):
+                self._empty(path)
+            else:
+                self._remove(path)
 
     def _sweep(self, folder, prefix):
         """Remove what does not belong; forget the signature of what changed or is gone."""

@@ -1,0 +1,379 @@
+"""What a project says about itself, read from its own files without running any of them.
+
+Order of trust for requirements: ``pyproject.toml``, the ``PKG-INFO`` of a source distribution, ``setup.cfg``, the literals
+in ``setup.py``, ``requirements.txt``. For tests: extras and dependency groups called test, ``tox.ini``, requirement files
+for tests; only where there is none of these, those for development.
+"""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import contextlib
+import re
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from email.parser import HeaderParser
+from pathlib import Path
+from typing import Any
+
+_TEST_NAMES = ("test", "tests", "testing", "pytest", "unittest")
+_DEV_NAMES = ("dev", "develop", "development")
+_TEST_FILES = (
+    "requirements-test.txt",
+    "requirements-tests.txt",
+    "requirements_test.txt",
+    "requirements_tests.txt",
+    "test-requirements.txt",
+    "test_requirements.txt",
+    "tests/requirements.txt",
+    "test/requirements.txt",
+    "requirements/test.txt",
+    "requirements/tests.txt",
+    "requirements/testing.txt",
+)
+_DEV_FILES = (
+    "requirements-dev.txt",
+    "requirements_dev.txt",
+    "dev-requirements.txt",
+    "dev_requirements.txt",
+    "requirements/dev.txt",
+    "requirements.txt",
+)
+
+#: Tools that no test needs; some change how pytest runs (coverage, parallel runs).
+_TOOLS = re.compile(
+    r"^(pytest[-_]cov|pytest[-_]xdist|pytest[-_]randomly|coverage|coveralls|codecov|tox.*|nox|twine|build|wheel|black|flake8.*|mypy|ruff|"
+    r"isort|pylint|pre[-_]commit|sphinx.*|mkdocs.*|furo|bump.*|towncrier|check[-_]manifest|setuptools[-_]scm|pyright|ipdb|pdbpp|"
+    r"types[-_].*|cibuildwheel|delocate|auditwheel|bandit|safety|yapf|autopep8|pip|setuptools)$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Declarations:
+    """What was found.
+
+    Attributes:
+        name: Name of the distribution ("" if none is declared).
+        version: Its version ("0" if none can be read).
+        requirements: What it needs to run, as requirement strings.
+        extras: Requirements of each optional feature.
+        test_requirements: What its tests seem to need.
+        scripts: Console scripts: name → ``module:function``.
+        entry_points: Other entry points: group → name → object.
+        read: The files that told this, relative to the project.
+    """
+
+    name: str = ""
+    version: str = "0"
+    requirements: tuple[str, ...] = ()
+    extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    test_requirements: tuple[str, ...] = ()
+    scripts: Mapping[str, str] = field(default_factory=dict, hash=False)
+    entry_points: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
+    read: tuple[str, ...] = ()
+
+
+def declarations(root: Path) -> Declarations:
+    """Read the project at ``root``; what cannot be read is taken as not said."""
+    read: list[str] = []
+    pyproject = _toml(root / "pyproject.toml", read)
+    config = _ini(root / "setup.cfg", read)
+    setup = _setup_py(root / "setup.py", read)
+    info = _pkg_info(root / "PKG-INFO", read)
+    project = _table(pyproject.get("project"))
+    poetry = _table(_table(pyproject.get("tool")).get("poetry"))
+    requirements, extras = _requirements(root, pyproject, project, poetry, info, config, setup, read)
+    groups = _table(pyproject.get("dependency-groups"))
+    entries = {group: dict(_table(table)) for group, table in _table(project.get("entry-points")).items()}
+    entries |= _setup_entry_points(setup.get("entry_points"), config)
+    scripts = {str(key): str(value) for key, value in _table(project.get("scripts")).items()}
+    scripts |= {str(key): str(value) for key, value in _table(poetry.get("scripts")).items() if isinstance(value, str)}
+    scripts |= entries.pop("console_scripts", {})
+    return Declarations(
+        name=str(
+            project.get("name")
+            or poetry.get("name")
+            or (info and info.get("Name"))
+            or _option(config, "metadata", "name")
+            or setup.get("name")
+            or ""
+        ),
+        version=_version(root, project, poetry, info, config, setup),
+        requirements=requirements,
+        extras=extras,
+        test_requirements=_test_requirements(root, extras, groups, poetry, setup, read),
+        scripts=scripts,
+        entry_points={group: {str(k): str(v) for k, v in table.items()} for group, table in entries.items()},
+        read=tuple(dict.fromkeys(read)),
+    )
+
+
+def requirements_file(root: Path, name: str, seen: frozenset[str] = frozenset()) -> tuple[str, ...]:
+    """Return the requirements in a requirements file, ``-r`` and ``-c`` followed inside the project, options left out."""
+    path = root / name
+    if name in seen or not path.is_file() or not path.resolve().is_relative_to(root.resolve()):
+        return ()
+    found: list[str] = []
+    text = path.read_text("utf-8", "replace").replace("\\\n", " ")
+    for raw in text.splitlines():
+        line = re.sub(r"(^|\s)#.*$", "", raw).strip()
+        if match := re.match(r"(?:-r|--requirement)[ =]?\s*(\S+)", line):
+            nested = (Path(name).parent / match[1]).as_posix()
+            found += requirements_file(root, nested, seen | {name})
+        elif line and not line.startswith("-") and _is_requirement(line):
+            found.append(re.sub(r"\s+--hash=\S+", "", line))
+    return tuple(found)
+
+
+def _requirements(
+    root: Path,
+    pyproject: Mapping[str, Any],
+    project: Mapping[str, Any],
+    poetry: Mapping[str, Any],
+    info: Any,
+    config: configparser.ConfigParser,
+    setup: Mapping[str, Any],
+    read: list[str],
+) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    dynamic = project.get("dynamic", ())
+    extras = {str(name): _strings(value) for name, value in _table(project.get("optional-dependencies")).items()}
+    if project and "dependencies" not in dynamic:
+        return _strings(project.get("dependencies", ())), extras
+    if poetry.get("dependencies"):
+        return _poetry(_table(poetry["dependencies"])), {
+            k: _strings(v) for k, v in _table(poetry.get("extras")).items()
+        }
+    setuptools = _table(_table(_table(pyproject.get("tool")).get("setuptools")).get("dynamic"))
+    files = _table(setuptools.get("dependencies")).get("file", ())
+    if files:
+        names = (files,) if isinstance(files, str) else tuple(files)
+        return tuple(line for name in names for line in requirements_file(root, str(name))), extras
+    if info is not None and info.get_all("Requires-Dist"):
+        return _requires_dist(info.get_all("Requires-Dist"), extras)
+    if _option(config, "options", "install_requires"):
+        section = dict(config["options.extras_require"]) if config.has_section("options.extras_require") else {}
+        extras |= {name: _lines(value) for name, value in section.items()}
+        return _lines(_option(config, "options", "install_requires")), extras
+    if isinstance(setup.get("extras_require"), dict):
+        extras |= {str(name): _strings(value) for name, value in setup["extras_require"].items()}
+    if isinstance(setup.get("install_requires"), (list, tuple)):
+        return _strings(setup["install_requires"]), extras
+    if "install_requires" in setup or not setup:
+        read.append("requirements.txt")
+        return requirements_file(root, "requirements.txt"), extras
+    return (), extras
+
+
+def _test_requirements(
+    root: Path,
+    extras: Mapping[str, tuple[str, ...]],
+    groups: Mapping[str, Any],
+    poetry: Mapping[str, Any],
+    setup: Mapping[str, Any],
+    read: list[str],
+) -> tuple[str, ...]:
+    def named(names: Iterable[str]) -> list[str]:
+        found: list[str] = []
+        for name in names:
+            found += extras.get(name, ())
+            found += _group(groups, name)
+            group = _table(_table(poetry.get("group")).get(name))
+            found += _poetry(_table(group.get("dependencies")))
+        return found
+
+    found = named(_TEST_NAMES)
+    found += _strings(setup.get("tests_require", ()) or ())
+    found += _tox(root, read)
+    for name in _TEST_FILES:
+        if (root / name).is_file():
+            read.append(name)
+            found += requirements_file(root, name)
+    if not found:
+        found = named(_DEV_NAMES) + list(_poetry(_table(poetry.get("dev-dependencies"))))
+    if not found:
+        for name in _DEV_FILES:
+            if (root / name).is_file():
+                read.append(name)
+                found += requirements_file(root, name)
+                break
+    return tuple(dict.fromkeys(line for line in found if not is_tool(line)))
+
+
+def is_tool(requirement: str) -> bool:
+    """Return whether a requirement names a tool of the developers rather than something that tests import."""
+    match = re.match(r"[A-Za-z0-9._-]+", requirement)
+    return bool(match and _TOOLS.match(match[0]))
+
+
+def _tox(root: Path, read: list[str]) -> tuple[str, ...]:
+    config = _ini(root / "tox.ini", read)
+    found: list[str] = []
+    here = f"py{sys.version_info[0]}{sys.version_info[1]}"
+    for raw in (_option(config, "testenv", "deps") or "").splitlines():
+        line = raw.split("#")[0].strip()
+        factors, colon, rest = line.partition(":")
+        if colon and re.fullmatch(r"[\w{},!.-]+", factors):
+            expanded = re.findall(
+                r"\w+", re.sub(r"py\{([^}]*)\}", lambda m: " ".join("py" + part for part in m[1].split(",")), factors)
+            )
+            if here not in expanded:
+                continue
+            line = rest.strip()
+        if match := re.match(r"-r\s*(\S+)", line.replace("{toxinidir}/", "")):
+            found += requirements_file(root, match[1])
+        elif line and not line.startswith((".", "-", "{")) and _is_requirement(line):
+            found.append(line)
+    return tuple(found)
+
+
+def _group(groups: Mapping[str, Any], name: str, depth: int = 0) -> list[str]:
+    found: list[str] = []
+    for entry in groups.get(name, ()) if depth < 8 else ():
+        if isinstance(entry, str):
+            found.append(entry)
+        elif isinstance(entry, dict) and "include-group" in entry:
+            found += _group(groups, str(entry["include-group"]), depth + 1)
+    return found
+
+
+def _requires_dist(
+    lines: list[str], extras: dict[str, tuple[str, ...]]
+) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    needed: list[str] = []
+    for line in lines:
+        match = re.search(r"""extra\s*==\s*['"]([^'"]+)['"]""", line)
+        if match is None:
+            needed.append(line)
+            continue
+        requirement, _, marker = line.partition(";")
+        rest = re.sub(r"""\(?\s*(?:and\s+)?extra\s*==\s*['"][^'"]+['"]\s*\)?""", "", marker).strip()
+        rest = re.sub(r"\s+and\s*$", "", rest)
+        extras[match[1]] = (*extras.get(match[1], ()), requirement.strip() + (f"; {rest}" if rest else ""))
+    return tuple(needed), extras
+
+
+def _poetry(table: Mapping[str, Any]) -> tuple[str, ...]:
+    found = []
+    for name, value in table.items():
+        if name == "python" or (isinstance(value, dict) and value.get("optional")):
+            continue
+        version = value if isinstance(value, str) else str(_table(value).get("version", "*"))
+        # A caret or tilde also bounds from above; without the lock file, the lower bound is what is known to work.
+        version = re.sub(r"[\^~]\s*=?\s*", ">=", version)
+        found.append(name if version == "*" else f"{name}{version if version[0] in '<>=!' else '==' + version}")
+    return tuple(found)
+
+
+def _version(root: Path, project: Any, poetry: Any, info: Any, config: configparser.ConfigParser, setup: Any) -> str:
+    stated = project.get("version") or poetry.get("version") or (info and info.get("Version")) or setup.get("version")
+    if isinstance(stated, str) and stated:
+        return stated
+    written = _option(config, "metadata", "version") or ""
+    if re.match(r"\d", written):
+        return written
+    for pattern in ("*.py", "*/__init__.py", "*/_version.py", "*/version.py", "*/__version__.py", "src/*/*.py"):
+        for path in sorted(root.glob(pattern)):
+            with contextlib.suppress(OSError):
+                if match := re.search(
+                    r"""^__version__\s*(?::\s*\w+\s*)?=\s*['"]([^'"]+)""", path.read_text("utf-8", "replace"), re.M
+                ):
+                    return match[1]
+    return "0"
+
+
+def _setup_py(path: Path, read: list[str]) -> dict[str, Any]:
+    """Return the keyword arguments of ``setup(…)`` that are literals or names of literals; others are None."""
+    try:
+        module = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return {}
+    read.append("setup.py")
+    names: dict[str, Any] = {}
+
+    def value(node: ast.expr) -> Any:
+        if isinstance(node, ast.Name):
+            return names.get(node.id)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            left, right = value(node.left), value(node.right)
+            return left + right if isinstance(left, list) and isinstance(right, list) else None
+        if isinstance(node, ast.Dict):
+            pairs = [
+                (value(key) if key else None, value(item)) for key, item in zip(node.keys, node.values, strict=True)
+            ]
+            return {key: item for key, item in pairs if isinstance(key, str)}
+        try:
+            return ast.literal_eval(node)
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            return None
+
+    found: dict[str, Any] = {}
+    for node in ast.walk(module):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            names[node.targets[0].id] = value(node.value)
+    for node in ast.walk(module):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("setup"):
+            found |= {keyword.arg: value(keyword.value) for keyword in node.keywords if keyword.arg}
+    return found
+
+
+def _setup_entry_points(stated: Any, config: configparser.ConfigParser) -> dict[str, dict[str, str]]:
+    groups: dict[str, Any] = dict(stated) if isinstance(stated, dict) else {}
+    if config.has_section("options.entry_points"):
+        groups |= {group: _lines(text) for group, text in config["options.entry_points"].items()}
+    found = {}
+    for group, lines in groups.items():
+        pairs = [line.partition("=") for line in _strings(lines)]
+        found[str(group)] = {name.strip(): target.strip() for name, equals, target in pairs if equals}
+    return found
+
+
+def _toml(path: Path, read: list[str]) -> dict[str, Any]:
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    read.append(path.name)
+    return data
+
+
+def _ini(path: Path, read: list[str]) -> configparser.ConfigParser:
+    config = configparser.ConfigParser(interpolation=None, strict=False)
+    with contextlib.suppress(configparser.Error, UnicodeDecodeError):
+        if config.read(path, encoding="utf-8"):
+            read.append(path.name)
+    return config
+
+
+def _pkg_info(path: Path, read: list[str]) -> Any:
+    if not path.is_file():
+        return None
+    read.append(path.name)
+    return HeaderParser().parsestr(path.read_text("utf-8", "replace"))
+
+
+def _option(config: configparser.ConfigParser, section: str, name: str) -> str | None:
+    return config.get(section, name, fallback=None)
+
+
+def _lines(text: str | None) -> tuple[str, ...]:
+    return tuple(
+        line.strip() for line in (text or "").splitlines() if line.strip() and not line.strip().startswith("#")
+    )
+
+
+def _strings(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return _lines(value)
+    return tuple(str(entry) for entry in value if isinstance(entry, str)) if isinstance(value, (list, tuple)) else ()
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _is_requirement(line: str) -> bool:
+    return re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*\s*(\[|[<>=!~;@(]|$)", line) is not None

@@ -1,0 +1,362 @@
+"""The environment in which a repository's tests run: its dependencies, pytest and coverage — never the project itself.
+
+An installed copy of the project would be a second place that holds the original bodies, and tests might import it. The
+project is imported from the tree instead; where it must look installed (``importlib.metadata``, plugins, console
+scripts), a ``.dist-info`` folder without code says so.
+
+Environments are cached by what goes into them. They are built in place under a lock, and count only once their
+``complete.json`` is written: a virtual environment that is renamed has scripts that point to nowhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench import paths
+from workbench.errors import WorkbenchError
+from workbench.regeneration.declarations import Declarations, declarations, is_tool, requirements_file
+from workbench.regeneration.project_layout import (
+    filtered_options,
+    import_roots,
+    imported_modules,
+    missing_modules,
+    own_modules,
+    pytest_options,
+)
+from workbench.sandbox import Workspace
+
+#: Counted up whenever the way of building changes, so that older environments are built anew.
+_FORMAT = 2
+
+#: Modules that tests often import without their project saying so, and the distribution that has them.
+_WELL_KNOWN = {
+    "attr": "attrs", "click": "click", "freezegun": "freezegun", "hypothesis": "hypothesis", "mock": "mock", "numpy": "numpy",
+    "pandas": "pandas", "pydantic": "pydantic", "pytest_asyncio": "pytest-asyncio", "pytest_mock": "pytest-mock", "requests": "requests",
+    "responses": "responses", "sh": "sh", "six": "six", "wcwidth": "wcwidth", "yaml": "pyyaml", "typing_extensions": "typing-extensions",
+}  # fmt: skip
+
+
+class EnvironmentFailed(WorkbenchError):
+    """The environment could not be built; the sentence ends with the installer's last line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """A ready environment for one repository.
+
+    Attributes:
+        python: Its interpreter.
+        folder: The virtual environment's folder (in the cache).
+        digest: Identity of what was asked to be installed, with the Python version (64 hex digits).
+        requirements: What was asked to be installed.
+        installed: ``name==version`` of everything that is installed, sorted.
+        missing: Modules that the project imports and the environment lacks (optional ones, mostly).
+        workspace: How the sandbox shows the repository and runs its tests.
+    """
+
+    python: Path
+    folder: Path
+    digest: str
+    requirements: tuple[str, ...]
+    installed: tuple[str, ...]
+    missing: tuple[str, ...]
+    workspace: Workspace
+
+
+async def build_environment(
+    root: Path,
+    *,
+    install: Sequence[str] = (),
+    test: Sequence[str] = (),
+    on_progress: Callable[[str], None] = lambda line: None,
+    seconds: float = 900.0,
+) -> Environment:
+    """Build (or find in the cache) the environment of the repository at ``root``.
+
+    Args:
+        root: Folder of the snapshot.
+        install: ``pip install …`` commands of ``case.toml``; empty takes what the project declares.
+        test: ``pytest …`` commands of ``case.toml``; their options and paths are used.
+        on_progress: Called with one line per step.
+        seconds: Time limit for the installation.
+
+    Raises:
+        EnvironmentFailed: The installer failed, a command is not one of pip's, or time ran out.
+    """
+    declared = await asyncio.to_thread(declarations, root)
+    requirements = _without_self(
+        _from_commands(root, declared, install) if install else (*declared.requirements, *declared.test_requirements),
+        declared,
+    )
+    requirements = tuple(dict.fromkeys((*requirements, "pytest", "coverage")))
+    roots = await asyncio.to_thread(import_roots, root)
+    own = await asyncio.to_thread(own_modules, root, roots)
+    stamp = json.dumps([_FORMAT, sorted(requirements), declared.name, sys.version, sys.platform])
+    digest = hashlib.sha256(stamp.encode()).hexdigest()
+    folder = paths.cache_dir() / "environments" / digest[:24]
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with await asyncio.to_thread(_lock, folder.with_suffix(".lock")):
+        record = _complete(folder)
+        if record is None:
+            on_progress(f"installing {', '.join(requirements)}")
+            try:
+                async with asyncio.timeout(seconds):
+                    record = await _build(folder, requirements, declared, root, own, on_progress)
+            except TimeoutError:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise EnvironmentFailed(
+                    f"Installing the dependencies of {_title(declared, root)} took more than {seconds:.0f} s."
+                ) from None
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+    python = folder / "bin" / "python"
+    missing = await asyncio.to_thread(missing_modules, root, own, record["modules"])
+    arguments, test_paths = _test_arguments(root, test)
+    workspace = Workspace(
+        root=root,
+        python=python,
+        mounts=tuple(dict.fromkeys((folder, *_interpreter(python)))),
+        import_roots=roots,
+        own_modules=own,
+        preload=tuple(
+            name for name in await asyncio.to_thread(imported_modules, root, own) if name.split(".")[0] not in missing
+        ),
+        pytest_args=(*pytest_options(root), *arguments),
+        test_paths=test_paths,
+        metadata=_metadata(declared, python),
+    )
+    return Environment(python, folder, digest, requirements, tuple(record["installed"]), missing, workspace)
+
+
+def _from_commands(root: Path, declared: Declarations, commands: Sequence[str]) -> tuple[str, ...]:
+    """Read ``pip install`` commands: the project itself stands for its requirements, never for a copy of its code."""
+    found: list[str] = []
+    for command in commands:
+        words = shlex.split(command)
+        match words:
+            case [("pip" | "pip3"), "install", *rest] | ["uv", "pip", "install", *rest]:
+                pass
+            case [("python" | "python3"), "-m", "pip", "install", *rest]:
+                pass
+            case _:
+                raise EnvironmentFailed(
+                    f"The install command {command!r} is not understood; write it as 'pip install …'."
+                )
+        arguments = iter(rest)
+        for word in arguments:
+            if word in ("-r", "--requirement"):
+                found += requirements_file(root, next(arguments, ""))
+            elif word.startswith("-r"):
+                found += requirements_file(root, word[2:])
+            elif here := re.fullmatch(r"(?:\.|\./)(?:\[([\w,. -]+)\])?", word):
+                found += declared.requirements
+                for extra in (here[1] or "").split(","):
+                    found += declared.extras.get(extra.strip(), ())
+            elif not word.startswith("-"):
+                found.append(word)
+    return tuple(found)
+
+
+def _without_self(requirements: Sequence[str], declared: Declarations) -> tuple[str, ...]:
+    """Replace the project's own name by its requirements: installing it would be the copy that must not exist."""
+    found: list[str] = []
+    for line in requirements:
+        match = re.match(r"\s*([A-Za-z0-9._-]+)\s*(?:\[([^\]]*)\])?", line)
+        if match and declared.name and _plain(match[1]) == _plain(declared.name):
+            for extra in (match[2] or "").split(","):
+                found += declared.extras.get(extra.strip(), ())
+        elif not (match and is_tool(match[1]) and _plain(match[1]) not in ("setuptools",)):
+            found.append(line)
+    return tuple(found)
+
+
+async def _build(
+    folder: Path,
+    requirements: Sequence[str],
+    declared: Declarations,
+    root: Path,
+    own: Sequence[str],
+    on_progress: Callable[[str], None],
+) -> dict[str, list[str]]:
+    shutil.rmtree(folder, ignore_errors=True)
+    python = folder / "bin" / "python"
+    base = str(Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}")
+    base = base if os.path.exists(base) else sys.executable  # noqa: ASYNC240, PTH110 - one look at a local file
+    uv = _uv()
+    if uv:
+        await _command([uv, "venv", "--quiet", "--python", base, str(folder)], declared, root)
+        installer = [uv, "pip", "install", "--quiet", "--python", str(python)]
+    else:
+        await _command([base, "-m", "venv", str(folder)], declared, root)
+        installer = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+    try:
+        await _command([*installer, *requirements], declared, root)
+    except EnvironmentFailed:
+        if uv is None:
+            raise
+        # pip reads more configuration than uv does (indexes, folders with wheels).
+        shutil.rmtree(folder, ignore_errors=True)
+        await _command([base, "-m", "venv", str(folder)], declared, root)
+        installer = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+        await _command([*installer, *requirements], declared, root)
+    _, modules = _contents(folder)
+    wanted = sorted({_WELL_KNOWN[name] for name in missing_modules(root, own, modules) if name in _WELL_KNOWN})
+    wanted = [name for name in wanted if _plain(name) != _plain(declared.name)]
+    if wanted:
+        on_progress(f"installing what the tests import: {', '.join(wanted)}")
+        with contextlib.suppress(EnvironmentFailed):
+            await _command([*installer, *wanted], declared, root)
+    if declared.name:
+        _remove_copy(folder, declared.name)
+    on_progress("compiling the environment")
+    await _command(
+        [str(python), "-m", "compileall", "-q", "-j", "1", str(_site_packages(folder))], None, root, ignore=True
+    )
+    installed, modules = _contents(folder)
+    record = {"installed": installed, "modules": modules, "requirements": list(requirements)}
+    (folder / "complete.json").write_text(json.dumps(record))
+    return record
+
+
+async def _command(command: Sequence[str], declared: Declarations | None, root: Path, *, ignore: bool = False) -> None:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("VIRTUAL_ENV", "PYTHON"))}
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        env=environment,
+    )
+    try:
+        output, _ = await process.communicate()
+    except BaseException:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+        raise
+    if process.returncode and not ignore:
+        lines = [line.strip() for line in output.decode("utf-8", "replace").splitlines() if line.strip()]
+        told = (
+            [line for line in lines if re.search(r"error|no matching|could not|failed|because", line, re.I)]
+            or lines
+            or ["no output"]
+        )
+        title = _title(declared, root) if declared else root.name
+        raise EnvironmentFailed(f"The dependencies of {title} could not be installed: {told[-1][:300]}")
+
+
+def _contents(folder: Path) -> tuple[list[str], list[str]]:
+    """Return ``name==version`` of what is installed, and the top-level modules."""
+    site = _site_packages(folder)
+    installed = []
+    for info in sorted(site.glob("*.dist-info")):
+        name, _, version = info.name.removesuffix(".dist-info").rpartition("-")
+        installed.append(f"{name.replace('_', '-').lower()}=={version}")
+    modules = {path.name.split(".")[0] for path in site.iterdir() if not path.name.endswith((".dist-info", ".pth"))}
+    return installed, sorted(modules)
+
+
+def _remove_copy(folder: Path, name: str) -> None:
+    """Take out the project's own distribution, should a dependency have brought it along."""
+    site = _site_packages(folder)
+    for info in site.glob("*.dist-info"):
+        if _plain(info.name.removesuffix(".dist-info").rpartition("-")[0]) != _plain(name):
+            continue
+        with contextlib.suppress(OSError):
+            for line in (info / "RECORD").read_text("utf-8").splitlines():
+                target = (site / line.rsplit(",", 2)[0].strip('"')).resolve()
+                if target.is_relative_to(folder.resolve()):
+                    target.unlink(missing_ok=True)
+        shutil.rmtree(info, ignore_errors=True)
+
+
+def _metadata(declared: Declarations, python: Path) -> tuple[tuple[str, str], ...]:
+    """Return the files that make the project look installed: metadata, entry points and console scripts, no code."""
+    if not declared.name:
+        return ()
+    folder = f"{re.sub(r'[-_.]+', '_', declared.name)}-{declared.version}.dist-info"
+    lines = [f"[{group}]\n" + "".join(f"{name} = {target}\n" for name, target in table.items()) for group, table in
+             {"console_scripts": declared.scripts, **declared.entry_points}.items() if table]  # fmt: skip
+    header = f"Metadata-Version: 2.1\nName: {declared.name}\nVersion: {declared.version}\n"
+    header += "".join(f"Requires-Dist: {line}\n" for line in declared.requirements)
+    files = [(f"{folder}/METADATA", header), (f"{folder}/INSTALLER", "workbench\n"), (f"{folder}/RECORD", "")]
+    if lines:
+        files.append((f"{folder}/entry_points.txt", "\n".join(lines)))
+    for name, target in declared.scripts.items():
+        module, _, attribute = target.split("[")[0].strip().partition(":")
+        if re.fullmatch(r"[\w.-]+", name) and re.fullmatch(r"[\w.]+", module) and re.fullmatch(r"[\w.]+", attribute):
+            first = attribute.split(".")[0]
+            files.append(
+                (f"bin/{name}", f"#!{python}\nimport sys\nfrom {module} import {first}\nsys.exit({attribute}())\n")
+            )
+    return tuple(files)
+
+
+def _test_arguments(root: Path, commands: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Split the first pytest command of ``case.toml`` into options and paths."""
+    for command in commands:
+        words = shlex.split(command)
+        for index, word in enumerate(words):
+            if word in ("pytest", "py.test"):
+                rest = filtered_options(words[index + 1 :])
+                found = tuple(entry for entry in rest if not entry.startswith("-") and (root / entry).exists())
+                return tuple(entry for entry in rest if entry not in found), found
+    return (), ()
+
+
+def _interpreter(python: Path) -> Iterator[Path]:
+    """Yield the folders outside ``/usr`` that the environment's interpreter lives in."""
+    for folder in dict.fromkeys((Path(sys.base_prefix).resolve(), python.resolve().parent.parent)):
+        if not folder.is_relative_to("/usr"):
+            yield folder
+
+
+def _site_packages(folder: Path) -> Path:
+    return folder / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+
+
+def _complete(folder: Path) -> dict[str, list[str]] | None:
+    try:
+        return dict(json.loads((folder / "complete.json").read_text()))
+    except (OSError, ValueError):
+        return None
+
+
+def _uv() -> str | None:
+    beside = Path(sys.executable).parent / "uv"
+    return str(beside) if beside.exists() else shutil.which("uv")
+
+
+@contextlib.contextmanager
+def _held(descriptor: int) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(path: Path) -> contextlib.AbstractContextManager[None]:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return _held(descriptor)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _title(declared: Declarations, root: Path) -> str:
+    return declared.name or root.name

@@ -1,0 +1,224 @@
+"""How a project is laid out and how its tests are run: import roots, own modules, pytest's options, what to preload."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import contextlib
+import re
+import shlex
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+#: Folders beside the package that only look like one; a third-party or standard module may have the same name.
+_NOT_PACKAGES = frozenset(
+    {
+        "test",
+        "tests",
+        "testing",
+        "doc",
+        "docs",
+        "example",
+        "examples",
+        "benchmark",
+        "benchmarks",
+        "scripts",
+        "tools",
+        "build",
+        "dist",
+    }
+)
+_NOT_MODULES = frozenset({"setup", "conftest", "noxfile", "fabfile", "tasks", "dodo"})
+
+#: Options of plugins that measure, parallelise or write reports: they change no outcome and cost time, or are missing.
+_DROPPED_WITH_VALUE = (
+    "-n",
+    "--numprocesses",
+    "--dist",
+    "--junitxml",
+    "--junit-xml",
+    "--html",
+    "--tb",
+    "--durations",
+    "--maxfail",
+)
+_DROPPED_ALONE = (
+    "-v",
+    "-vv",
+    "-vvv",
+    "-q",
+    "-qq",
+    "-s",
+    "-x",
+    "-ra",
+    "-rA",
+    "--verbose",
+    "--quiet",
+    "--exitfirst",
+    "--self-contained-html",
+)
+_DROPPED_PREFIXES = (
+    "--cov",
+    "--no-cov",
+    "--junit",
+    "--html",
+    "--tb=",
+    "--durations",
+    "--maxfail",
+    "--dist",
+    "--numprocesses",
+    "-n=",
+    "-r",
+)
+
+#: Modules whose import opens windows, patches the world or talks.
+_NEVER_PRELOAD = frozenset(
+    {
+        "antigravity",
+        "this",
+        "turtle",
+        "tkinter",
+        "idlelib",
+        "gevent",
+        "eventlet",
+        "sitecustomize",
+        "__main__",
+        "__future__",
+    }
+)
+
+
+def import_roots(root: Path) -> tuple[str, ...]:
+    """Return the folders, relative to ``root``, from which the project's modules are imported."""
+    stated = _stated_roots(root)
+    if stated:
+        return stated
+    source = root / "src"
+    if (
+        source.is_dir()
+        and not (source / "__init__.py").exists()
+        and any(source.glob("*.py")) | any(source.glob("*/*.py"))
+    ):
+        return ("src",)
+    if (root / "lib").is_dir() and any((root / "lib").glob("*/__init__.py")) and not any(root.glob("*/__init__.py")):
+        return ("lib",)
+    return (".",)
+
+
+def own_modules(root: Path, roots: Sequence[str]) -> tuple[str, ...]:
+    """Return the top-level names that belong to the project."""
+    names = set()
+    for folder in roots:
+        for path in (root / folder).glob("*"):
+            if (
+                path.is_dir()
+                and path.name.isidentifier()
+                and path.name not in _NOT_PACKAGES
+                and any(path.rglob("*.py"))
+            ):
+                names.add(path.name)
+            elif (
+                path.suffix == ".py"
+                and path.stem.isidentifier()
+                and path.stem not in _NOT_MODULES
+                and not path.stem.startswith("test_")
+            ):
+                names.add(path.stem)
+    return tuple(sorted(names))
+
+
+def pytest_options(root: Path) -> tuple[str, ...]:
+    """Return what replaces the project's ``addopts``: the same without reports, coverage and parallel runs."""
+    stated = None
+    for name, section in (
+        ("pytest.ini", "pytest"),
+        (".pytest.ini", "pytest"),
+        ("tox.ini", "pytest"),
+        ("setup.cfg", "tool:pytest"),
+    ):
+        config = configparser.ConfigParser(interpolation=None, strict=False)
+        with contextlib.suppress(configparser.Error, UnicodeDecodeError):
+            config.read(root / name, encoding="utf-8")
+        stated = stated or config.get(section, "addopts", fallback=None)
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        options = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]["pytest"]["ini_options"]
+        stated = stated or options["addopts"]
+    if not stated:
+        return ()
+    words = list(stated) if isinstance(stated, list) else shlex.split(stated, comments=True)
+    return ("-o", f"addopts={shlex.join(filtered_options(words))}")
+
+
+def filtered_options(words: Sequence[str]) -> list[str]:
+    """Return pytest arguments without those that only measure, print or parallelise."""
+    kept: list[str] = []
+    skip = False
+    for index, word in enumerate(words):
+        following = words[index + 1] if index + 1 < len(words) else "-"
+        if skip:
+            skip = False
+        elif word in _DROPPED_WITH_VALUE or (
+            word in ("--cov", "--cov-report", "--cov-config") and not following.startswith("-")
+        ):
+            skip = True
+        elif (
+            word not in _DROPPED_ALONE
+            and not word.startswith(_DROPPED_PREFIXES)
+            and not re.fullmatch(r"-n\d+|-nauto", word)
+        ):
+            kept.append(word)
+    return kept
+
+
+def imported_modules(root: Path, own: Sequence[str]) -> tuple[str, ...]:
+    """Return the modules of others that the project's files import at their top level, tests included."""
+    found: dict[str, int] = {}
+    for path in sorted(root.rglob("*.py")):
+        if {"build", "dist", "docs", "examples", ".venv", "venv"}.intersection(path.relative_to(root).parts):
+            continue
+        try:
+            module = ast.parse(path.read_bytes())
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        for name in _imports(module.body):
+            top = name.split(".")[0]
+            if top not in own and top not in _NOT_PACKAGES and top not in _NOT_MODULES and top not in _NEVER_PRELOAD:
+                found[name] = found.get(name, 0) + 1
+    return tuple(sorted(found, key=lambda name: (-found[name], name)))[:200]
+
+
+def missing_modules(root: Path, own: Sequence[str], have: Sequence[str]) -> tuple[str, ...]:
+    """Return the top-level names imported but neither the project's, nor standard, nor among ``have``."""
+    local = {path.stem for path in root.rglob("*.py")} | {path.name for path in root.rglob("*") if path.is_dir()}
+    names = {name.split(".")[0] for name in imported_modules(root, own)}
+    return tuple(sorted(names - set(sys.stdlib_module_names) - set(have) - local))
+
+
+def _imports(body: Sequence[ast.stmt]) -> Iterator[str]:
+    for node in body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+        elif isinstance(node, ast.Try) or (isinstance(node, ast.If) and "TYPE_CHECKING" not in ast.unparse(node.test)):
+            yield from _imports(node.body)
+
+
+def _stated_roots(root: Path) -> tuple[str, ...]:
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        setuptools = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+        where = (
+            setuptools.get("packages", {}).get("find", {}).get("where")
+            if isinstance(setuptools.get("packages"), dict)
+            else None
+        )
+        where = where or ([setuptools["package-dir"][""]] if "" in setuptools.get("package-dir", {}) else None)
+        if where:
+            return tuple(str(entry) for entry in where if (root / str(entry)).is_dir())
+    with contextlib.suppress(OSError):
+        text = (root / "setup.py").read_text("utf-8", "replace")
+        if match := re.search(r"""package_dir\s*=\s*\{\s*['"]['"]\s*:\s*['"]([\w./-]+)['"]""", text):
+            return (match[1],) if (root / match[1]).is_dir() else ()
+    return ()
