@@ -254,6 +254,26 @@ def test_alternatives_are_tried_and_named(tmp_path: Path) -> None:
         snapshot_of(read_case(folder))
 
 
+def test_an_alternative_that_was_fetched_is_used_again_without_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only an index that exists for the first of the two fetches could have answered."""
+    place = tmp_path / "simple" / "p"
+    place.mkdir(parents=True)
+    checksum = file_sha256(_archive(place / "p-1.0.tar.gz"))
+    monkeypatch.setenv("PIP_INDEX_URL", (tmp_path / "simple").as_uri())
+    text = 'source = "git+https://localhost:1/p.git@v1"\nalternatives = ["p==1.0"]\n[sha256]\n'
+    case = read_case(_case(tmp_path / "case", f'{text}"p==1.0" = "{checksum}"'))
+    told: list[str] = []
+    first = snapshot_of(case, progress=told.append)
+    assert any("localhost" in line and "Trying p==1.0" in line for line in told)
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:1/simple")
+    monkeypatch.setenv("PATH", "")
+    told.clear()
+    assert snapshot_of(case, progress=told.append) == first
+    assert told == []
+
+
 def test_the_rooms_are_cheap_to_import() -> None:
     code = "import sys, workbench.catalog, workbench.repository; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import http.server
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import git
 import pytest
 
-from workbench.repository import SourceUnavailable, fetch, forget
+from workbench.repository import SourceUnavailable, clones, fetch, forget
 
 
 @pytest.fixture(autouse=True)
@@ -136,3 +137,13 @@ def test_over_http_once(served: str, project: git.Repo, tmp_path: Path, monkeypa
     assert _Quiet.requests > asked
     with pytest.raises(SourceUnavailable, match="was not found"):
         fetch(served.replace("project", "other"), cache=tmp_path / "cache")
+
+
+def test_a_server_that_never_answers_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(clones, "_ANSWER_SECONDS", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with pytest.raises(SourceUnavailable, match="did not answer within 1 seconds"):
+            fetch(f"git+http://127.0.0.1:{port}/p.git@v1", cache=tmp_path / "cache")

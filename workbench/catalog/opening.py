@@ -13,6 +13,7 @@ from workbench.repository import (
     SourceUnavailable,
     UnsafeArchive,
     View,
+    cached,
     fetch,
 )
 
@@ -20,6 +21,7 @@ from workbench.repository import (
 def snapshot_of(case: TestCase, *, progress: Callable[[str], None] | None = None) -> Snapshot:
     """Fetch a case's repository: its source, or the first of its alternatives that is in reach.
 
+    What was fetched before is used again, also an alternative: a case stays with one content, and needs no network.
     Content that fails its checksum or is unsafe is refused at once: an alternative would hide it.
 
     Raises:
@@ -29,6 +31,9 @@ def snapshot_of(case: TestCase, *, progress: Callable[[str], None] | None = None
     """
     sources = [text for text in (case.source or f"folder:{case.repository}", *case.alternatives) if text]
     tried: list[tuple[str, FetchError]] = []
+    for text in sources:
+        if (snapshot := cached(text, expected_sha256=case.sha256.get(text))) is not None:
+            return snapshot
     for number, text in enumerate(sources, 1):
         try:
             return fetch(text, expected_sha256=case.sha256.get(text), progress=progress)

@@ -8,7 +8,7 @@ Git, archives and the network are imported only when a source needs them.
 from __future__ import annotations
 
 from workbench.repository.entries import FileEntry
-from workbench.repository.fetching import fetch, forget
+from workbench.repository.fetching import cached, fetch, forget
 from workbench.repository.patterns import DEFAULT_HIDDEN
 from workbench.repository.problems import BadSource, ChecksumMismatch, FetchError, SourceUnavailable, UnsafeArchive
 from workbench.repository.sources import Source, parse_source
@@ -45,6 +45,7 @@ __all__ = [
     "UnsafeArchive",
     "View",
     "ViewError",
+    "cached",
     "fetch",
     "forget",
     "parse_source",

@@ -21,6 +21,8 @@ from workbench.repository.store import Known, Snapshot, Store, require_digest
 from workbench.repository.tree import Limits, Tree, TreeBuilder
 
 _SECONDS = 300
+# Behind a firewall that drops packets a connection would take minutes to fail; an alternative may be at hand.
+_ANSWER_SECONDS = 30
 _FULL_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _PART_OF_HASH = re.compile(r"[0-9a-f]{4,39}")
 # Nothing may ask a question: there is nobody to answer, and the app owns the terminal.
@@ -52,6 +54,8 @@ def fetch_revision(source: Source, store: Store, limits: Limits, pin: str, tell:
             if snapshot is not None:
                 return require_digest(snapshot, pin)
         tell(f"Fetching {shown(str(source))}…")
+        if not local:
+            git.require_answer()
         commit = git.fetch()
         tree = _write(git, commit, workspace / "tree", limits, tell)
         found = Known(str(source), tree.digest, commit, "", time.time())
@@ -89,11 +93,11 @@ class _Git:
         except self._errors as error:
             raise self._explained(error) from None
 
-    def run(self, *arguments: str) -> str:
+    def run(self, *arguments: str, seconds: int = _SECONDS) -> str:
         """Run git in the empty repository and return what it prints."""
         settings = [part for setting in _SETTINGS for part in ("-c", setting)]
         command = ["git", *settings, f"--git-dir={self.folder}", *arguments]
-        output = self._program.execute(command, env=self._environment, kill_after_timeout=_SECONDS)
+        output = self._program.execute(command, env=self._environment, kill_after_timeout=seconds)
         return str(output).strip()
 
     def remote_commit(self) -> str:
@@ -108,6 +112,13 @@ class _Git:
             if name in names:
                 return names[name]
         return ""
+
+    def require_answer(self) -> None:
+        """Raise unless the other side answers soon."""
+        try:
+            self.run("ls-remote", "--quiet", "--", self._address, "HEAD", seconds=_ANSWER_SECONDS)
+        except self._errors as error:
+            raise self._explained(error, _ANSWER_SECONDS) from None
 
     def fetch(self) -> str:
         """Fetch the revision, alone if the other side can do that, and return its commit."""
@@ -134,12 +145,14 @@ class _Git:
         except self._errors as error:
             raise self._explained(error) from None
 
-    def _explained(self, error: Exception) -> FetchError:
+    def _explained(self, error: Exception, seconds: int = _SECONDS) -> FetchError:
         """Return git's complaint as one sentence with what to do."""
         said = str(getattr(error, "stderr", "") or error)
         where = shown(self.source.location)
         if "Timeout" in said:
-            return SourceUnavailable(f"Fetching {where} took longer than {_SECONDS // 60} minutes and was ended.")
+            return SourceUnavailable(
+                f"{where} did not answer within {seconds} seconds; check the network, or use a folder."
+            )
         if re.search(r"couldn't find remote ref|Needed a single revision|not our ref|unknown revision", said):
             what = f"branch, tag or commit '{shown(self.source.revision)}'" if self.source.revision else "commit yet"
             return SourceUnavailable(f"{where} has no {what}; check the name after the @.")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,10 +70,28 @@ def fetch(
     return fetch_archive(source, Store(cache), limits, pin, tell)
 
 
+def cached(source: Source | str, *, cache: Path | None = None, expected_sha256: str | None = None) -> Snapshot | None:
+    """Return the snapshot of a source that was fetched before and cannot have changed, or None; uses no network.
+
+    Folders, local archives and local branches are never answered from here: `fetch` looks whether they changed.
+    """
+    source = parse_source(source) if isinstance(source, str) else source
+    pin = checked_sha256(expected_sha256) if expected_sha256 else source.sha256
+    if source.kind in {"folder", "archive"} or source.location.startswith("file://"):
+        return None
+    store = Store(Path(cache or paths.cache_dir()).absolute())
+    known = store.recall(str(replace(source, sha256="")))
+    if known is None or (source.kind == "sdist" and pin and known.revision != f"sha256:{pin}"):
+        return None
+    if source.kind == "git" and pin and known.digest != pin:
+        return None
+    return store.load(known)
+
+
 def forget(source: Source | str, *, cache: Path | None = None) -> None:
     """Make the next `fetch` of a source look for it anew: a branch may have moved on."""
     source = parse_source(source) if isinstance(source, str) else source
-    Store(Path(cache or paths.cache_dir()).absolute()).forget(str(source))
+    Store(Path(cache or paths.cache_dir()).absolute()).forget(str(replace(source, sha256="")))
 
 
 def _fetch_folder(
