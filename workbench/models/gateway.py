@@ -35,6 +35,7 @@ from workbench.models.types import (
 _REPLAY = "replay:"
 # A prompt that kills the embedded model would kill it again; one restart tells bad luck from bad input.
 _CRASHES_PER_CALL = 2
+_MALFORMED_TRIES = 3
 
 
 class Gateway:
@@ -173,12 +174,15 @@ class Gateway:
                 began_unix, began = time.time(), time.monotonic()
                 cost: float | None = None
                 try:
-                    answer = await provider.ask(request, target, settings, dropped, timeout)
-                    cost = answer.cost_usd
-                    attempts.append(Attempt(began_unix, time.monotonic() - began))
+                    response = await provider.ask(request, target, settings, timeout)
+                    seconds = time.monotonic() - began
+                    cost = provider.price(response, target)  # an empty answer costs as well
+                    answer = provider.read(response, request, target, dropped, seconds)
+                    attempts.append(Attempt(began_unix, seconds))
                     return dataclasses.replace(answer, attempts=len(attempts))
                 except ModelError as error:
-                    failure = Failure(error, retry=isinstance(error, MalformedAnswer))
+                    # The embedded model would say the same again: its seed comes from the request.
+                    failure = Failure(error, retry=isinstance(error, MalformedAnswer) and not target.local)
                 except Exception as raised:
                     failure = classify(raised, request.model, timeout, (target.key,), settings)
                 finally:
@@ -197,7 +201,10 @@ class Gateway:
                 attempts.append(Attempt(began_unix, seconds, f"{failure.error} Sent again without it."))
                 continue
             wait = self._wait(failure, len(attempts) + 1)
-            given_up = wait is None or len(attempts) + 1 >= self._limits.tries or time.monotonic() + wait >= deadline
+            most = self._limits.tries
+            if isinstance(failure.error, MalformedAnswer):
+                most = min(most, _MALFORMED_TRIES)  # unlike a busy provider, time does not mend this
+            given_up = wait is None or len(attempts) + 1 >= most or time.monotonic() + wait >= deadline
             attempts.append(Attempt(began_unix, seconds, str(failure.error), 0.0 if wait is None or given_up else wait))
             if wait is None or given_up:
                 raise failure.error

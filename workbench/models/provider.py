@@ -6,7 +6,6 @@ import asyncio
 import logging
 import os
 import threading
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -156,26 +155,20 @@ def estimate_usd(request: Request, target: Target) -> float:
     )
 
 
-async def ask(
-    request: Request, target: Target, settings: Mapping[str, Any], dropped: tuple[str, ...], timeout_s: float
-) -> Answer:
-    """Send the request once and return its answer.
+async def ask(request: Request, target: Target, settings: Mapping[str, Any], timeout_s: float) -> Any:
+    """Send the request once and return LiteLLM's response.
 
     Raises:
         TimeoutError: It took longer than ``timeout_s``.
-        MalformedAnswer: The answer holds no text.
-        ModelRefused: The provider's filter took the answer away.
         Exception: Whatever LiteLLM raises.
     """
-    litellm = load()
     endpoint: dict[str, Any] = {}
     if target.base_url:
         endpoint["api_base"] = target.base_url
     if target.key:
         endpoint["api_key"] = target.key
-    began = time.monotonic()
     async with asyncio.timeout(timeout_s):
-        response = await litellm.acompletion(
+        return await load().acompletion(
             model=target.model,
             messages=[{"role": message.role, "content": message.content} for message in request.messages],
             timeout=timeout_s + 5.0,  # the limit above is the one that counts: it covers slow drips as well
@@ -183,10 +176,15 @@ async def ask(
             **endpoint,
             **settings,
         )
-    return _read(response, request, target, dropped, time.monotonic() - began)
 
 
-def _read(response: Any, request: Request, target: Target, dropped: tuple[str, ...], seconds: float) -> Answer:
+def read(response: Any, request: Request, target: Target, dropped: tuple[str, ...], seconds: float) -> Answer:
+    """Return the answer in LiteLLM's response.
+
+    Raises:
+        MalformedAnswer: It holds no text.
+        ModelRefused: The model or the provider's filter withheld it.
+    """
     choices = getattr(response, "choices", None)
     if not choices:
         raise MalformedAnswer(f"{request.model} sent an answer without choices.")
@@ -212,7 +210,7 @@ def _read(response: Any, request: Request, target: Target, dropped: tuple[str, .
             int(getattr(usage, "completion_tokens", 0) or 0),
             int(getattr(details, "cached_tokens", 0) or 0),
         ),
-        cost_usd=_cost(response, target),
+        cost_usd=price(response, target),
         latency_s=seconds,
         finish_reason=finish,
         reasoning=getattr(message, "reasoning_content", None),
@@ -220,7 +218,8 @@ def _read(response: Any, request: Request, target: Target, dropped: tuple[str, .
     )
 
 
-def _cost(response: Any, target: Target) -> float | None:
+def price(response: Any, target: Target) -> float | None:
+    """Return what the response cost in US dollars, ``None`` where the model's price is not known."""
     if target.local:
         return 0.0
     table = _litellm.model_cost

@@ -1,0 +1,315 @@
+"""The gateway against a server that misbehaves in every way that we know."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import time
+
+import pytest
+from loopback import server as loopback
+from loopback.server import LoopbackServer, Reply
+
+from workbench.models import (
+    Answer,
+    CallRecord,
+    Limits,
+    Message,
+    ModelError,
+    ModelRefused,
+    Request,
+    Sampling,
+    Usage,
+)
+from workbench.models.gateway import Gateway
+
+KEY = "sk-live-0123456789abcdef"
+QUICK = Limits(timeout_s=5, total_s=20, tries=4, backoff_s=0.01, longest_wait_s=3)
+
+
+class Log:
+    """Keeps calls in memory; answers recalls from ``known``."""
+
+    def __init__(self) -> None:
+        self.calls: list[CallRecord] = []
+        self.known: dict[tuple[str, str, int, int], Answer] = {}
+
+    def recall(self, request: Request, nth: int) -> Answer | None:
+        return self.known.get((request.scope, request.digest, request.sample, nth))
+
+    def record(self, call: CallRecord) -> None:
+        self.calls.append(call)
+        if call.answer is not None:
+            request = call.request
+            self.known[request.scope, request.digest, request.sample, call.nth] = call.answer
+
+
+@pytest.fixture
+def log() -> Log:
+    return Log()
+
+
+@pytest.fixture
+def gateway(loopback_server: LoopbackServer, log: Log, monkeypatch: pytest.MonkeyPatch) -> Gateway:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    return Gateway(log, QUICK, base_url=loopback_server.base_url)
+
+
+def ask(text: str = "Hi", model: str = "openai/gpt-4o", **more: object) -> Request:
+    return Request(model, (Message("user", text),), "agent", **more)  # type: ignore[arg-type]
+
+
+async def test_an_answer_carries_text_usage_price_and_model(gateway, loopback_server, log) -> None:
+    loopback_server.answer = lambda body: Reply(
+        text="A list.",
+        usage={
+            "prompt_tokens": 1000,
+            "completion_tokens": 100,
+            "total_tokens": 1100,
+            "prompt_tokens_details": {"cached_tokens": 400},
+        },
+    )
+    answer = await gateway.complete(ask("What?", sampling=Sampling(temperature=0.3, max_tokens=50, stop=("END",))))
+    assert (answer.text, answer.model, answer.source, answer.attempts) == ("A list.", "gpt-4o", "live", 1)
+    assert answer.usage == Usage(1000, 100, 400)
+    assert answer.cost_usd == gateway.spent_usd
+    assert gateway.spent_usd > 0
+    (seen,) = loopback_server.seen
+    assert seen.body["messages"] == [{"role": "user", "content": "What?"}]
+    assert (seen.body["temperature"], seen.body["max_tokens"], seen.body["stop"]) == (0.3, 50, ["END"])
+    assert [(call.answer, call.error, call.nth) for call in log.calls] == [(answer, None, 0)]
+
+
+async def test_a_model_without_a_known_price_costs_none_not_nothing(gateway) -> None:
+    assert (await gateway.complete(ask(model="openai/my-own-model"))).cost_usd is None
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (loopback.failure(500, "oops"), "unavailable"),
+        (loopback.failure(503, "overloaded"), "unavailable"),
+        (loopback.DROPPED, "unavailable"),
+        (loopback.DROPPED_MIDWAY, "unavailable"),
+        (loopback.rate_limited(), "rate_limited"),
+        (loopback.GARBAGE, "malformed"),
+        (loopback.BROKEN_JSON, "malformed"),
+        (loopback.WRONG_SHAPE, "malformed"),
+        (loopback.NO_CHOICES, "malformed"),
+        (loopback.EMPTY, "malformed"),
+    ],
+    ids=["500", "503", "dropped", "midway", "429", "garbage", "broken", "shape", "no-choices", "empty"],
+)
+async def test_a_passing_fault_is_retried_and_a_lasting_one_is_named(
+    fault, kind, gateway, loopback_server, log
+) -> None:
+    loopback_server.script.append(fault)
+    answer = await gateway.complete(ask())
+    assert (answer.text, answer.attempts) == ("Hello.", 2)
+    failed, succeeded = log.calls[0].attempts
+    assert failed.error
+    assert failed.waited_s > 0
+    assert succeeded.error is None
+
+    loopback_server.answer = lambda body: fault
+    with pytest.raises(ModelError) as caught:
+        await gateway.complete(ask("again"))
+    assert caught.value.kind == kind
+    assert log.calls[1].error is caught.value
+    assert len(log.calls[1].attempts) == (3 if kind == "malformed" else QUICK.tries)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (loopback.failure(400, "bad thing"), "refused"),
+        (loopback.failure(401, f"Incorrect API key provided: {KEY}"), "key"),
+        (loopback.failure(403, "no"), "refused"),
+        (loopback.failure(404, "The model does not exist"), "refused"),
+        (loopback.failure(422, "no"), "refused"),
+        (loopback.failure(429, "You exceeded your current quota", "insufficient_quota"), "refused"),
+        (loopback.CONTEXT, "context"),
+        (loopback.FILTERED, "refused"),
+        (Reply(text="", finish_reason="content_filter"), "refused"),
+        (Reply(text=None, extra={"refusal": "I will not."}), "refused"),
+    ],
+    ids=["400", "401", "403", "404", "422", "quota", "context", "filter", "filtered-answer", "refusal"],
+)
+async def test_a_refusal_for_good_is_not_sent_twice(fault, kind, gateway, loopback_server, log) -> None:
+    loopback_server.answer = lambda body: fault
+    with pytest.raises(ModelError) as caught:
+        await gateway.complete(ask())
+    assert caught.value.kind == kind
+    assert len(loopback_server.seen) == 1
+    assert KEY not in repr(log.calls) + str(caught.value)
+
+
+async def test_the_providers_own_wait_is_kept(gateway, loopback_server, log) -> None:
+    loopback_server.script.append(loopback.rate_limited(retry_after="1"))
+    began = time.monotonic()
+    await gateway.complete(ask())
+    assert time.monotonic() - began >= 1.0
+    assert log.calls[0].attempts[0].waited_s == 1.0
+
+
+async def test_a_rate_limit_met_by_one_holds_back_the_others(gateway, loopback_server) -> None:
+    loopback_server.script.append(loopback.rate_limited(retry_after="1"))
+    first = asyncio.create_task(gateway.complete(ask("first")))
+    while not loopback_server.seen or loopback_server.under_way:
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.05)
+    began = time.monotonic()
+    await gateway.complete(ask("second"))
+    assert time.monotonic() - began > 0.5
+    await first
+
+
+async def test_a_longer_wait_than_allowed_gives_up_at_once(gateway, loopback_server) -> None:
+    loopback_server.script.append(loopback.rate_limited(retry_after="3600"))
+    with pytest.raises(ModelError) as caught:
+        await gateway.complete(ask())
+    assert caught.value.kind == "rate_limited"
+    assert len(loopback_server.seen) == 1
+
+
+async def test_a_slow_answer_is_a_timeout(loopback_server, log) -> None:
+    gateway = Gateway(log, dataclasses.replace(QUICK, timeout_s=0.3, tries=2), base_url=loopback_server.base_url)
+    loopback_server.answer = lambda body: Reply(wait=30)
+    with pytest.raises(ModelError) as caught:
+        await gateway.complete(ask())
+    assert caught.value.kind == "timeout"
+    assert len(log.calls[0].attempts) == 2
+
+
+async def test_all_tries_together_keep_the_total_time(loopback_server, log) -> None:
+    limits = Limits(timeout_s=5, total_s=1.0, tries=1000, backoff_s=0.05, longest_wait_s=0.1)
+    gateway = Gateway(log, limits, base_url=loopback_server.base_url)
+    loopback_server.answer = lambda body: loopback.failure(500, "oops")
+    began = time.monotonic()
+    with pytest.raises(ModelError):
+        await gateway.complete(ask())
+    assert time.monotonic() - began < 10
+    assert 1 < len(log.calls[0].attempts) < 1000
+
+
+async def test_no_more_requests_at_once_than_allowed(loopback_server, log) -> None:
+    gateway = Gateway(log, dataclasses.replace(QUICK, concurrency=3), base_url=loopback_server.base_url)
+    loopback_server.answer = lambda body: Reply(wait=0.1)
+    await asyncio.gather(*(gateway.complete(ask(str(number))) for number in range(12)))
+    assert loopback_server.peak == 3
+
+
+async def test_the_spend_limit_holds_while_many_are_under_way(loopback_server, log) -> None:
+    loopback_server.answer = lambda body: Reply(
+        wait=0.02, usage={"prompt_tokens": 1000, "completion_tokens": 1000, "total_tokens": 2000}
+    )  # gpt-4o: $0.0125 each
+    limits = dataclasses.replace(QUICK, concurrency=16, spend_usd=0.05)
+    gateway = Gateway(log, limits, base_url=loopback_server.base_url)
+    asked = [ask(f"{number}", sampling=Sampling(max_tokens=1000)) for number in range(30)]
+    done = await asyncio.gather(*(gateway.complete(request) for request in asked), return_exceptions=True)
+    refused = [error for error in done if isinstance(error, ModelError)]
+    assert {error.kind for error in refused} == {"budget"}
+    assert 0.05 <= gateway.spent_usd < 0.05 + 2 * 0.0125
+    assert len(loopback_server.seen) == len(done) - len(refused)
+
+
+async def test_what_this_session_has_is_not_asked_again(gateway, loopback_server, log) -> None:
+    first = await gateway.complete(ask(scope="trial"))
+    resumed = Gateway(log, QUICK, base_url=loopback_server.base_url)
+    again = await resumed.complete(ask(scope="trial"))
+    assert (again.text, again.source) == (first.text, "recorded")
+    assert len(loopback_server.seen) == 1
+    assert (await resumed.complete(ask(scope="trial"))).source == "live"  # the second of its kind was never sent
+    assert [call.nth for call in log.calls] == [0, 1]
+
+
+async def test_replay_gives_the_recorded_answers_and_nothing_else(log) -> None:
+    recorded = Answer("Byte for byte \u0000\u2028", "gpt-4o", Usage(3, 4), 0.1, 1.5, "stop")
+
+    class Source:
+        def find(self, digest: str, sample: int, nth: int) -> Answer | None:
+            return recorded if (digest, sample, nth) == (ask().digest, 2, 0) else None
+
+    opened: list[str] = []
+
+    def open_source(name: str) -> Source:
+        opened.append(name)
+        return Source()
+
+    gateway = Gateway(log, QUICK, open_source)
+    answer = await gateway.complete(ask(model="replay:old.session", sample=2))
+    assert answer == dataclasses.replace(recorded, source="replay")
+    with pytest.raises(ModelError) as caught:
+        await gateway.complete(ask(model="replay:old.session", sample=3))
+    assert caught.value.kind == "not_recorded"
+    assert opened == ["old.session"]
+
+
+async def test_a_cancelled_call_leaves_no_record_and_no_place_taken(loopback_server, log) -> None:
+    gateway = Gateway(log, dataclasses.replace(QUICK, concurrency=1), base_url=loopback_server.base_url)
+    loopback_server.script.append(Reply(wait=30))
+    task = asyncio.create_task(gateway.complete(ask()))
+    while not loopback_server.under_way:
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert log.calls == []
+    await gateway.complete(ask())
+    assert [call.nth for call in log.calls] == [0]
+
+
+async def test_a_missing_key_is_told_before_anything_is_sent(log, monkeypatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "WORKBENCH_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ModelError) as caught:
+        await Gateway(log, QUICK).complete(ask())
+    assert caught.value.kind == "key"
+    assert "OPENAI_API_KEY" in str(caught.value)
+    assert "local" in str(caught.value)
+    assert log.calls[0].attempts == ()
+
+
+async def test_an_unknown_provider_is_told_in_one_sentence(log) -> None:
+    with pytest.raises(ModelRefused, match="PROVIDER/NAME"):
+        await Gateway(log, QUICK).complete(ask(model="nobody/knows"))
+
+
+async def test_settings_that_a_model_does_not_take_are_left_out_visibly(gateway, loopback_server) -> None:
+    chosen = Sampling(temperature=0.3, top_k=20, seed=1)
+    answer = await gateway.complete(ask(model="openai/gpt-5-mini", sampling=chosen))
+    assert "temperature" in answer.dropped
+    assert "temperature" not in loopback_server.seen[-1].body
+    assert loopback_server.seen[-1].body["top_k"] == 20  # an endpoint of one's own takes it
+
+
+async def test_a_setting_that_the_endpoint_refuses_is_left_out_from_then_on(gateway, loopback_server, log) -> None:
+    def strict(body: dict[str, object]) -> Reply:
+        if "response_format" in body:
+            return loopback.failure(400, "Unsupported parameter: 'response_format' is not supported")
+        return Reply(text="fine")
+
+    loopback_server.answer = strict
+    shape = {"type": "object", "properties": {"a": {"type": "string"}}}
+    first = await gateway.complete(ask("one", json_schema=shape))
+    second = await gateway.complete(ask("two", json_schema=shape))
+    assert (first.dropped, second.dropped) == (("json_schema",), ("json_schema",))
+    assert (first.attempts, second.attempts) == (2, 1)
+    assert len(loopback_server.seen) == 3
+
+
+async def test_a_huge_answer_arrives_whole(gateway, loopback_server) -> None:
+    loopback_server.answer = lambda body: Reply(text="x" * 5_000_000)
+    assert len((await gateway.complete(ask())).text) == 5_000_000
+
+
+async def test_no_key_reaches_the_log_even_if_the_server_echoes_it(gateway, loopback_server, log) -> None:
+    loopback_server.answer = lambda body: loopback.failure(
+        500, f"Authorization: Bearer {KEY} failed at https://u:{KEY}@h/"
+    )
+    with pytest.raises(ModelError):
+        await gateway.complete(ask())
+    assert any(KEY in seen.headers.get("authorization", "") for seen in loopback_server.seen)
+    assert KEY not in repr(log.calls)
+    assert KEY not in str([str(call.error) for call in log.calls])
