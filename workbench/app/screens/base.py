@@ -27,7 +27,8 @@ class ModeScreen(Screen[None]):
     """The frame of a mode; a mode yields its panes from :meth:`compose_body`.
 
     A *pane* is any widget with the class ``pane`` (and a ``border_title``). The screen keeps the class ``-current`` on
-    the pane that has the focus. The first pane may also have the class ``pane-left``: it folds away below 100 columns
+    the pane that has the focus, and ``-has-current`` on the containers with the class ``pane-group`` around it (panes that
+    stand over one another go into such a group). The first pane may also have the class ``pane-left``: it folds away below 100 columns
     while another pane has the focus. Below 80×24 only the current pane is shown, under a line of tabs; below 40×12 one
     sentence.
 
@@ -41,6 +42,8 @@ class ModeScreen(Screen[None]):
         Binding("tab", "next_pane(1)", "Pane", id="pane.next", show=False),
         Binding("shift+tab", "next_pane(-1)", "Previous pane", id="pane.previous", show=False),
     ]
+
+    _own_status = False
 
     @property
     def workbench(self) -> WorkbenchApp:
@@ -61,8 +64,14 @@ class ModeScreen(Screen[None]):
         return ()
 
     def set_status(self, sentence: str) -> None:
-        """Set the sentence on the right of the header."""
+        """Set the sentence on the right of the header, in place of the session's own."""
+        self._own_status = True
         self.query_one(StatusLine).sentence = sentence
+
+    def on_facts_changed(self, sentence: str) -> None:
+        """Say in the header how the session stands, unless the mode has a sentence of its own."""
+        if not self._own_status:
+            self.query_one(StatusLine).sentence = sentence
 
     # -- the session
 
@@ -70,6 +79,7 @@ class ModeScreen(Screen[None]):
         """Follow the open session (Textual calls the ``on_mount`` of a subclass as well, without ``super``)."""
         self.workbench.session_opened.subscribe(self, self._session_opened)
         self.workbench.session_changed.subscribe(self, self.on_session_changed)
+        self.workbench.facts_changed.subscribe(self, self.on_facts_changed)
         self.call_after_refresh(self._started)
 
     def _started(self) -> None:
@@ -78,6 +88,7 @@ class ModeScreen(Screen[None]):
             self._make_current(panes[0])
         if self.workbench.reader is not None:
             self._session_opened(self.workbench.reader)
+            self.on_facts_changed(self.workbench.facts_sentence)
         else:
             self._name_session()
 
@@ -117,6 +128,8 @@ class ModeScreen(Screen[None]):
     def _make_current(self, current: Widget) -> None:
         for pane in self.query(".pane"):
             pane.set_class(pane is current, "-current")
+        for group in self.query(".pane-group"):
+            group.set_class(group in current.ancestors, "-has-current")
         self.set_class(current.has_class("pane-left"), "-left-open")
         self.query_one(PaneTabs).show([(_plain(pane), pane is current) for pane in self.panes])
 
@@ -130,9 +143,10 @@ class ModeScreen(Screen[None]):
             pane.focus()
             return
         for child in pane.query("*"):
-            if child.focusable:
+            if child.focusable and child.display:
                 child.focus()
                 return
+        self.set_focus(None)
 
     def action_next_pane(self, step: int) -> None:
         """Go to the next (1) or previous (-1) pane."""

@@ -1,4 +1,4 @@
-"""The Regeneration mode."""
+"""The place of the Regeneration mode."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from workbench.app.screens.base import ModeScreen
 
 
 class RegenerationScreen(ModeScreen):
-    """The Regeneration mode."""
+    """Says what will be here."""
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the panes."""
-        yield Static("Nothing here yet.", classes="state")
+        """Yield one sentence."""
+        yield Static(
+            "Regeneration is not part of this version.\n\nIt will rewrite functions from their docs, test them in a sandbox "
+            "and show pass@k here.\nPress 1 for the cases.",
+            classes="state",
+        )

@@ -1,0 +1,1 @@
+"""The parts of the Cases mode: what can be worked on, browsed before and without a run."""

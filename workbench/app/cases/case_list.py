@@ -1,0 +1,128 @@
+"""The list of cases: kind by kind, with the last score of each agent as a small bar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from workbench.app.cases.listing import GROUPS, TITLES, AgentScore, CaseEntry
+from workbench.app.trajectory.virtual import Part, fit
+from workbench.app.widgets.row_list import RowList
+
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+class CaseList(RowList):
+    """Rows are group headings and cases; marked cases are what a run starts with."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,r", "choose", "run", id="cases.run"),
+        Binding("space", "mark", "mark", id="cases.mark"),
+        Binding("a", "mark_all", "mark all", id="cases.mark-all"),
+        Binding("f", "screen.fetch", "fetch", id="cases.fetch"),
+        Binding("l,right", "screen.next_pane(1)", "files", id="cases.files", show=False),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.rows: list[CaseEntry | str] = []
+        self.scores: dict[str, tuple[AgentScore, ...]] = {}
+        self.marked: list[str] = []
+
+    def show(self, entries: Sequence[CaseEntry]) -> None:
+        """Show these cases, keeping the cursor on the case on which it stands."""
+        current = self.entry
+        rows: list[CaseEntry | str] = []
+        for group in dict.fromkeys((*GROUPS, *(entry.case.kind for entry in entries))):
+            members = [entry for entry in entries if entry.case.kind == group]
+            if members:
+                rows += [f"{TITLES.get(group, group)} {len(members)}", *members]
+        self.rows = rows
+        at = next((i for i, row in enumerate(rows) if _key(row) == (current.key if current else None)), 0)
+        self.rows_changed(cursor=at)
+
+    @property
+    def entries(self) -> list[CaseEntry]:
+        """The cases, without headings."""
+        return [row for row in self.rows if isinstance(row, CaseEntry)]
+
+    @property
+    def entry(self) -> CaseEntry | None:
+        """The case under the cursor."""
+        row = self.rows[self.cursor] if 0 <= self.cursor < len(self.rows) else None
+        return row if isinstance(row, CaseEntry) else None
+
+    @property
+    def chosen(self) -> list[CaseEntry]:
+        """The marked cases, or the one under the cursor."""
+        marked = [entry for entry in self.entries if entry.key in self.marked]
+        return marked or ([self.entry] if self.entry else [])
+
+    def row_count(self) -> int:
+        """Return how many rows there are."""
+        return len(self.rows)
+
+    def selectable(self, index: int) -> bool:
+        """Headings are passed over."""
+        return isinstance(self.rows[index], CaseEntry)
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        """Return a heading, or a case: mark, name, bars, the best agent's points."""
+        row = self.rows[index]
+        if isinstance(row, str):
+            return [(f" {row}", "group")]
+        mark = "■ " if row.key in self.marked else "  "
+        right = self._right(row)
+        room = width - 3 - len(mark) - sum(len(text) for text, _ in right)
+        return [(" ", ""), (mark, "marked"), (fit(row.case.name, room), ""), (" ", ""), *right, (" ", "")]
+
+    def _right(self, entry: CaseEntry) -> list[Part]:
+        scores = self.scores.get(entry.key, ())
+        if not scores:
+            return [("" if entry.fetched else "↓ fetch", "dim")]
+        bars: list[Part] = [(_bar(score), _style(score)) for score in scores[:4]]
+        points = [score.share for score in scores if score.share is not None]
+        best = f"{max(points) * 100:3.0f}" if points else "  –"
+        return [*bars, (" ", ""), (best, "score")]
+
+    def action_mark(self) -> None:
+        """Mark or unmark the case under the cursor and go on."""
+        entry = self.entry
+        if entry is None:
+            return
+        if entry.key in self.marked:
+            self.marked.remove(entry.key)
+        else:
+            self.marked.append(entry.key)
+        self.action_move_cursor(1)
+        self.refresh()
+        self.post_message(self.Moved(self, self.cursor))
+
+    def action_mark_all(self) -> None:
+        """Mark the cases of the catalog, or none if they are all marked."""
+        keys = [entry.key for entry in self.entries if entry.case.kind != "own"] or [e.key for e in self.entries]
+        self.marked = [] if set(keys) <= set(self.marked) else keys
+        self.refresh()
+        self.post_message(self.Moved(self, self.cursor))
+
+
+def _key(row: CaseEntry | str) -> str | None:
+    return row.key if isinstance(row, CaseEntry) else None
+
+
+def _bar(score: AgentScore) -> str:
+    if score.state == "running":
+        return "▸"
+    if score.share is None:
+        return {"queued": "·", "failed": "!", "cancelled": "×", "done": "?"}.get(score.state, "·")
+    return _BARS[min(7, int(score.share * 8))]
+
+
+def _style(score: AgentScore) -> str:
+    if score.state == "running":
+        return "running"
+    if score.share is None:
+        return "failed" if score.state == "failed" else "waiting"
+    return "good" if score.share >= 0.7 else "warn" if score.share >= 0.4 else "poor"

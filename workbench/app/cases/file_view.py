@@ -1,0 +1,87 @@
+"""The text of a file, or what there is to know of a case."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from workbench.app.cases.listing import CaseEntry, sources_of
+from workbench.app.trajectory.document import Document, Line, Span
+from workbench.app.trajectory.text_pane import TextPane
+from workbench.text import clean
+
+
+class FileView(TextPane):
+    """A text pane with the keys of a pager."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "scroll_rows(1)", "Down", id="file.down", show=False),
+        Binding("k,up", "scroll_rows(-1)", "Up", id="file.up", show=False),
+        Binding("ctrl+d,pagedown", "scroll_pages(1)", "page down", id="file.page-down", show=False),
+        Binding("ctrl+u,pageup", "scroll_pages(-1)", "page up", id="file.page-up", show=False),
+        Binding("g,home", "edge(False)", "Top", id="file.top", show=False),
+        Binding("G,end", "edge(True)", "End", id="file.end", show=False),
+    ]
+
+    def action_scroll_rows(self, rows: int) -> None:
+        """Scroll by rows."""
+        self.move(rows)
+
+    def action_scroll_pages(self, pages: int) -> None:
+        """Scroll by pages."""
+        self.move(pages * self.page_height())
+
+    def action_edge(self, last: bool) -> None:
+        """Go to the first or last row."""
+        self.go_to_end(last)
+
+
+def about(entry: CaseEntry, problems: tuple[str, ...] = ()) -> Document:
+    """Return what there is to know of a case, ground truth included: people may see it, agents never do."""
+    case = entry.case
+    lines: list[Line] = [_styled(case.name, "heading"), Line(clean(case.description), indent=0), Line("")]
+
+    def fact(name: str, value: str) -> None:
+        if value:
+            text = f"{name:<14}{clean(value)}"
+            lines.append(Line(text, ((0, 14, "dim"),), indent=14))
+
+    fact("kind", case.kind)
+    fact("domain", case.domain)
+    fact("language", case.language)
+    fact("license", case.license or "")
+    for number, source in enumerate(sources_of(case)):
+        # A folder of this machine is told where it is; a bundled case's folder is of no interest.
+        if not source.startswith("folder:") or case.kind == "own":
+            fact("source" if number == 0 else "or", source)
+    fact("files", "here" if entry.fetched else "not fetched yet: press f")
+    fact("tests", "; ".join(case.test))
+    lines += [Line(""), _styled("What an agent is told", "subheading"), Line(clean(case.agent_description)), Line("")]
+    facts = case.facts
+    if facts is not None:
+        lines.append(_styled("Ground truth, hidden from agents", "subheading"))
+        fact("purpose", facts.main_purpose)
+        fact("dependencies", ", ".join(facts.dependencies) or "none")
+        fact("run", facts.run_command)
+        for number, feature in enumerate(facts.key_features):
+            fact("features" if number == 0 else "", feature) if number == 0 else lines.append(
+                Line(" " * 14 + clean(feature), indent=14)
+            )
+        fact("must mention", ", ".join(facts.must_mention))
+    else:
+        lines.append(_styled("No ground truth: tier 3 and parts of tier 4 stay unscored.", "unscored"))
+    for problem in problems:
+        lines += [Line(""), _styled(clean(problem), "notice")]
+    return Document(tuple(lines), "\n".join(line.text for line in lines))
+
+
+def sentence(text: str, style: str = "dim") -> Document:
+    """Return one sentence as a document."""
+    lines = tuple(_styled(part, style) for part in clean(text).split("\n"))
+    return Document(lines, text)
+
+
+def _styled(text: str, style: str) -> Line:
+    spans: tuple[Span, ...] = ((0, len(text), style),) if text else ()
+    return Line(text, spans)

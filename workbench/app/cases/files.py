@@ -1,0 +1,188 @@
+"""The files of a case as a tree that is opened folder by folder, and one file's text with its outline."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench import paths
+from workbench.app.cases.listing import CaseEntry, sources_of
+from workbench.app.trajectory.document import Document
+from workbench.catalog import TestCase, snapshot_of, view_of
+from workbench.errors import WorkbenchError
+from workbench.repository import Snapshot, parse_source, read_text
+from workbench.repository.store import Store
+
+if TYPE_CHECKING:
+    from workbench.repository.functions import OutlineItem
+
+READ_LIMIT = 400_000
+"""Characters of a file that are shown; a notice says so and how to see the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A file or folder of a repository; ``hidden`` is what agents neither list nor read."""
+
+    name: str
+    path: str
+    folder: bool
+    size: int
+    hidden: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """The files of a case, ready to be opened folder by folder.
+
+    Attributes:
+        key: The entry's key.
+        snapshot: Where the files are.
+        children: Folder path ("" is the root) to what is in it, folders first.
+        hidden: How many files agents do not see.
+    """
+
+    key: str
+    snapshot: Snapshot
+    children: dict[str, tuple[Node, ...]]
+    hidden: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileShown:
+    """One file ready for the screen."""
+
+    path: str
+    document: Document
+    outline: tuple[OutlineItem, ...]
+
+
+def local_snapshot(case: TestCase) -> Snapshot | None:
+    """Return the files of a case if they can be had without the network, else None.
+
+    Raises:
+        WorkbenchError: A folder cannot be read.
+    """
+    store = Store(paths.cache_dir().absolute())
+    for text in sources_of(case):
+        source = parse_source(text)
+        if source.kind == "folder":
+            return snapshot_of(case)
+        known = store.recall(str(source))
+        if known is not None and (snapshot := store.load(known)) is not None:
+            return snapshot
+    return None
+
+
+def open_repository(entry: CaseEntry) -> Repository | None:
+    """Return the files of a case, None if they must be fetched first.
+
+    Raises:
+        WorkbenchError: They are there but cannot be read.
+    """
+    snapshot = local_snapshot(entry.case)
+    if snapshot is None:
+        return None
+    visible = {file.path for file in view_of(entry.case, snapshot).files}
+    contents: dict[str, dict[str, Node]] = {"": {}}
+    shown_folders: set[str] = set()
+    for file in snapshot.files:
+        parts = file.path.split("/")
+        hidden = file.path not in visible
+        for depth in range(len(parts) - 1):
+            folder, parent = "/".join(parts[: depth + 1]), "/".join(parts[:depth])
+            if folder not in contents:
+                contents[folder] = {}
+                contents[parent][parts[depth]] = Node(parts[depth], folder, True, 0, True)
+            if not hidden:
+                shown_folders.add(folder)
+        contents["/".join(parts[:-1])][parts[-1]] = Node(parts[-1], file.path, False, file.size, hidden)
+    children = {}
+    for folder, names in contents.items():
+        nodes = [
+            Node(node.name, node.path, True, 0, node.path not in shown_folders) if node.folder else node
+            for node in names.values()
+        ]
+        children[folder] = tuple(sorted(nodes, key=lambda node: (not node.folder, node.name.lower(), node.name)))
+    return Repository(entry.key, snapshot, children, len(snapshot.files) - len(visible & set(contents_paths(snapshot))))
+
+
+def contents_paths(snapshot: Snapshot) -> list[str]:
+    """Return the paths of a snapshot's files."""
+    return [file.path for file in snapshot.files]
+
+
+def read_file(root: Path, path: str) -> FileShown:
+    """Return a file coloured, cut where it is very long, with its outline if it is Python.
+
+    Raises:
+        ViewError: It cannot be shown; the sentence says why.
+    """
+    from workbench.app.trajectory.syntax import code
+
+    file = read_text(root, path, limit=READ_LIMIT)
+    cut = None
+    if file.truncated:
+        cut = f"Cut after {READ_LIMIT:,} characters of {file.size:,} bytes; the file itself: {root / path}"
+    outline: tuple[OutlineItem, ...] = ()
+    if path.endswith((".py", ".pyi")):
+        from workbench.repository.functions import outline as outline_of
+
+        outline = outline_of(file.text.encode("utf-8", "replace"), path)
+    return FileShown(path, code(file.text, path, cut=cut), outline)
+
+
+class Fetcher:
+    """Fetches a case in a child process, because git and archive code have no place in the app's process."""
+
+    def __init__(self) -> None:
+        self._running: set[subprocess.Popen[str]] = set()
+
+    def fetch(self, case: TestCase, progress: Callable[[str], None]) -> None:
+        """Fetch the files of a case into the cache; blocks, so call it in a thread.
+
+        Raises:
+            WorkbenchError: The sentence of what went wrong.
+        """
+        process = subprocess.Popen(
+            [sys.executable, "-m", "workbench.app.cases.fetch_process"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self._running.add(process)
+        failed: str | None = None
+        finished = False
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            with process.stdin as order:
+                order.write(json.dumps({"folder": str(case.folder), "id": case.id, "source": case.source}))
+            for line in process.stdout:
+                told = json.loads(line)
+                failed = told.get("failed", failed)
+                finished = finished or bool(told.get("done"))
+                if "progress" in told:
+                    progress(told["progress"])
+            process.wait()
+        except (OSError, ValueError) as error:
+            failed = f"Fetching {case.name} broke off: {error}. Press f to try again."
+        finally:
+            self._running.discard(process)
+            process.kill()
+            process.wait()
+        if failed is not None:
+            raise WorkbenchError(failed)
+        if not finished:
+            raise WorkbenchError(f"Fetching {case.name} was interrupted; press f to try again.")
+
+    def close(self) -> None:
+        """End what is still being fetched."""
+        for process in tuple(self._running):
+            process.kill()

@@ -1,0 +1,48 @@
+"""The command palette: a command for everything that a key does here, and for what has no key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from workbench.app.app import WorkbenchApp
+
+
+class WorkbenchCommands(Provider):
+    """Commands of the screen, the focused pane and the app."""
+
+    def _commands(self) -> Iterator[tuple[str, str, Callable[[], Any]]]:
+        app = cast("WorkbenchApp", self.app)
+        seen: set[str] = set()
+        for active in self.screen.active_bindings.values():
+            binding = active.binding
+            # Moving the cursor is what keys are for; everything else can be found by its name as well.
+            moves = binding.id is None or binding.id.startswith(("list.", "file.", "pane.", "choice."))
+            if moves or binding.system or not binding.description or binding.description in seen:
+                continue
+            seen.add(binding.description)
+            title = binding.description[0].upper() + binding.description[1:]
+            run = partial(app.run_action, binding.action, active.node)
+            yield title, f"key {app.get_key_display(binding)}", run
+        for name in sorted(app.available_themes):
+            yield f"Theme {name}", "change the colours", partial(setattr, app, "theme", name)
+        yield "Save a picture of the screen", "an SVG file in the present folder", app.save_picture
+
+    async def discover(self) -> Hits:
+        """Offer everything before something is typed."""
+        for title, text, run in self._commands():
+            yield DiscoveryHit(title, run, help=text)
+
+    async def search(self, query: str) -> Hits:
+        """Offer what matches."""
+        matcher = self.matcher(query)
+        for title, text, run in self._commands():
+            score = matcher.match(title)
+            if score > 0:
+                yield Hit(score, matcher.highlight(title), run, help=text)

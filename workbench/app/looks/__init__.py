@@ -1,0 +1,1 @@
+"""How the app looks: themes from YAML files, checked, cached and read again when they change."""

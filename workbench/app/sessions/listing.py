@@ -1,0 +1,100 @@
+"""What the Sessions mode lists: session files with their contents and state, read without ever failing as a whole."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench import paths
+from workbench.app.facts import SessionFacts, gather
+from workbench.errors import WorkbenchError
+from workbench.session import SUFFIX, SessionReader
+from workbench.session.file import peek_version
+from workbench.session.schema import SCHEMA_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEntry:
+    """A session file as listed; ``facts`` are None while it is being read and where ``problem`` says why it cannot be.
+
+    ``changed_at`` is unix seconds, ``size`` bytes.
+    """
+
+    path: Path
+    example: bool
+    changed_at: float
+    size: int
+    facts: SessionFacts | None = None
+    problem: str = ""
+
+
+def found_sessions(also: Path | None = None) -> list[SessionEntry]:
+    """Return the session files of the user's folder, the open one, then the bundled examples; newest first."""
+    own = _in_folder(paths.sessions_dir(), example=False)
+    examples = _in_folder(paths.bundled("sessions"), example=True)
+    if also is not None and also.resolve() not in {entry.path.resolve() for entry in (*own, *examples)}:
+        own += [entry for entry in [_entry(also, example=False)] if entry is not None]
+    own.sort(key=lambda entry: entry.changed_at, reverse=True)
+    return own + examples
+
+
+def _in_folder(folder: Path, *, example: bool) -> list[SessionEntry]:
+    try:
+        names = sorted(path for path in folder.iterdir() if path.suffix == SUFFIX and not path.name.startswith("."))
+    except OSError:
+        return []
+    return [entry for entry in (_entry(path, example=example) for path in names) if entry is not None]
+
+
+def _entry(path: Path, *, example: bool) -> SessionEntry | None:
+    try:
+        status = path.stat()
+        # What was written last may still be in the file beside it.
+        wal = Path(f"{path}-wal")
+        newest = max(status.st_mtime, wal.stat().st_mtime) if wal.exists() else status.st_mtime
+    except OSError:
+        return None
+    return SessionEntry(path, example, newest, status.st_size)
+
+
+def looked_into(entry: SessionEntry) -> SessionEntry:
+    """Return the entry with what is in the file, or with the sentence of what is wrong with it."""
+    facts, problem = None, ""
+    try:
+        if peek_version(entry.path) < SCHEMA_VERSION:
+            problem = "Written by an older version; opening it brings it up to date."
+        else:
+            with SessionReader(entry.path) as reader:
+                facts = gather(reader)
+    except WorkbenchError as error:
+        problem = str(error)
+    return SessionEntry(entry.path, entry.example, entry.changed_at, entry.size, facts, problem)
+
+
+def latest_session() -> Path | None:
+    """Return the session that was changed last, else a bundled example, else None."""
+    entries = found_sessions()
+    return entries[0].path if entries else None
+
+
+def side_files(path: Path) -> Iterator[Path]:
+    """Yield a session file and what SQLite may have left beside it."""
+    yield path
+    for suffix in ("-wal", "-shm"):
+        yield Path(f"{path}{suffix}")
+
+
+def age(then: float, now: float | None = None) -> str:
+    """Return how long ago something was, in the largest unit that fits."""
+    seconds = max(0.0, (time.time() if now is None else now) - then)
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return "now"
+
+
+def size_text(size: int) -> str:
+    """Return a size in kB or MB."""
+    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{max(1, round(size / 1e3)):,} kB"
