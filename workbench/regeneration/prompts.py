@@ -1,0 +1,136 @@
+"""The evaluation prompt: the paper's content in our words, the same for every doc system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.models.types import ContextOverflow, Message
+from workbench.regeneration.context import DEFAULT_POLICY, build_context, estimate_tokens
+from workbench.repository.functions import Function, find_functions
+from workbench.repository.splicing import body_indent, lay_out_docstring, replace_docstring
+
+PROMPT_VERSION = "paper-1"
+DEFAULT_RESERVE = 4096  # tokens kept free for the answer
+
+_TASK = """\
+Below is the beginning of the Python file `{path}`. It ends with the {what} of `{name}`, whose body is missing.
+
+```python
+{before}
+```
+{after}
+Write the continuation: the body of `{name}` and nothing else.
+- Do not repeat the header or the docstring, and write no other function.
+- The docstring and the code above say what the body has to do; the project's unit tests will run it.
+- Keep Python's indentation: the body's statements begin with {indent}.
+- Answer with exactly one Python code block.
+"""
+_AFTER = """
+Further down, the file holds (bodies left out):
+
+```python
+{after}
+```
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A question to an evaluator.
+
+    Attributes:
+        messages: What is sent.
+        context_policy: The policy that chose the context.
+        prompt_version: The version of the wording.
+        tokens_estimate: Cautious estimate of the prompt's tokens.
+        overflow: Tokens by which prompt and reserve exceed the window; 0 when they fit or the window is not known.
+        omitted_lines: Lines of the file that a cutting policy (``tail-1``) left out.
+    """
+
+    messages: tuple[Message, ...]
+    context_policy: str
+    prompt_version: str
+    tokens_estimate: int
+    overflow: int = 0
+    omitted_lines: int = 0
+
+    def require_fit(self) -> Prompt:
+        """Return the prompt itself.
+
+        Raises:
+            ContextOverflow: when it does not fit the window; nothing is ever cut silently.
+        """
+        if self.overflow:
+            raise ContextOverflow(
+                f"The prompt of about {self.tokens_estimate:,} tokens exceeds the model's window by {self.overflow:,}; "
+                "choose the context policy tail-1, signatures-1 or function-1, or a model with a larger window."
+            )
+        return self
+
+
+def documented_source(source: bytes, function: Function, docstring: str | None) -> tuple[bytes, Function]:
+    """Return the file in which ``function`` carries ``docstring``, and the function as found there.
+
+    A docstring equal to the function's own leaves the file byte for byte; another one is laid out as PEP 257 wants.
+    """
+    if docstring == function.docstring:
+        return source, function
+    text = lay_out_docstring(source, function, docstring) if docstring is not None else None
+    changed = replace_docstring(source, function, text)
+    identity = (function.qualified_name, function.occurrence)
+    for found in find_functions(changed, function.path):
+        if (found.qualified_name, found.occurrence) == identity:
+            return changed, found
+    return changed, function
+
+
+def build_prompt(
+    source: bytes,
+    function: Function,
+    docstring: str | None,
+    *,
+    policy: str = DEFAULT_POLICY,
+    window_tokens: int | None = None,
+    reserve_tokens: int = DEFAULT_RESERVE,
+) -> Prompt:
+    """Return the prompt that asks for the body of ``function`` when it carries ``docstring``.
+
+    Args:
+        source: The file; docstrings of other functions are shown as they stand in it.
+        function: The target, as found in ``source``.
+        docstring: The doc system's text for it; None for no docstring.
+        policy: A name from ``context.POLICIES``.
+        window_tokens: The model's window; None when it is not known.
+        reserve_tokens: What must stay free for the answer.
+
+    Raises:
+        UsageError: when the policy does not exist.
+    """
+    documented, target = documented_source(source, function, docstring)
+    indent = _in_words(body_indent(source, function))
+    budget = None
+    if window_tokens is not None:
+        frame = _render(function, "", "", indent, docstring)
+        budget = window_tokens - reserve_tokens - estimate_tokens(frame)
+    context = build_context(documented, target, policy, budget)
+    text = _render(function, context.before, context.after, indent, docstring)
+    tokens = estimate_tokens(text)
+    overflow = max(0, tokens + reserve_tokens - window_tokens) if window_tokens is not None else 0
+    return Prompt((Message("user", text),), policy, PROMPT_VERSION, tokens, overflow, context.omitted_lines)
+
+
+def _render(function: Function, before: str, after: str, indent: str, docstring: str | None) -> str:
+    return _TASK.format(
+        path=function.path,
+        name=function.qualified_name.replace(".<locals>", ""),
+        what="header and the docstring" if docstring is not None else "header",
+        before=before.rstrip("\n"),
+        after=_AFTER.format(after=after) if after.strip() else "",
+        indent=indent,
+    )
+
+
+def _in_words(indent: str) -> str:
+    if set(indent) == {"\t"}:
+        return f"{len(indent)} tab{'s' * (len(indent) > 1)}"
+    return f"{len(indent.expandtabs(8))} spaces"
