@@ -1,0 +1,142 @@
+"""``llm:MODEL``: a model writes the docstring from the code and its file."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+from workbench.documenters.types import Asker, Docstring, DocumentContext
+from workbench.models.types import Message, Request, Sampling
+from workbench.regeneration.context import build_context
+from workbench.regeneration.extraction import MAX_ANSWER
+from workbench.regeneration.fences import read_blocks
+from workbench.regeneration.leakage import measure_leakage
+from workbench.repository.encoding import decode, source_encoding
+from workbench.repository.functions import Function, find_functions, literal_text
+from workbench.repository.indentation import dedent
+from workbench.repository.splicing import SpliceError, body_text, replace_docstring
+
+DOCUMENTER_PROMPT_VERSION = "docstring-1"
+MAX_DOCSTRING = 8000  # characters; what is longer is no docstring
+
+_TASK = """\
+Write the docstring of the Python function `{name}` from the file `{path}`.
+
+What stands around it:
+
+```python
+{context}
+```
+
+The function:
+
+```python
+{code}
+```
+
+Say what it does, its arguments, what it returns or yields, what it raises, and every behaviour that someone who
+rewrites it needs to know. Use the Google style. Do not copy the code. Answer with the docstring's text only.
+"""
+_LITERAL = re.compile(r"(?:[rRuU]{0,2})(\"\"\"|''')(.*?)(?<!\\)\1", re.DOTALL)
+_LEAD_IN = re.compile(
+    r"\A(?:(?:sure|certainly|of course|okay|here(?:'s| is| are)|the docstring|below is)\b[^\n]{0,120}[:!.]\s*\n+|docstring:\s*)",
+    re.IGNORECASE,
+)
+_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
+
+
+class LlmDocumenter:
+    """A model as doc system."""
+
+    def __init__(self, model: str, asker: Asker, sampling: Sampling | None = None) -> None:
+        """Ask ``model`` through ``asker``; by default at temperature 0.3 with up to 700 tokens."""
+        self.model = model
+        self.name = f"llm:{model}"
+        self._asker = asker
+        self._sampling = sampling or Sampling(temperature=0.3, max_tokens=700)
+
+    async def document(self, function: Function, source: bytes, context: DocumentContext) -> Docstring:
+        """Return the model's docstring.
+
+        Raises:
+            ModelError: when the model gives no answer.
+        """
+        answer = await self._asker.complete(
+            Request(
+                model=self.model,
+                messages=documenter_prompt(source, function),
+                purpose="documenter",
+                sampling=self._sampling,
+                scope=context.scope,
+            )
+        )
+        text, notes = extract_docstring(answer.text, function)
+        if text is None:
+            return Docstring(None, self.name, notes)
+        try:
+            replace_docstring(source, function, text)
+        except SpliceError as error:
+            return Docstring(None, self.name, (*notes, str(error)))
+        if measure_leakage(text, body_text(source, function)).flagged:
+            notes = (*notes, "the docstring carries the code")
+        return Docstring(text, self.name, notes)
+
+
+def documenter_prompt(source: bytes, function: Function) -> tuple[Message, ...]:
+    """Return the messages: imports and the definitions around, then the function without its old docstring."""
+    bare = replace_docstring(source, function, None)
+    identity = (function.qualified_name, function.occurrence)
+    target = next(
+        (f for f in find_functions(bare, function.path) if (f.qualified_name, f.occurrence) == identity), None
+    )
+    context = build_context(bare, target, "function-1").before if target else ""
+    shown = target or function
+    code = decode(bare[shown.span.start : shown.span.end] if target else b"", source_encoding(source))
+    text = _TASK.format(
+        name=function.qualified_name.replace(".<locals>", ""),
+        path=function.path,
+        context=context.strip("\n"),
+        code=dedent("".join(f"{line}\n" for line in [*function.decorators, code])).strip().replace("\r\n", "\n"),
+    )
+    return (Message("user", text),)
+
+
+def extract_docstring(answer: str, function: Function) -> tuple[str | None, tuple[str, ...]]:
+    """Return the docstring in an answer and notes: a literal, a documented function, a block, or plain text.
+
+    None, with the reason as the last note, when there is nothing or far too much.
+    """
+    notes: tuple[str, ...] = ()
+    text = _THOUGHT.sub("", answer[:MAX_ANSWER].replace("\r\n", "\n").replace("\x00", ""), count=1).strip()
+    if not text:
+        return None, ("the answer is empty",)
+    blocks = [block for block in read_blocks(text) if block.fenced]
+    if blocks:
+        inside = blocks[0].text.strip()
+        # A fence within a docstring (an example) is no wrapping: only what starts the answer or holds the literal is.
+        if inside and (text.startswith(("`", "~")) or _LITERAL.search(inside) or _LEAD_IN.match(text)):
+            text = inside
+    from_code = _from_function(text, function)
+    if from_code is not None:
+        text, notes = from_code, ("the docstring stood in code",)
+    else:
+        literal = _LITERAL.search(text)
+        if literal:
+            value = literal_text(literal[0])
+            text = value if value is not None else literal[2]
+        else:
+            text = _LEAD_IN.sub("", text, count=1)
+    text = inspect.cleandoc(text).strip().strip('"').strip()
+    text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", text)
+    if not text:
+        return None, (*notes, "the answer holds no docstring")
+    if len(text) > MAX_DOCSTRING:
+        return None, (*notes, f"the docstring is longer than {MAX_DOCSTRING:,} characters")
+    return text, notes
+
+
+def _from_function(text: str, function: Function) -> str | None:
+    if "def " not in text:
+        return None
+    found = find_functions(dedent(text).encode("utf-8", "replace"), function.path)
+    return next((f.docstring for f in found if f.name == function.name and f.docstring is not None), None)

@@ -1,0 +1,162 @@
+"""Take docstrings from a documented copy and graft them into the pristine tree.
+
+Doc systems edit code in place, rename folders and add files. Only their docstrings count: they are taken by (path,
+qualified name, occurrence), and only from files whose syntax tree equals the pristine one apart from docstrings. Any
+other file is refused with the reason, so that a changed program is never what gets documented.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.repository.functions import Function, find_functions
+from workbench.repository.splicing import replace_docstring
+
+_MAX_BYTES = 5_000_000
+
+Key = tuple[str, str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Graft:
+    """What a documented copy gave.
+
+    Attributes:
+        docstrings: (path, qualified name, occurrence) → text, for functions that have a docstring in the copy.
+        missing: Identities of functions of sound files that have no docstring in the copy.
+        refused: Path → why nothing was taken from that file.
+    """
+
+    docstrings: dict[Key, str]
+    missing: tuple[str, ...]
+    refused: dict[str, str]
+
+
+def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -> Graft:
+    """Return the docstrings that the folder ``documented`` gives to the functions of ``pristine``.
+
+    ``paths`` are the files to compare, posix and relative to both folders.
+    """
+    docstrings: dict[Key, str] = {}
+    missing: list[str] = []
+    refused: dict[str, str] = {}
+    for path in sorted(set(paths)):
+        try:
+            original = (pristine / path).read_bytes()
+            copy = _read_copy(documented, path)
+        except OSError as error:
+            refused[path] = f"it cannot be read: {error.strerror or error}"
+            continue
+        if copy is None:
+            refused[path] = "the documented copy does not have this file"
+            continue
+        reason = difference(original, copy)
+        if reason is not None:
+            refused[path] = reason
+            continue
+        for function in find_functions(copy, path):
+            if function.docstring is None or not function.docstring.strip():
+                missing.append(function.id)
+            else:
+                docstrings[path, function.qualified_name, function.occurrence] = function.docstring
+    return Graft(docstrings, tuple(missing), refused)
+
+
+def graft_file(source: bytes, path: str, docstrings: dict[Key, str | None]) -> bytes:
+    """Return ``source`` with the docstrings of its functions set; functions that are not in the mapping keep theirs.
+
+    Raises:
+        SpliceError: when the file's encoding lacks a character of a docstring.
+    """
+    # From the end to the beginning, so that the spans of what is still to do stay true.
+    for function in sorted(find_functions(source, path), key=lambda f: f.span.start, reverse=True):
+        key = (path, function.qualified_name, function.occurrence)
+        if key in docstrings and docstrings[key] != function.docstring:
+            current = _again(source, function)
+            source = replace_docstring(source, current, docstrings[key])
+    return source
+
+
+def difference(original: bytes, copy: bytes) -> str | None:
+    """Return how two files differ apart from docstrings, in a sentence; None when they do not."""
+    if original == copy:
+        return None
+    if len(copy) > _MAX_BYTES:
+        return f"it is larger than {_MAX_BYTES:,} bytes"
+    try:
+        before = _bare_tree(original)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return f"the pristine file does not parse: {_say(error)}"
+    try:
+        after = _bare_tree(copy)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return f"the documented file does not parse: {_say(error)}"
+    if ast.dump(before) == ast.dump(after):
+        return None
+    return f"the code differs apart from docstrings, first at {_first_difference(before, after)}"
+
+
+def _again(source: bytes, function: Function) -> Function:
+    """The function in the file as it is now: an inner function's docstring has moved the ends around it."""
+    identity = (function.qualified_name, function.occurrence)
+    return next(
+        (f for f in find_functions(source, function.path) if (f.qualified_name, f.occurrence) == identity), function
+    )
+
+
+def _read_copy(documented: Path, path: str) -> bytes | None:
+    """The copy's file; None when it is not there or a link leads out of the copy."""
+    file = documented / path
+    if not file.is_file() or not file.resolve().is_relative_to(documented.resolve()):
+        return None
+    return file.read_bytes()
+
+
+class _WithoutDocstrings(ast.NodeTransformer):
+    """Removes docstrings, and the ``pass`` that stands in for one where nothing else is left."""
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = node.body[0] if node.body else None
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
+                del node.body[0]
+            if not isinstance(node, ast.Module) and all(isinstance(statement, ast.Pass) for statement in node.body):
+                node.body = []
+        return node
+
+
+def _bare_tree(source: bytes) -> ast.AST:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree: ast.AST = ast.parse(source)
+    return _WithoutDocstrings().visit(tree)  # type: ignore[no-any-return]
+
+
+def _first_difference(before: ast.AST, after: ast.AST, where: str = "the top of the file") -> str:
+    """Name the innermost definition that differs."""
+    line = getattr(after, "lineno", None)
+    name = getattr(after, "name", None)
+    if isinstance(name, str) and line:
+        where = f"{name} (line {line})"
+    elif line:
+        where = where if "line" in where else f"line {line}"
+    old, new = list(ast.iter_child_nodes(before)), list(ast.iter_child_nodes(after))
+    for one, other in zip(old, new, strict=False):
+        if ast.dump(one) != ast.dump(other):
+            return _first_difference(one, other, where)
+    return where
+
+
+def _say(error: Exception) -> str:
+    if isinstance(error, SyntaxError):
+        return f"line {error.lineno}: {error.msg}"
+    return str(error) or type(error).__name__

@@ -1,0 +1,87 @@
+"""Docstrings that carry the code: normalised token n-gram overlap between docstring and body.
+
+Formula ``ngram-1``. Docstring and body are split into tokens — identifiers and keywords (split at underscores and
+capitals, lower case), numbers, and operators of one or more signs; brackets, commas, quotes and comments are
+dropped. With n = 4, ``overlap`` is the share of the body's distinct n-grams that the docstring contains; a body of fewer than
+n tokens is compared whole. ``longest`` is the longest run of body tokens that the docstring repeats. A docstring is flagged when overlap ≥ 0.4, or
+when a run of 12 or more tokens that holds an operator is repeated: one copied statement is enough to leak.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from workbench.repository.lines import LineKind, read_lines
+
+LEAKAGE_VERSION = "ngram-1"
+SIZE = 4
+THRESHOLD = 0.4
+RUN = 12
+_MAX_TOKENS = 4000  # of each side: the run is found in quadratic time at worst
+
+_TOKEN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*|\d+(?:\.\d+)?|[-+*/%=<>!&|^~@]+")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Leakage:
+    """How much of a body its docstring carries; ``overlap`` lies between 0 and 1, ``longest`` counts tokens."""
+
+    overlap: float
+    longest: int
+    flagged: bool
+    version: str = LEAKAGE_VERSION
+
+
+def measure_leakage(docstring: str | None, body: str) -> Leakage:
+    """Return the overlap of ``docstring`` with ``body`` (code without its docstring)."""
+    said = tokens(docstring or "")[:_MAX_TOKENS]
+    code = tokens(_without_comments(body))[:_MAX_TOKENS]
+    if not said or not code:
+        return Leakage(0.0, 0, False)
+    size = min(SIZE, len(code))
+    wanted = {tuple(code[n : n + size]) for n in range(len(code) - size + 1)}
+    present = {tuple(said[n : n + size]) for n in range(len(said) - size + 1)}
+    overlap = len(wanted & present) / len(wanted)
+    longest, run = _longest_run(said, code)
+    operator = any(not token[0].isalnum() for token in run)
+    # Two or three tokens ("return name") are said by chance; they are no evidence.
+    enough = len(code) >= SIZE
+    return Leakage(overlap, longest, enough and (overlap >= THRESHOLD or (longest >= RUN and operator)))
+
+
+def tokens(text: str) -> list[str]:
+    """Return the normalised tokens of code or prose, in order."""
+    found: list[str] = []
+    for token in _TOKEN.findall(text):
+        if token[0].isalpha() or token[0] == "_":
+            found.extend(word.lower() for word in _WORD.findall(token))
+        else:
+            found.append(token)
+    return found
+
+
+def _without_comments(body: str) -> str:
+    kept: list[str] = []
+    for line in read_lines(body):
+        if line.kind in (LineKind.COMMENT, LineKind.BLANK):
+            continue
+        kept.append(re.sub(r"""[ \t]+\#[^'"\n]*$""", "", line.text))
+    return "".join(kept)
+
+
+def _longest_run(said: list[str], code: list[str]) -> tuple[int, list[str]]:
+    """The longest common run of tokens, by rows that hold only what matches."""
+    where: dict[str, list[int]] = {}
+    for position, token in enumerate(code):
+        where.setdefault(token, []).append(position)
+    best, end = 0, 0
+    before: dict[int, int] = {}
+    for token in said:
+        row = {position: before.get(position - 1, 0) + 1 for position in where.get(token, ())}
+        for position, length in row.items():
+            if length > best:
+                best, end = length, position + 1
+        before = row
+    return best, code[end - best : end]
