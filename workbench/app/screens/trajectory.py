@@ -3,20 +3,480 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
 
+from rich.markup import escape
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.app.screens.base import ModeScreen
+from workbench.app.trajectory import loading, panes
+from workbench.app.trajectory.content_pane import ContentPane
+from workbench.app.trajectory.deeds import Deeds
+from workbench.app.trajectory.finding import Finder
+from workbench.app.trajectory.latest import Latest
+from workbench.app.trajectory.loading import TrialState
+from workbench.app.trajectory.outcome_pane import OutcomePane
+from workbench.app.trajectory.prompt_line import PromptLine
+from workbench.app.trajectory.repository_pane import Coverage, Entry, RepositoryPane, entries_of
+from workbench.app.trajectory.score_pane import ScorePane
+from workbench.app.trajectory.step_list import StepList
+from workbench.app.trajectory.text_pane import TextPane
+from workbench.app.trajectory.virtual import Painted
+from workbench.app.widgets.panes import PaneTabs
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import Change, StepRow
+
+REFRESH_SECONDS = 0.1
+"""Time between two looks at a trial that changes: a person sees no difference, a slow machine does."""
+NO_SESSION = "No session is open: press 3 to choose one, or 1 to pick a case and start a run."
+NO_TRIALS = "This session has no trials yet: press 1 and enter to start a run."
+GONE = "This trial is not in the open session: press 3 to choose another session."
+
+_Tree = tuple[list[Entry], Coverage]
+_Bundle = tuple[TrialState, "list[StepRow]", int, _Tree | None]
 
 
 class TrajectoryScreen(ModeScreen):
     """Steps of a trial, what the agent saw, what it wrote and how that was scored."""
 
+    CSS_PATH = "../styles/trajectory.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("u", "resume", "resume", id="trajectory.resume"),
+        Binding("l,right", "step(1)", "step", key_display="h/l", id="trajectory.next-step"),
+        Binding("h,left", "step(-1)", "Previous step", id="trajectory.previous-step", show=False),
+        Binding("L", "trial(1)", "trial", key_display="H/L", id="trajectory.next-trial"),
+        Binding("H", "trial(-1)", "Previous trial", id="trajectory.previous-trial", show=False),
+        Binding("slash", "search", "search", key_display="/", id="trajectory.search"),
+        Binding("n", "hit(1)", "next hit", id="trajectory.next-hit"),
+        Binding("N", "hit(-1)", "Previous hit", id="trajectory.previous-hit", show=False),
+        Binding("s", "scores", "scores", id="trajectory.scores"),
+        Binding("e", "evidence", "evidence", id="trajectory.evidence"),
+        Binding("r", "rerun", "rerun", id="trajectory.rerun"),
+        Binding("c", "cancel", "cancel", id="trajectory.cancel"),
+        Binding("x", "export", "export", id="trajectory.export"),
+        Binding("right_square_bracket", "tab(1)", "tab", key_display="[ ]", id="trajectory.next-tab"),
+        Binding("left_square_bracket", "tab(-1)", "Previous tab", id="trajectory.previous-tab", show=False),
+        Binding("m", "raw", "source", id="trajectory.raw"),
+        Binding("a", "annotate", "annotate", id="trajectory.annotate"),
+        Binding("y", "copy", "copy", id="trajectory.copy"),
+        Binding("o", "open_outside", "open", id="trajectory.open"),
+        Binding("plus", "more", "Show more of a long text", key_display="+", id="trajectory.more", show=False),
+        Binding("j,down", "move(1)", "Down", id="trajectory.down", show=False),
+        Binding("k,up", "move(-1)", "Up", id="trajectory.up", show=False),
+        Binding("ctrl+d,pagedown", "page(1)", "Page down", id="trajectory.page-down", show=False),
+        Binding("ctrl+u,pageup", "page(-1)", "Page up", id="trajectory.page-up", show=False),
+        Binding("g,home", "edge(False)", "First", id="trajectory.first", show=False),
+        Binding("G,end", "edge(True)", "Last, and follow while live", id="trajectory.last", show=False),
+        Binding("enter", "open_here", "Open what is under the cursor", id="trajectory.enter", show=False),
+        Binding("escape", "leave", "Leave the search", id="trajectory.escape", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state: TrialState | None = None
+        self.finder = Finder(self)
+        self.deeds = Deeds(self)
+        self.loading_trial = Latest(self, "trial")
+        self.loading_rest = Latest(self, "rest")
+        self.searching = Latest(self, "search")
+        self.doing = Latest(self, "deeds")
+        self._wanted: str | None = None
+        self._following = False
+        self._refresh_due = False
+
+    # -- the widgets
+
+    def compose(self) -> ComposeResult:
+        """Compose the frame and the line that asks."""
+        yield from super().compose()
+        yield Static("", id="remark", markup=False)
+        yield PromptLine()
+
     def compose_body(self) -> Iterable[Widget]:
         """Yield the panes."""
-        yield Static("No trial is shown.", classes="state")
+        yield panes.Repository(id="repository", classes="pane pane-left")
+        yield panes.Steps(id="steps-pane", classes="pane")
+        yield ContentPane(id="content", classes="pane")
+        yield OutcomePane(id="outcome", classes="pane")
+        yield panes.Score(id="score", classes="pane")
+        yield Static("", id="nothing", classes="state", markup=False)
+
+    def on_mount(self) -> None:
+        """Begin at the list of steps."""
+        for pane in self.query(panes.Pane):
+            pane.titled(pane.short)
+        self.focus_pane(self.query_one("#steps-pane"))
+        self._show_nothing("Opening the session…" if self.workbench.session_path else NO_SESSION)
+
+    @property
+    def step_list(self) -> StepList:
+        """The list of steps."""
+        return self.query_one(StepList)
+
+    @property
+    def score_pane(self) -> ScorePane:
+        """The criteria."""
+        return self.query_one(ScorePane)
+
+    @property
+    def content(self) -> ContentPane:
+        """What the selected step says."""
+        return self.query_one(ContentPane)
+
+    @property
+    def outcome(self) -> OutcomePane:
+        """README, metadata and difference."""
+        return self.query_one(OutcomePane)
+
+    def _make_current(self, current: Widget) -> None:
+        super()._make_current(current)
+        named = [(pane.short if isinstance(pane, panes.Pane) else "", pane is current) for pane in self.panes]
+        self.query_one(PaneTabs).show(named)
+
+    def set_remark(self, text: str) -> None:
+        """Show a line above the keys, such as which hit of how many, "" for none."""
+        remark = self.query_one("#remark", Static)
+        remark.update(text)
+        remark.set_class(bool(text), "-open")
+        self.refresh_bindings()
+
+    def uncover(self, pane: Widget) -> None:
+        """Bring a pane to the front where only one has room."""
+        if self.has_class("-w-tabs") or self.has_class("-h-tabs"):
+            self.focus_pane(pane)
+
+    def on_latest_finished(self, message: Latest.Finished) -> None:
+        """Bring a result of a thread to who asked for it."""
+        error = message.loader.settle(message)
+        if error is not None and "closed database" not in str(error):
+            sentence = one_line(str(error) or type(error).__name__, 400)
+            self.notify(sentence, title="Trajectory", severity="error", timeout=10)
+
+    def _show_nothing(self, sentence: str) -> None:
+        """Show a sentence in place of the panes, or ("") the panes."""
+        self.set_class(bool(sentence), "-nothing")
+        self.query_one("#nothing", Static).update(sentence)
+        if sentence:
+            self.set_status("")
+
+    # -- the trial
+
+    def on_session_opened(self, reader: SessionReader | None) -> None:
+        """Show the session's most telling trial, or the one that was asked for before."""
+        self.finder.forget()
+        self.state = None
+        if reader is None:
+            self._show_nothing("Opening the session…" if self.workbench.session_path else NO_SESSION)
+            return
+        wanted = self.workbench.selected_trial
+        if wanted:
+            self.show_trial(wanted)
+        else:
+            self.loading_trial.ask(lambda: loading.latest_trial(reader), self._show_latest)
+
+    def _show_latest(self, trial_id: str | None) -> None:
+        if trial_id is None:
+            self._show_nothing(NO_TRIALS)
+        else:
+            self.show_trial(trial_id)
 
     def show_trial(self, trial_id: str) -> None:
         """Show another trial of the open session."""
-        self.query_one(Static).update(trial_id)
+        self._wanted = self.workbench.selected_trial = trial_id
+        reader = self.workbench.reader
+        if reader is None:
+            return
+
+        def work() -> _Bundle | None:
+            state = loading.load_trial(reader, trial_id)
+            if state is None:
+                return None
+            steps = loading.load_steps(reader, trial_id, 0, loading.FIRST_STEPS)
+            return state, steps, 0, entries_of(state.files, state.seen)
+
+        self.loading_trial.ask(work, self._trial_loaded)
+
+    def _trial_loaded(self, bundle: _Bundle | None) -> None:
+        if bundle is None:
+            self._show_nothing(GONE)
+            return
+        state, steps, _, tree = bundle
+        if state.trial.id != self._wanted:
+            return
+        self.finder.forget()
+        self._show_nothing("")
+        self._following = state.live
+        self.loading_rest.drop_waiting()
+        self.step_list.clear()
+        self._apply(state, steps, 0, tree)
+
+    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
+        """Look again soon if something of this trial or its run changed."""
+        state = self.state
+        if state is None:
+            if any(change.kind == "trial" for change in changes) and self.loading_trial.idle:
+                self.on_session_opened(self.workbench.reader)
+            return
+        mine = {state.trial.id, state.trial.run_id, state.place.previous}
+        if any(change.item in mine or change.kind == "trial" for change in changes):
+            self._refresh_soon()
+
+    def _refresh_soon(self) -> None:
+        if not self._refresh_due:
+            self._refresh_due = True
+            self.set_timer(REFRESH_SECONDS, self._refresh_now)
+
+    def _refresh_now(self) -> None:
+        self._refresh_due = False
+        reader, state = self.workbench.reader, self.state
+        if reader is None or state is None:
+            return
+        if not self.loading_rest.idle:
+            self._refresh_soon()
+            return
+        keep, number = self.step_list.known_tail()
+
+        def work() -> _Bundle | None:
+            fresh = loading.load_trial(reader, state.trial.id, state)
+            if fresh is None:
+                return None
+            steps = loading.load_steps(reader, state.trial.id, number, loading.PAGE_OF_STEPS)
+            same = fresh.seen is state.seen and fresh.files is state.files and fresh.trial.state == state.trial.state
+            return fresh, steps, keep, None if same else entries_of(fresh.files, fresh.seen)
+
+        def done(bundle: _Bundle | None) -> None:
+            if bundle is not None and self.state is not None and bundle[0].trial.id == self.state.trial.id:
+                self._apply(*bundle)
+
+        self.loading_rest.ask(work, done)
+
+    def _apply(self, state: TrialState, steps: list[StepRow], after: int, tree: _Tree | None) -> None:
+        """Show what was read; ``steps`` stand behind the first ``after`` ones that are known."""
+        reader = self.workbench.reader
+        if reader is None:
+            return
+        self.state = state
+        self.set_status(escape(one_line(loading.header(state), 300)))
+        step_list = self.step_list
+        step_list.annotated = frozenset(row.step for row in state.annotations if row.step is not None)
+        step_list.put(steps, after=after)
+        step_list.set_working(loading.working(state, len(step_list.steps)))
+        if self._following and step_list.steps:
+            step_list.select(len(step_list.steps) - 1, by_user=False)
+        self._following = self._following and state.live
+        if tree is not None:
+            entries, coverage = tree
+            waiting = "waiting for the engine…" if loading.state_of(state) == "queued" else "nothing was seen yet"
+            self.query_one(RepositoryPane).show(entries, waiting)
+            pane = self.query_one(panes.Repository)
+            pane.show_coverage(coverage)
+            pane.titled(one_line(state.trial.case_name or pane.short, 20))
+        self._show_step()
+        steps_pane = self.query_one(panes.Steps)
+        steps_pane.show_count(state, self._following)
+        steps_pane.show_heading()
+        self.query_one(panes.Score).show_scores(state)
+        self.outcome.show_trial(reader, state)
+        self.refresh_bindings()
+        if len(step_list.steps) < state.step_count:
+            self._load_rest()
+
+    def _load_rest(self) -> None:
+        """Read the next page of a long trajectory while the first is on the screen already."""
+        reader, state, known = self.workbench.reader, self.state, self.step_list.steps
+        if reader is None or state is None or not known or not self.loading_rest.idle:
+            return
+        after, number, trial = len(known), known[-1].number, state.trial.id
+
+        def work() -> list[StepRow]:
+            return loading.load_steps(reader, trial, number, loading.PAGE_OF_STEPS)
+
+        def done(page: list[StepRow]) -> None:
+            if self.state is not None and self.state.trial.id == trial and len(self.step_list.steps) == after and page:
+                self.step_list.put(page, after=after)
+                if self._following:
+                    self.step_list.select(len(self.step_list.steps) - 1, by_user=False)
+                if len(self.step_list.steps) < self.state.step_count:
+                    self._load_rest()
+
+        self.loading_rest.ask(work, done)
+
+    # -- the selected step
+
+    def on_step_list_selected(self, message: StepList.Selected) -> None:
+        """Show what another step says."""
+        state = self.state
+        if state is None:
+            return
+        if message.by_user:
+            self._following = state.live and self.step_list.cursor == len(self.step_list.steps) - 1
+        self.query_one(panes.Steps).show_count(state, self._following)
+        self._show_step()
+
+    def _show_step(self) -> None:
+        reader, state, step = self.workbench.reader, self.state, self.step_list.selected
+        if reader is None or state is None:
+            return
+        if step is None:
+            self.content.show_no_step(state)
+            return
+        self.query_one(RepositoryPane).point_at(step.target if step.kind == "tool" else "")
+        self.content.show_step(reader, state, step)
+
+    def go_to_step(
+        self, number: int, tab: str, *, hit: int | None = None, line: int | None = None, reach: int = 0
+    ) -> None:
+        """Select a step and one of its tabs and bring a hit (from 0) or a source line (from 1) into sight."""
+        self.step_list.select_number(number)
+        self._show_step()
+        self.content.go(tab, hit=hit, line=line, reach=reach)
+        self.uncover(self.content)
+
+    def step_that_read(self, path: str) -> int | None:
+        """Return the step that read a file first, None if none did."""
+        row = self.state.seen.get((path, "read")) if self.state else None
+        return row.step if row else None
+
+    def on_text_pane_step_link(self, message: TextPane.StepLink) -> None:
+        """Go to the step that a line of the README comes from."""
+        self.go_to_step(message.step, "Observation")
+
+    def on_repository_pane_opened(self, message: RepositoryPane.Opened) -> None:
+        """Go to the step that met a file."""
+        if message.step is None:
+            self.notify(f"The agent never opened {one_line(message.path, 80)}.")
+        else:
+            self.go_to_step(message.step, "Observation")
+
+    def on_prompt_line_answered(self, message: PromptLine.Answered) -> None:
+        """Search, or keep a remark."""
+        self.step_list.focus()
+        if message.purpose == "search":
+            self.finder.begin(message.text)
+        else:
+            self.deeds.annotate(message.text)
+
+    def on_prompt_line_left(self) -> None:
+        """Go back to the steps."""
+        self.step_list.focus()
+
+    # -- keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer only what makes sense now."""
+        if action in {"resume", "cancel", "rerun", "export", "annotate"}:
+            return self.deeds.can(action)
+        if action == "hit":
+            return self.finder.found is not None
+        return True
+
+    def action_step(self, step: int) -> None:
+        """Go to the next or previous step."""
+        self.step_list.move(step)
+
+    def action_trial(self, step: int) -> None:
+        """Go to the next or previous trial of the session."""
+        at = self._wanted
+        target = self.state.place.beside(at, step) if self.state and at else None
+        if target is not None:
+            self.show_trial(target)
+
+    def action_tab(self, step: int) -> None:
+        """Turn the tabs of the outcome if that pane is used, else those of the step."""
+        (self.outcome if self.outcome.has_class("-current") else self.content).turn(step)
+
+    def action_more(self) -> None:
+        """Show more of a long text."""
+        (self.outcome if self.outcome.has_class("-current") else self.content).more()
+
+    def _painted(self) -> Painted:
+        return self.focused if isinstance(self.focused, Painted) else self.step_list
+
+    def action_move(self, rows: int) -> None:
+        """Go down or up in the current pane."""
+        self._painted().move(rows)
+
+    def action_page(self, step: int) -> None:
+        """Go a page down or up in the current pane."""
+        pane = self._painted()
+        pane.move(step * max(1, pane.page_height() - 1))
+
+    def action_edge(self, last: bool) -> None:
+        """Go to the first or last row of the current pane."""
+        pane = self._painted()
+        pane.go_to_end(last)
+        if pane is self.step_list and last and self.state is not None:
+            self._following = self.state.live
+            self.query_one(panes.Steps).show_count(self.state, self._following)
+
+    def action_open_here(self) -> None:
+        """Go to the step that met the file under the cursor, or show the evidence of the criterion under it."""
+        if isinstance(self.focused, RepositoryPane):
+            self.focused.open_current()
+        elif isinstance(self.focused, ScorePane):
+            self.finder.show_evidence()
+        elif isinstance(self.focused, StepList):
+            self.focus_pane(self.content)
+
+    def action_scores(self) -> None:
+        """Go to the scores; there already, show those by the next rubric or judge."""
+        pane = self.query_one(panes.Score)
+        if isinstance(self.focused, ScorePane) and self.state is not None:
+            pane.next_rubric(self.state)
+        else:
+            self.focus_pane(pane)
+
+    def action_evidence(self) -> None:
+        """Show the evidence of the criterion under the cursor."""
+        self.finder.show_evidence()
+
+    def action_raw(self) -> None:
+        """Show the README as it is written, or rendered again."""
+        self.outcome.toggle_raw()
+
+    def action_search(self) -> None:
+        """Ask what to search for."""
+        self.query_one(PromptLine).ask("search", "/")
+
+    def action_hit(self, step: int) -> None:
+        """Go to the next or previous hit."""
+        self.finder.go(step)
+
+    def action_leave(self) -> None:
+        """Forget the search and its marks."""
+        self.finder.forget()
+
+    def action_annotate(self) -> None:
+        """Ask for a remark on the selected step."""
+        step = self.step_list.selected
+        self.query_one(PromptLine).ask("annotate", f"remark on step {step.number}:" if step else "remark:")
+
+    def action_rerun(self) -> None:
+        """Run the trial once more."""
+        self.deeds.rerun()
+
+    def action_resume(self) -> None:
+        """Have an engine take up what was interrupted."""
+        self.deeds.resume()
+
+    def action_cancel(self) -> None:
+        """Stop the run."""
+        self.deeds.cancel()
+
+    def action_export(self) -> None:
+        """Write a report."""
+        self.deeds.export()
+
+    def action_copy(self) -> None:
+        """Copy the text of the current pane."""
+        self.deeds.copy()
+
+    def action_open_outside(self) -> None:
+        """Open the text of the current pane in another program."""
+        self.deeds.open_outside()

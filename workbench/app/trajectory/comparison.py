@@ -1,0 +1,120 @@
+"""How a trial differs from the one before it on the same case: scores, effort, README."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from workbench.app.trajectory.document import Document, Line, Span, note, prepared
+from workbench.app.trajectory.loading import Card, TrialState, load_trial, money
+from workbench.app.trajectory.scores import points, tiers_of
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+
+COMPARED = 400_000
+"""Bytes of each README that are compared: matching lines takes quadratic time at worst."""
+
+
+def load_comparison(reader: SessionReader, state: TrialState) -> Document:
+    """Read the previous trial and lay out what changed since."""
+    if state.place.previous is None:
+        return note("This is the first trial of its case in this session.", "Press r to run it again and compare.")
+    before = load_trial(reader, state.place.previous)
+    if before is None:
+        return note("The previous trial is no longer in the session.")
+    lines: list[Line] = []
+    old, new = before.trial, state.trial
+    title = f"since {old.agent} · {old.model} · repeat {old.repeat}"
+    lines.append(Line(title, ((0, len(title), "dim"),)))
+    lines += [Line(""), *_scores(before.cards, state.cards)]
+    effort = [
+        ("steps", old.steps, new.steps, "{:,.0f}"),
+        ("tokens", old.prompt_tokens + old.completion_tokens, new.prompt_tokens + new.completion_tokens, "{:,.0f}"),
+        ("seconds", old.seconds, new.seconds, "{:,.1f}"),
+    ]
+    lines += [_change(name, a, b, shape, neutral=True) for name, a, b, shape in effort]
+    if old.cost_usd or new.cost_usd:
+        text = f"{'cost':<24} {money(old.cost_usd or 0):>8} → {money(new.cost_usd or 0):>8}"
+        lines.append(Line(text))
+    lines.append(Line(""))
+    lines += _readme_diff(_readme(reader, before), _readme(reader, state))
+    return Document(tuple(lines), "\n".join(line.text for line in lines))
+
+
+def _readme(reader: SessionReader, state: TrialState) -> list[str]:
+    text = reader.text(state.trial.readme_blob, COMPARED) if state.trial.readme_blob else ""
+    return prepared(text).split("\n") if text else []
+
+
+def _scores(before: tuple[Card, ...], after: tuple[Card, ...]) -> list[Line]:
+    lines: list[Line] = []
+    old_by_key = {(card.get("rubric"), card.get("judge")): card for card in before}
+    for card in after:
+        old = old_by_key.get((card.get("rubric"), card.get("judge")))
+        if old is None:
+            continue
+        heading = f"{card.get('rubric')}"
+        judge = f"  judge {card.get('judge')}"
+        lines.append(
+            Line(heading + judge, ((0, len(heading), "heading"), (len(heading), len(heading) + len(judge), "dim")))
+        )
+        lines.append(_change("total", old.get("total"), card.get("total"), "{:g}"))
+        then = {tier.number: tier for tier in tiers_of(old)}
+        for tier in tiers_of(card):
+            was = then.get(tier.number)
+            lines.append(_change(f"{tier.number} {tier.name}", was.points if was else None, tier.points, "{:g}"))
+            was_by_key = {item.key: item for item in was.criteria} if was else {}
+            for item in tier.criteria:
+                previous = was_by_key.get(item.key)
+                if previous and previous.points != item.points and item.maximum:
+                    lines.append(_change(f"  {item.title}", previous.points, item.points, "{:g}"))
+        lines.append(Line(""))
+    if not lines:
+        return [*note("No scores by the same rubric and judge to compare.").lines, Line("")]
+    return lines
+
+
+def _change(name: str, before: float | None, after: float | None, shape: str, *, neutral: bool = False) -> Line:
+    """Return ``name  before → after  (+difference)``."""
+    old = shape.format(before) if before is not None and neutral else points(before)
+    new = shape.format(after) if after is not None and neutral else points(after)
+    text = f"{name[:24]:<24} {old:>8} → {new:>8}"
+    spans: tuple[Span, ...] = ()
+    if before is not None and after is not None and round(before - after, 2):
+        difference = after - before
+        sign = "+" if difference > 0 else "−"
+        tail = f"  {sign}{shape.format(abs(round(difference, 2)))}"
+        style = "dim" if neutral else "added" if difference > 0 else "removed"
+        spans = ((len(text), len(text) + len(tail), style),)
+        text += tail
+    return Line(text, spans)
+
+
+def _readme_diff(before: list[str], after: list[str]) -> Iterator[Line]:
+    heading = "README"
+    if before == after:
+        text = "README  the same" if after else "README  neither trial wrote one"
+        yield Line(text, ((0, 6, "heading"), (6, len(text), "dim")))
+        return
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=len(before) + len(after) > 2000)
+    added = sum(j2 - j1 for tag, _, _, j1, j2 in matcher.get_opcodes() if tag != "equal")
+    removed = sum(i2 - i1 for tag, i1, i2, _, _ in matcher.get_opcodes() if tag != "equal")
+    text = f"{heading}  +{added:,} −{removed:,} lines"
+    yield Line(text, ((0, len(heading), "heading"), (len(heading), len(text), "dim")))
+    for group in matcher.get_grouped_opcodes(2):
+        first, last = group[0], group[-1]
+        where = f"@@ lines {first[1] + 1}–{last[2]} → {first[3] + 1}–{last[4]} @@"
+        yield Line(where, ((0, len(where), "hunk"),))
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                yield from (Line(f"  {line}", indent=2) for line in before[i1:i2])
+                continue
+            yield from (_marked("- ", line, "removed") for line in before[i1:i2])
+            yield from (_marked("+ ", line, "added") for line in after[j1:j2])
+
+
+def _marked(sign: str, line: str, style: str) -> Line:
+    text = sign + line
+    return Line(text, ((0, len(text), style),), indent=2)

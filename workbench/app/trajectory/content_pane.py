@@ -1,0 +1,159 @@
+"""The frame around what the selected step says: loads it, keeps the wanted tab, goes to hits and lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+
+from workbench.app.trajectory.document import note
+from workbench.app.trajectory.latest import Latest
+from workbench.app.trajectory.loading import TrialState, money, state_of
+from workbench.app.trajectory.panes import Pane
+from workbench.app.trajectory.step_content import GROWTH, SHOWN_AT_FIRST, TABS, StepContent, load_content, with_remarks
+from workbench.app.trajectory.tab_line import TabLine
+from workbench.app.trajectory.text_pane import TextPane
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import StepRow
+
+
+class ContentPane(Pane):
+    """Thought, action, observation and raw call of one step."""
+
+    short = "Step"
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.loader = Latest(self, "content")
+        self.wanted: str | None = None
+        self._limit = SHOWN_AT_FIRST
+        self._asked: tuple[object, ...] = ()
+        self._shown: tuple[object, ...] = ()
+        self._hit: int | None = None
+        self._line: int | None = None
+        self._now: tuple[SessionReader, TrialState, StepRow] | None = None
+
+    def compose(self) -> ComposeResult:
+        """Compose the tabs and the text."""
+        yield TabLine(TABS, id="content-tabs")
+        yield TextPane(id="content-text")
+
+    @property
+    def text(self) -> TextPane:
+        """What is shown."""
+        return self.query_one(TextPane)
+
+    @property
+    def tab(self) -> str:
+        """The tab that is shown."""
+        return self.query_one(TabLine).current
+
+    def show_no_step(self, state: TrialState) -> None:
+        """Say why there is no step."""
+        self._now, self._asked, self._shown = None, (), ()
+        self.titled("Step")
+        self.text.show(note(*_no_steps(state)))
+
+    def show_step(self, reader: SessionReader, state: TrialState, step: StepRow) -> None:
+        """Show a step; what was cut of the one before is forgotten."""
+        if self._now is None or self._now[2].number != step.number or self._now[1].trial.id != state.trial.id:
+            self._limit = SHOWN_AT_FIRST
+        self._now = (reader, state, step)
+        named = step.target if step.kind in {"tool", "respond"} else ""
+        self.titled(one_line(f"{step.number} {step.action} {named}", 60), _took(step))
+        self._ask()
+
+    def go(self, tab: str, *, hit: int | None = None, line: int | None = None, reach: int = 0) -> None:
+        """Show a tab and bring its hit number ``hit`` (from 0) or a source line (from 1) into sight."""
+        self.wanted = tab
+        self._hit, self._line = hit, line
+        if reach * 4 > self._limit:  # what is cut is counted in bytes: four are enough for any character
+            self._limit = reach * 4 + 2000
+        self._ask()
+
+    def turn(self, step: int) -> None:
+        """Show the next or previous tab."""
+        self.choose(self.query_one(TabLine).beside(step))
+
+    def choose(self, tab: str) -> None:
+        """Show a tab, now and of the steps to come."""
+        self.wanted = tab
+        self._ask()
+
+    def more(self) -> None:
+        """Show more of what is cut."""
+        if self.text.document.cut or self.tab == "Raw":
+            self._limit *= GROWTH
+            self._ask()
+        else:
+            self.notify("All of it is shown.")
+
+    def on_tab_line_chosen(self, message: TabLine.Chosen) -> None:
+        """Show the tab that was clicked, if it holds something."""
+        message.stop()
+        self.choose(message.name)
+
+    def _ask(self) -> None:
+        if self._now is None:
+            return
+        reader, state, step = self._now
+        remarks = tuple(remark.text for remark in state.annotations if remark.step == step.number)
+        key = (state.trial.id, step, self.wanted, self._limit, remarks)
+        if key == self._asked:
+            if self._shown[:2] == (state.trial.id, step):
+                self._arrive()
+            return
+        self._asked = key
+        wanted, limit = self.wanted, self._limit
+
+        def work() -> StepContent:
+            return with_remarks(load_content(reader, step, wanted, limit), remarks)
+
+        def done(loaded: StepContent) -> None:
+            if key != self._asked:
+                return
+            tabs = self.query_one(TabLine)
+            tabs.empty, tabs.current = loaded.empty, loaded.tab
+            shown = (state.trial.id, step, loaded.tab)
+            self.text.show(loaded.document, keep_place=shown == self._shown)
+            self._shown = shown
+            self._arrive()
+
+        self.loader.ask(work, done)
+
+    def _arrive(self) -> None:
+        hit, line = self._hit, self._line
+        self._hit = self._line = None
+        if hit is not None:
+            self.text.go_to_hit(hit)
+        elif line is not None:
+            self.text.mark_line(self.text.document.line_at(line - 1))
+
+
+def _took(step: StepRow) -> str:
+    tokens = (step.prompt_tokens or 0) + (step.completion_tokens or 0)
+    parts = [one_line(step.model, 30)] if step.model else []
+    parts += [f"{tokens:,} tokens"] if tokens else []
+    parts += [f"{step.seconds:.1f} s"] if step.seconds is not None else []
+    parts += [money(step.cost_usd)] if step.cost_usd else []
+    return " · ".join(parts)
+
+
+def _no_steps(state: TrialState) -> tuple[str, ...]:
+    trial = state.trial
+    shown = state_of(state)
+    if shown == "queued":
+        return ("Waiting for the engine…", "Steps appear here as the agent takes them.")
+    if shown == "running":
+        return ("The agent is at its first step…",)
+    if shown == "interrupted":
+        return ("The engine stopped before the first step.", "Press u to resume.")
+    if shown == "failed":
+        reason = trial.error or (state.run.error if state.run else None) or "No reason was recorded."
+        return (f"✗ {one_line(reason, 600)}", "Press r to run it again.")
+    if shown == "cancelled":
+        return ("The trial was cancelled before its first step.", "Press r to run it again.")
+    return ("The trial has no steps.",)

@@ -1,0 +1,194 @@
+"""What the Trajectory mode reads from a session: plain functions for worker threads, no widget in sight."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.session.rows import AnnotationRow, RunRow, SeenRow, StepRow, TrialRow, columns
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+
+FIRST_STEPS = 300
+"""Steps that are read before the list is first shown; the rest follows in pages."""
+PAGE_OF_STEPS = 2000
+FILES_LIMIT = 20_000
+_TAIL = 8  # steps at the end that are read again at each look: a retried trial replaces its error steps
+
+Card = Mapping[str, Any]
+"""A decoded scorecard, see :meth:`workbench.rubric.Scorecard.to_json`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a trial stands: all trials of the session in order, and the one before it on the same case."""
+
+    order: tuple[str, ...]
+    previous: str | None
+
+    def beside(self, trial_id: str, step: int) -> str | None:
+        """Return the trial ``step`` places after this one, None at the ends."""
+        at = self.order.index(trial_id) + step if trial_id in self.order else -1
+        return self.order[at] if 0 <= at < len(self.order) else None
+
+
+@dataclass(frozen=True, slots=True)
+class TrialState:
+    """A trial as the file has it now; ``files`` are (path, bytes) that the agent could have seen."""
+
+    trial: TrialRow
+    run: RunRow | None
+    run_state: str
+    place: Place
+    step_count: int
+    files: tuple[tuple[str, int], ...]
+    seen: Mapping[tuple[str, str], SeenRow]
+    cards: tuple[Card, ...]
+    annotations: tuple[AnnotationRow, ...]
+
+    @property
+    def live(self) -> bool:
+        """Whether an engine is at work on the trial, or will be."""
+        return self.trial.state in {"queued", "running"} and self.run_state in {"queued", "running"}
+
+
+def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None = None) -> TrialState | None:
+    """Read a trial; what cannot have changed since ``before`` is taken from there. None if it is not in the file."""
+    trial = reader.trial(trial_id)
+    if trial is None:
+        return None
+    if before is not None and before.trial.id != trial_id:
+        before = None
+    run = reader.run(trial.run_id)
+    count = reader.query("SELECT count(*) FROM steps WHERE trial_id = ?", (trial_id,))[0][0]
+    if before and before.files and before.trial.snapshot == trial.snapshot:
+        files = before.files
+    else:
+        files = tuple(reader.files_of(trial.snapshot)[:FILES_LIMIT]) if trial.snapshot else ()
+    return TrialState(
+        trial=trial,
+        run=run,
+        run_state=reader.run_state(run) if run else trial.state,
+        place=_place(reader, trial, before),
+        step_count=int(count),
+        files=files,
+        seen=_seen(reader, trial_id, before),
+        cards=_cards(reader, trial_id),
+        annotations=tuple(reader.annotations(trial_id)),
+    )
+
+
+def latest_trial(reader: SessionReader) -> str | None:
+    """Return the trial to show when a session is opened: a running one, else the last that has steps, else the last."""
+    found = reader.query(
+        "SELECT trials.id FROM trials JOIN runs ON runs.id = trials.run_id "
+        "ORDER BY trials.state = 'running' DESC, trials.started_at IS NOT NULL DESC, runs.created_at DESC, "
+        "trials.started_at DESC, position LIMIT 1"
+    )
+    return found[0][0] if found else None
+
+
+def load_steps(reader: SessionReader, trial_id: str, after: int, limit: int) -> list[StepRow]:
+    """Read up to ``limit`` steps after number ``after``."""
+    found = reader.query(
+        f"SELECT {columns(StepRow)} FROM steps WHERE trial_id = ? AND number > ? ORDER BY number LIMIT ?",
+        (trial_id, after, limit),
+    )
+    return [StepRow(*row) for row in found]
+
+
+def tail_start(known: list[StepRow]) -> int:
+    """Return how many of the known steps need no second look."""
+    return max(0, len(known) - _TAIL)
+
+
+def _place(reader: SessionReader, trial: TrialRow, before: TrialState | None) -> Place:
+    count = reader.query("SELECT count(*) FROM trials")[0][0]
+    if before and len(before.place.order) == count:
+        return before.place
+    found = reader.query(
+        "SELECT trials.id, case_id FROM trials JOIN runs ON runs.id = trials.run_id "
+        "ORDER BY runs.created_at, run_id, position"
+    )
+    previous = None
+    for key, case in found:
+        if key == trial.id:
+            break
+        if case == trial.case_id:
+            previous = key
+    return Place(tuple(key for key, _ in found), previous)
+
+
+def _seen(reader: SessionReader, trial_id: str, before: TrialState | None) -> Mapping[tuple[str, str], SeenRow]:
+    known = before.seen if before else {}
+    since = max((row.step for row in known.values()), default=-1)
+    found = reader.query(f"SELECT {columns(SeenRow)} FROM seen WHERE trial_id = ? AND step >= ?", (trial_id, since))
+    fresh = {(row[1], row[2]): SeenRow(*row) for row in found}
+    return {**known, **fresh} if fresh.keys() - known.keys() else known or fresh
+
+
+def _cards(reader: SessionReader, trial_id: str) -> tuple[Card, ...]:
+    cards = []
+    for row in reader.scores(trial_id):
+        try:
+            card = json.loads(reader.text(row.card_blob))
+        except (KeyError, ValueError):
+            continue
+        if isinstance(card, dict):
+            cards.append(card)
+    return tuple(cards)
+
+
+# -- what is said about a trial
+
+GLYPHS = {"queued": "·", "running": "▸", "interrupted": "‖", "done": "✓", "failed": "✗", "cancelled": "⊘"}
+
+
+def state_of(state: TrialState) -> str:
+    """Return the state of the trial as a person should see it, ``interrupted`` included."""
+    if state.trial.state in {"queued", "running"} and state.run_state not in {"queued", "running"}:
+        return "interrupted" if state.run_state == "interrupted" else state.run_state
+    return state.trial.state
+
+
+def header(state: TrialState) -> str:
+    """Return the sentence of the header: agent, model, case, which trial, spend and state."""
+    trial = state.trial
+    order = state.place.order
+    at = order.index(trial.id) + 1 if trial.id in order else 1
+    shown = state_of(state)
+    words = {
+        "queued": "waiting for the engine…",
+        "running": "live",
+        "interrupted": "interrupted — press u to resume",
+    }.get(shown, shown)
+    if shown == "failed":
+        words = f"failed: {trial.error or (state.run.error if state.run else '') or 'no reason was recorded'}"
+    model = trial.model.rpartition("/")[2] if trial.model.startswith("local/") else trial.model
+    parts = [trial.agent, "local" if trial.model == "local" else model, trial.case_name or trial.case_id]
+    parts.append(f"trial {at} of {len(order)}")
+    if trial.cost_usd:
+        parts.append(money(trial.cost_usd))
+    return " · ".join([*parts, f"{GLYPHS[shown]} {words}"])
+
+
+def working(state: TrialState, steps: int) -> str:
+    """Return what stands below the steps of a trial at work, "" below the others."""
+    if state.trial.state == "running" and state.run_state == "running":
+        return "▸ the model is at work…" if steps else ""
+    return ""
+
+
+def money(usd: float) -> str:
+    """Return US dollars with as many digits as matter."""
+    return f"${usd:,.2f}" if usd >= 1 else f"${usd:.3f}" if usd >= 0.0995 else f"${usd:.4f}".replace("$0.0000", "$0")
+
+
+def size_of(count: int) -> str:
+    """Return a size in bytes for reading: ``812 B``, ``3.2 kB``, ``1.0 MB``."""
+    if count < 1000:
+        return f"{count} B"
+    return f"{count / 1000:.1f} kB" if count < 1_000_000 else f"{count / 1_000_000:.1f} MB"

@@ -1,0 +1,135 @@
+"""The frames of the Trajectory mode around the widgets that paint: repository, steps and score."""
+
+from __future__ import annotations
+
+from rich.markup import escape
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widgets import Static
+
+from workbench.app.trajectory.latest import Latest
+from workbench.app.trajectory.loading import Card, TrialState, state_of
+from workbench.app.trajectory.repository_pane import Coverage, RepositoryPane
+from workbench.app.trajectory.score_pane import ScorePane
+from workbench.app.trajectory.scores import judge_of, title
+from workbench.app.trajectory.step_list import StepList
+from workbench.text import one_line
+
+_NO_SCORES = {
+    "queued": "Scores come when the README is there.",
+    "running": "Scores come when the README is there.",
+    "interrupted": "The engine stopped before the README was scored. Press u to resume.",
+    "failed": "The trial failed, so nothing was scored.",
+    "cancelled": "The trial was cancelled, so nothing was scored.",
+}
+
+
+class Pane(Vertical):
+    """A frame; ``short`` is its name where panes are tabs."""
+
+    short = ""
+
+    def titled(self, title: str, subtitle: str = "") -> None:
+        """Set the title and subtitle in the frame, taken literally."""
+        self.border_title = escape(title)
+        self.border_subtitle = escape(subtitle)
+
+    def on_latest_finished(self, message: Latest.Finished) -> None:
+        """Bring a result of a thread to this pane's own code, and a failure to the person."""
+        message.stop()
+        error = message.loader.settle(message)
+        if error is not None and "closed database" not in str(error):
+            sentence = one_line(str(error) or type(error).__name__, 400)
+            self.notify(sentence, title=self.short, severity="error", timeout=10)
+
+
+class Repository(Pane):
+    """Where the agent has been."""
+
+    short = "Repository"
+
+    def compose(self) -> ComposeResult:
+        """Compose the tree and the legend."""
+        yield RepositoryPane(id="tree")
+        yield Static("", id="legend")
+
+    def show_coverage(self, coverage: Coverage) -> None:
+        """Say how much of the repository the agent has read."""
+        lines = ["● read  ○ listed", "· never opened"]
+        if coverage.files:
+            share = round(100 * coverage.bytes_read / coverage.bytes) if coverage.bytes else 0
+            percent = "<1" if coverage.bytes_read and not share else str(min(share, 100))
+            lines += ["", f"seen {coverage.read:,} of {coverage.files:,} files", f"{percent} % of the bytes"]
+        self.query_one("#legend", Static).update("\n".join(lines))
+
+
+class Steps(Pane):
+    """What happened."""
+
+    short = "Steps"
+
+    def compose(self) -> ComposeResult:
+        """Compose the heading and the list."""
+        yield Static("", id="steps-heading", markup=False)
+        yield StepList(id="steps")
+
+    def on_resize(self) -> None:
+        """Fit the heading to the columns."""
+        self.call_after_refresh(self.show_heading)
+
+    def show_heading(self) -> None:
+        """Show the heading of the columns that have room."""
+        self.query_one("#steps-heading", Static).update(self.query_one(StepList).heading())
+
+    def show_count(self, state: TrialState, following: bool) -> None:
+        """Show how many steps there are and, while live, whether the newest is followed."""
+        steps = self.query_one(StepList)
+        behind = len(steps.steps) - 1 - steps.cursor
+        subtitle = ""
+        if state.live:
+            newer = f"{behind:,} newer · G follows" if behind > 0 else "G follows"
+            subtitle = "▸ following" if following else newer
+        self.titled(f"Steps {state.step_count:,}", subtitle)
+
+
+class Score(Pane):
+    """How the outcome was scored; one scorecard of possibly several is shown."""
+
+    short = "Score"
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._cards: tuple[Card, ...] = ()
+        self._wanted: tuple[object, object] | None = None
+
+    def compose(self) -> ComposeResult:
+        """Compose the criteria."""
+        yield ScorePane(id="criteria")
+
+    def show_scores(self, state: TrialState) -> None:
+        """Show the scorecard by the rubric and judge that were chosen last, if there is one."""
+        pane = self.query_one(ScorePane)
+        self._cards = state.cards
+        if not state.cards:
+            self.titled("Score")
+            pane.show(None, _NO_SCORES.get(state_of(state), "There are no scores."))
+            return
+        chosen = next((card for card in state.cards if _key(card) == self._wanted), state.cards[0])
+        switch = " ▾" if len(state.cards) > 1 else ""
+        self.titled(
+            f"Score {title(chosen)} · {one_line(str(chosen.get('rubric')), 30)}{switch}",
+            judge_of(chosen).partition(":")[0],
+        )
+        pane.show(chosen, "")
+
+    def next_rubric(self, state: TrialState) -> None:
+        """Show the next scorecard."""
+        shown = self.query_one(ScorePane).card
+        at = next((index for index, card in enumerate(self._cards) if card == shown), 0)
+        if self._cards:
+            self._wanted = _key(self._cards[(at + 1) % len(self._cards)])
+            self.show_scores(state)
+
+
+def _key(card: Card) -> tuple[object, object]:
+    return card.get("rubric"), card.get("judge")

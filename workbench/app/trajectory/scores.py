@@ -1,0 +1,127 @@
+"""A scorecard's JSON made ready to be shown: tiers, criteria, their evidence, and the sentences about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.app.trajectory.loading import Card
+from workbench.text import one_line
+
+TIER_NAMES = {1: "Structural", 2: "Sections", 3: "Accuracy", 4: "Quality"}
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """One piece of evidence; ``start`` and ``end`` are characters of the README."""
+
+    kind: str
+    text: str
+    start: int | None
+    end: int | None
+    path: str | None
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One criterion."""
+
+    key: str
+    title: str
+    points: float | None
+    maximum: float
+    reason: str
+    judged_by: str
+    samples: tuple[float, ...]
+    proofs: tuple[Proof, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """One tier; ``points`` is None when it is unscored, and ``why`` then says the reason."""
+
+    number: int
+    name: str
+    points: float | None
+    maximum: float
+    why: str
+    criteria: tuple[Item, ...]
+
+
+def tiers_of(card: Card) -> tuple[Tier, ...]:
+    """Return the tiers of a decoded scorecard; whatever is odd in it is shown as well as possible."""
+    by_tier: dict[int, list[Item]] = {}
+    for raw in card.get("criteria") or ():
+        if isinstance(raw, dict):
+            by_tier.setdefault(int(raw.get("tier") or 0), []).append(_item(raw))
+    tiers = []
+    for number in sorted(by_tier):
+        items = by_tier[number]
+        missing = [item for item in items if item.points is None]
+        scored = None if missing else sum(item.points or 0 for item in items)
+        why = next((item.reason for item in missing if item.reason), "no reason was recorded") if missing else ""
+        tiers.append(
+            Tier(
+                number,
+                TIER_NAMES.get(number, f"Tier {number}"),
+                scored,
+                sum(item.maximum for item in items),
+                one_line(why, 200),
+                tuple(items),
+            )
+        )
+    return tuple(tiers)
+
+
+def _item(raw: dict[str, object]) -> Item:
+    proofs = raw.get("evidence")
+    samples = raw.get("samples")
+    return Item(
+        key=str(raw.get("key") or ""),
+        title=one_line(str(raw.get("title") or raw.get("key") or "?"), 60),
+        points=_number(raw.get("points")),
+        maximum=_number(raw.get("maximum")) or 0.0,
+        reason=one_line(str(raw.get("reason") or ""), 2000),
+        judged_by=one_line(str(raw.get("judged_by") or "rule"), 60),
+        samples=tuple(float(x) for x in samples) if isinstance(samples, list) else (),
+        proofs=tuple(_proof(item) for item in proofs if isinstance(item, dict)) if isinstance(proofs, list) else (),
+    )
+
+
+def _proof(raw: dict[str, object]) -> Proof:
+    start, end, line = (raw.get(name) for name in ("start", "end", "line"))
+    return Proof(
+        kind=str(raw.get("kind") or ""),
+        text=str(raw.get("text") or ""),
+        start=start if isinstance(start, int) else None,
+        end=end if isinstance(end, int) else None,
+        path=str(raw["path"]) if raw.get("path") else None,
+        line=line if isinstance(line, int) else None,
+    )
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def points(value: float | None) -> str:
+    """Return points for reading: ``12``, ``7.5``, ``?`` when unscored."""
+    return "?" if value is None else f"{round(value, 1):g}"
+
+
+def title(card: Card) -> str:
+    """Return ``82 / 100`` or, with unscored tiers, ``52 / 70``."""
+    tiers = tiers_of(card)
+    scored = [tier for tier in tiers if tier.points is not None]
+    if not scored:
+        return "? unscored"
+    got = sum(tier.points or 0 for tier in scored)
+    return f"{points(got)} / {points(sum(tier.maximum for tier in scored))}"
+
+
+def judge_of(card: Card) -> str:
+    """Return who judged, in words: the offline judge is named as what it is."""
+    judge = one_line(str(card.get("judge") or ""), 60)
+    if judge in {"offline", "offline judge"}:
+        return "offline judge: compares with facts, no model"
+    return f"judge {judge}" if judge else "rules only"

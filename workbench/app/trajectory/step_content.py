@@ -1,0 +1,260 @@
+"""What one step says: thought, action, observation and the raw call, each as a document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from workbench.app.trajectory.document import Document, Line, heading, joined, note, plain
+from workbench.app.trajectory.loading import money, size_of
+from workbench.app.trajectory.syntax import code
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import CallRow, StepRow
+
+TABS = ("Thought", "Action", "Observation", "Raw")
+SHOWN_AT_FIRST = 64_000
+"""Bytes of a content that are read and shown until the user asks for more."""
+GROWTH = 16
+_ANSWER_LIMIT = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class StepContent:
+    """The document of one tab of a step; ``empty`` names the tabs that have nothing to show."""
+
+    tab: str
+    document: Document
+    empty: frozenset[str]
+
+
+def load_content(reader: SessionReader, step: StepRow, wanted: str | None, limit: int = SHOWN_AT_FIRST) -> StepContent:
+    """Read and lay out the wanted tab of a step, or the one that says most if that is empty or none is wanted."""
+    answer = _text(reader, step.answer_blob, _ANSWER_LIMIT)
+    thought, action = split_answer(answer)
+    if step.kind in {"plan", "invalid"} and not action:
+        thought = answer.strip()
+    empty = set()
+    if not thought:
+        empty.add("Thought")
+    if not step.observation_blob:
+        empty.add("Observation")
+    if step.call_id is None and not answer:
+        empty.add("Raw")
+    tab = wanted if wanted and wanted not in empty else _telling(step, empty)
+    if tab == "Thought":
+        document = _thought(step, thought)
+    elif tab == "Observation":
+        document = _observation(reader, step, limit)
+    elif tab == "Raw":
+        document = _raw(reader, step, answer, limit)
+    else:
+        document = _action(step, action)
+    return StepContent(tab, document, frozenset(empty))
+
+
+def with_remarks(content: StepContent, remarks: Sequence[str]) -> StepContent:
+    """Return the content with people's remarks on the step above it."""
+    if not remarks:
+        return content
+    lines = [Line(f"✎ {one_line(text, 2000)}", ((0, 2_002, "notice"),), indent=2) for text in remarks]
+    document = content.document
+    return replace(content, document=replace(document, lines=(*lines, Line(""), *document.lines)))
+
+
+def split_answer(answer: str) -> tuple[str, str]:
+    """Return what stands before ``<json>`` and what stands inside it ("" where there is no such tag)."""
+    before, tag, rest = answer.partition("<json>")
+    if not tag:
+        return answer.strip(), ""
+    rest = rest.lstrip()
+    try:
+        # The README inside may itself hold a closing tag: only the decoder knows where the object ends.
+        return before.strip(), rest[: json.JSONDecoder(strict=False).raw_decode(rest)[1]]
+    except ValueError:
+        return before.strip(), rest.rpartition("</json>")[0].strip() or rest.strip()
+
+
+def _telling(step: StepRow, empty: set[str]) -> str:
+    order = {"tool": ("Observation", "Action"), "plan": ("Thought",), "invalid": ("Thought", "Raw")}
+    for tab in order.get(step.kind, ("Action",)):
+        if tab not in empty:
+            return tab
+    return "Action"
+
+
+def _thought(step: StepRow, thought: str) -> Document:
+    if not thought:
+        return note("The model wrote nothing before its action.")
+    body = plain(thought)
+    return joined([_problem(step), body]) if step.problem else body
+
+
+def _problem(step: StepRow) -> Document:
+    text = f"! {step.problem}" if step.kind == "invalid" else f"✗ {step.problem}"
+    return Document(
+        (Line(text, ((0, len(text), "warn" if step.kind == "invalid" else "bad"),), indent=2), Line("")), text
+    )
+
+
+def _action(step: StepRow, action: str) -> Document:
+    parts: list[Document] = []
+    if step.problem:
+        parts.append(_problem(step))
+    if step.kind == "error":
+        parts.append(note("No answer was received, so there is no action.", "Raw lists the attempts."))
+        return joined(parts)
+    parts.append(heading(step.action, step.target))
+    if not action:
+        parts.append(note("", "The answer holds no action; Raw shows it as it came."))
+        return joined(parts)
+    try:
+        decoded = json.loads(action, strict=False)
+    except ValueError:
+        return joined([*parts, note(""), code(action, "action.txt")])
+    long_texts: list[Document] = []
+    if isinstance(decoded, dict) and isinstance(decoded.get("kwargs"), dict):
+        decoded["kwargs"] = {key: _shortened(key, value, long_texts) for key, value in decoded["kwargs"].items()}
+    pretty = json.dumps(decoded, indent=2, ensure_ascii=False)
+    return joined([*parts, note(""), _bare(code(pretty, "action.json")), *long_texts])
+
+
+def _shortened(key: str, value: Any, long_texts: list[Document]) -> Any:
+    """Move a text of several lines out of the JSON, where it would be one endless line."""
+    if not isinstance(value, str) or len(value) < 200:
+        return value
+    long_texts += [note(""), heading(key, f"{len(value):,} characters"), plain(value)]
+    return f"… {len(value):,} characters, below"
+
+
+def _observation(reader: SessionReader, step: StepRow, limit: int) -> Document:
+    if not step.observation_blob:
+        return note("This step brought no observation.")
+    size = step.observation_size or reader.size(step.observation_blob)
+    text = _text(reader, step.observation_blob, limit)
+    path = step.target if step.action == "read_file" else "list.json" if step.action == "list_directory" else ""
+    document = code(text, path if not text.startswith("Error:") else "", cut=_cut(size, limit))
+    return joined([_problem(step), document]) if step.problem else document
+
+
+def _cut(size: int, limit: int) -> str | None:
+    if size <= limit:
+        return None
+    return f"… {size_of(size - limit)} of {size_of(size)} are not shown. Press + for more."
+
+
+def _raw(reader: SessionReader, step: StepRow, answer: str, limit: int) -> Document:
+    call = reader.call(step.call_id) if step.call_id is not None else None
+    if call is None:
+        return joined([note("The call of this step is not in the session; this is the answer.", ""), plain(answer)])
+    parts = [_facts(call)]
+    parts += _messages(reader, call, limit)
+    if call.error:
+        parts += [note(""), heading("error", call.error_kind or ""), plain(call.error, style="bad")]
+    if call.reasoning_blob:
+        reasoning = _text(reader, call.reasoning_blob, limit)
+        parts += [note(""), _role("reasoning", len(reasoning)), plain(reasoning)]
+    if call.answer_blob:
+        raw = _text(reader, call.answer_blob, limit)
+        parts += [note(""), _role("answer", reader.size(call.answer_blob), call.finish_reason or ""), plain(raw)]
+    return joined(parts)
+
+
+def _messages(reader: SessionReader, call: CallRow, limit: int) -> list[Document]:
+    """Return the newest messages that fit into ``limit`` bytes, in their order."""
+    listed: list[tuple[str, str]] = [
+        tuple(item) for item in json.loads(_text(reader, call.messages_blob, None) or "[]")
+    ]
+    parts: list[list[Document]] = []
+    room = limit
+    for role, digest in reversed(listed):
+        if room <= 0:
+            break
+        size = reader.size(digest)
+        text = _text(reader, digest, min(room, limit // 4 if len(listed) > 4 else room))
+        shown = len(text.encode("utf-8", "replace"))
+        body = plain(text, cut=_cut(size, shown) if size > shown + 8 else None)
+        parts.append([note(""), _role(role, size), body])
+        room -= shown
+    left_out = len(listed) - len(parts)
+    documents = [document for group in reversed(parts) for document in group]
+    if left_out:
+        word = "message is" if left_out == 1 else "messages are"
+        documents = [
+            note(""),
+            plain(f"… {left_out:,} earlier {word} not shown. Press + for more.", style="notice"),
+            *documents,
+        ]
+    return documents
+
+
+def _role(role: str, size: int, detail: str = "") -> Document:
+    text = f"▎{role}"
+    behind = "  ".join(item for item in (size_of(size), detail) if item)
+    whole = f"{text}  {behind}"
+    return Document((Line(whole, ((0, len(text), "role"), (len(text), len(whole), "dim"))),), text)
+
+
+def _facts(call: CallRow) -> Document:
+    """Return a table of what was asked of which model, and what it took."""
+    answered = (
+        f"{call.model} (answered by {call.answered_by})" if call.answered_by not in (None, call.model) else call.model
+    )
+    rows = [
+        ("model", answered),
+        ("settings", _settings(call.sampling)),
+        ("tokens", _tokens(call)),
+        ("latency", f"{call.latency_s:.2f} s" if call.latency_s is not None else "–"),
+        ("cost", money(call.cost_usd) if call.cost_usd is not None else "unknown"),
+        ("attempts", _attempts(call.attempts)),
+        ("source", call.source),
+    ]
+    lines = []
+    for name, value in rows:
+        text = f"{name:<9} {value}"
+        lines.append(Line(text, ((0, 9, "dim"),), indent=10))
+    return Document(tuple(lines), "\n".join(line.text for line in lines))
+
+
+def _settings(sampling: str) -> str:
+    try:
+        decoded = json.loads(sampling)
+    except ValueError:
+        return sampling
+    if not isinstance(decoded, dict):
+        return str(decoded)
+    kept = [f"{key} {value}" for key, value in decoded.items() if value not in (None, [], "")]
+    return " · ".join(kept) or "the provider's defaults"
+
+
+def _tokens(call: CallRow) -> str:
+    if call.prompt_tokens is None:
+        return "–"
+    cached = f" ({call.cached_tokens:,} cached)" if call.cached_tokens else ""
+    return f"{call.prompt_tokens:,} in{cached} · {call.completion_tokens or 0:,} out"
+
+
+def _attempts(attempts: str) -> str:
+    try:
+        decoded = json.loads(attempts)
+    except ValueError:
+        return attempts
+    if not isinstance(decoded, list):
+        return str(decoded)
+    errors = [str(item.get("error")) for item in decoded if isinstance(item, dict) and item.get("error")]
+    return f"{len(decoded)}" + (f": {'; '.join(errors)}" if errors else "")
+
+
+def _bare(document: Document) -> Document:
+    return Document(tuple(Line(line.text, line.spans, indent=line.indent) for line in document.lines), document.text)
+
+
+def _text(reader: SessionReader, digest: str | None, limit: int | None) -> str:
+    try:
+        return reader.text(digest, limit)
+    except KeyError:
+        return "(This text is missing from the session file.)"

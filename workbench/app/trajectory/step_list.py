@@ -1,0 +1,173 @@
+"""The steps of a trial as a virtual list: only what is on the screen is ever formatted."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.message import Message
+
+from workbench.app.trajectory.loading import tail_start
+from workbench.app.trajectory.virtual import Painted, Part, fit
+from workbench.session.rows import StepRow
+from workbench.text import one_line
+
+
+class StepList(Painted):
+    """Number, action, target, tokens, seconds and cost of each step, under a heading; one step is selected."""
+
+    ALLOW_SELECT = False
+
+    class Selected(Message):
+        """Another step was selected; ``by_user`` tells whether by a person."""
+
+        def __init__(self, step: StepRow | None, by_user: bool) -> None:
+            super().__init__()
+            self.step = step
+            self.by_user = by_user
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.steps: list[StepRow] = []
+        self.cursor = 0
+        self.annotated: frozenset[int] = frozenset()
+        self.working = ""
+        self._costs = False
+
+    @property
+    def selected(self) -> StepRow | None:
+        """The selected step."""
+        return self.steps[self.cursor] if self.cursor < len(self.steps) else None
+
+    def clear(self) -> None:
+        """Show no steps."""
+        self.steps = []
+        self.cursor = 0
+        self._resized()
+        self.scroll_to(y=0, animate=False, immediate=True)
+
+    def put(self, fresh: list[StepRow], *, after: int) -> bool:
+        """Replace everything behind the first ``after`` steps; returns whether the selected step is another row now."""
+        if self.steps[after:] == fresh:
+            return False
+        before = self.selected
+        self.steps[after:] = fresh
+        self._costs = self._costs or any(step.cost_usd for step in fresh)
+        self.cursor = max(0, min(self.cursor, len(self.steps) - 1))
+        self._resized()
+        return self.selected != before
+
+    def known_tail(self) -> tuple[int, int]:
+        """Return how many steps need no second look and the number of the last of them."""
+        keep = tail_start(self.steps)
+        return keep, self.steps[keep - 1].number if keep else 0
+
+    def select(self, index: int, *, by_user: bool = True) -> None:
+        """Select a step by its place in the list and bring it into sight."""
+        if not self.steps:
+            return
+        index = max(0, min(index, len(self.steps) - 1))
+        changed = index != self.cursor
+        old, self.cursor = self.cursor, index
+        self.keep_in_sight(index)
+        self.refresh_lines(old)
+        self.refresh_lines(index)
+        if changed or not by_user:
+            self.post_message(self.Selected(self.selected, by_user))
+
+    def select_number(self, number: int, *, by_user: bool = True) -> None:
+        """Select the step with this number."""
+        guess = number - 1
+        if not (0 <= guess < len(self.steps) and self.steps[guess].number == number):
+            guess = next((index for index, step in enumerate(self.steps) if step.number == number), -1)
+        if guess >= 0:
+            self.select(guess, by_user=by_user)
+
+    def set_working(self, sentence: str) -> None:
+        """Show one more row below the steps: what is going on, "" for nothing."""
+        if sentence != self.working:
+            self.working = sentence
+            self._resized()
+
+    def heading(self) -> str:
+        """Return the heading of the columns for the present width."""
+        return self._columns(self.scrollable_content_region.width, "#", "action", "target", "tok", "s", "$")
+
+    # -- painting
+
+    def row_count(self) -> int:
+        """Return the number of steps, and one more while something is going on."""
+        return len(self.steps) + bool(self.working)
+
+    def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
+        """Return one step."""
+        if y >= len(self.steps):
+            return [(fit(f"  {self.working}", width), "running")], ""
+        step = self.steps[y]
+        fill = ("cursor" if self.has_focus else "cursor-blurred") if y == self.cursor else ""
+        number = f"{step.number:,}" + ("✎" if step.number in self.annotated else "")
+        tokens = (step.prompt_tokens or 0) + (step.completion_tokens or 0)
+        tok = f"{tokens:,}" if tokens else "–"
+        seconds = f"{step.seconds:.1f}" if step.seconds is not None else "–"
+        cost = f"{step.cost_usd:.4f}" if step.cost_usd else "–"
+        target = one_line(step.target, 400)
+        if step.kind in {"invalid", "error"}:
+            glyph = "!" if step.kind == "invalid" else "✗"
+            again = " — asked again" if step.kind == "invalid" else ""
+            said = one_line(f"{step.action}{again}" if step.kind == "invalid" else step.problem or step.action, 400)
+            text = self._columns(width, number, None, f"{glyph} {said}", tok, seconds, cost)
+            return [(text, "warn" if step.kind == "invalid" else "bad")], fill
+        text = self._columns(width, number, one_line(step.action, 60), target, tok, seconds, cost)
+        head = self._number_width() + 1
+        style = {"respond": "ok", "plan": "dim"}.get(step.kind, "")
+        return [(text[:head], "dim"), (text[head:], style)], fill
+
+    def _number_width(self) -> int:
+        return max(3, len(f"{len(self.steps):,}") + 1)
+
+    def _columns(
+        self, width: int, number: str, action: str | None, target: str, tokens: str, seconds: str, cost: str
+    ) -> str:
+        first = self._number_width()
+        wide = width >= 46
+        tail = f" {fit(tokens, 7 if wide else 6, right=True)}{fit(seconds, 6 if wide else 5, right=True)}"
+        if self._costs and width >= 58:
+            tail += fit(cost, 8, right=True)
+        tail += " "
+        room = width - first - 1 - len(tail)
+        if action is None:
+            return f"{fit(number, first, right=True)} {fit(target, room)}{tail}"
+        named = min(14, max(9, room // 2))
+        return f"{fit(number, first, right=True)} {fit(action, named)} {fit(target, room - named - 1)}{tail}"
+
+    # -- moving
+
+    def move(self, rows: int) -> None:
+        """Select the step so many rows on."""
+        self.select(self.cursor + rows)
+
+    def go_to_end(self, last: bool) -> None:
+        """Select the first or the last step."""
+        self.select(len(self.steps) - 1 if last else 0)
+
+    def on_click(self, event: events.Click) -> None:
+        """Select the step under the mouse."""
+        y = event.y + self.scroll_offset.y
+        if y < len(self.steps):
+            self.select(y)
+
+    def on_resize(self) -> None:
+        """Keep the selected step in sight."""
+        self._resized()
+        if self.steps:
+            self.keep_in_sight(self.cursor)
+
+    def on_focus(self) -> None:
+        """Repaint the selected step."""
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """Repaint the selected step."""
+        self.refresh()
+
+    def _resized(self) -> None:
+        self.set_size(self.row_count())
+        self.refresh()

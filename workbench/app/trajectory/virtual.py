@@ -1,0 +1,181 @@
+"""The ground under every pane here: rows painted on demand, so that ten thousand of them cost as much as ten."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+Part = tuple[str, str]
+"""A piece of a row: its text and the name of its style ("" is the pane's own)."""
+
+STYLES = [
+    "comment",
+    "string",
+    "number",
+    "keyword",
+    "function",
+    "builtin",
+    "heading",
+    "subheading",
+    "strong",
+    "em",
+    "s",
+    "code",
+    "plain-code",
+    "link",
+    "dim",
+    "rule",
+    "bullet",
+    "added",
+    "removed",
+    "hunk",
+    "ok",
+    "bad",
+    "warn",
+    "running",
+    "unscored",
+    "notice",
+    "role",
+    "block",
+    "cursor",
+    "cursor-blurred",
+    "hit",
+    "hit-now",
+    "evidence",
+    "bar",
+    "bar-rest",
+]
+
+
+class Painted(ScrollView, can_focus=True, inherit_bindings=False):
+    """A scrollable pane that paints rows from style names; subclasses say how many rows there are and what is in them."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"row--{name}" for name in STYLES}
+
+    DEFAULT_CSS = """
+    Painted {
+        background: $background; color: $foreground; scrollbar-size-vertical: 1; overflow-x: hidden;
+        & > .row--comment { color: $foreground 55%; text-style: italic; }
+        & > .row--string { color: $text-success; }
+        & > .row--number { color: $text-warning; }
+        & > .row--keyword { color: $text-accent; }
+        & > .row--function { color: $text-primary; text-style: bold; }
+        & > .row--builtin { color: $text-secondary; }
+        & > .row--heading { color: $text-primary; text-style: bold; }
+        & > .row--subheading { color: $text-secondary; text-style: bold; }
+        & > .row--strong { text-style: bold; }
+        & > .row--em { text-style: italic; }
+        & > .row--s { text-style: strike; }
+        & > .row--code { color: $text-warning; }
+        & > .row--plain-code { color: $foreground; }
+        & > .row--link { color: $text-primary; text-style: underline; }
+        & > .row--dim { color: $foreground 55%; }
+        & > .row--rule { color: $foreground 30%; }
+        & > .row--bullet { color: $text-accent; }
+        & > .row--added { color: $text-success; }
+        & > .row--removed { color: $text-error; }
+        & > .row--hunk { color: $text-secondary; }
+        & > .row--ok { color: $text-success; }
+        & > .row--bad { color: $text-error; }
+        & > .row--warn { color: $text-warning; }
+        & > .row--running { color: $text-accent; }
+        & > .row--unscored { color: $text-secondary; }
+        & > .row--notice { color: $text-warning; text-style: italic; }
+        & > .row--role { color: $text-accent; text-style: bold; }
+        & > .row--block { background: $panel; }
+        & > .row--cursor { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
+        & > .row--cursor-blurred { background: $panel; text-style: bold; }
+        & > .row--hit { background: $warning-muted; color: $text-warning; }
+        & > .row--hit-now { background: $warning; color: auto; text-style: bold; }
+        & > .row--evidence { background: $accent-muted; color: $foreground; text-style: bold; }
+        & > .row--bar { color: $primary; }
+        & > .row--bar-rest { color: $foreground 20%; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._styles_by_name: dict[str, Style] = {}
+
+    def notify_style_update(self) -> None:
+        """Forget resolved styles: the theme or the focus changed."""
+        self._styles_by_name.clear()
+        super().notify_style_update()
+
+    def style(self, name: str) -> Style:
+        """Return the style of a name, without the pane's own background unless it sets one."""
+        found = self._styles_by_name.get(name)
+        if found is None:
+            if not name:
+                found = self.rich_style
+            elif f"row--{name}" in self.COMPONENT_CLASSES:
+                found = self.get_component_rich_style(f"row--{name}", partial=True)
+            else:
+                found = Style.null()
+            self._styles_by_name[name] = found
+        return found
+
+    def set_size(self, rows: int) -> None:
+        """Say how many rows there are."""
+        self.virtual_size = Size(self.scrollable_content_region.width, rows)
+
+    def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
+        """Return the pieces of row ``y`` and the name of the style of the whole row."""
+        raise NotImplementedError
+
+    def row_count(self) -> int:
+        """Return how many rows there are."""
+        raise NotImplementedError
+
+    def render_line(self, y: int) -> Strip:
+        """Paint one visible row."""
+        width = self.scrollable_content_region.width
+        row = y + self.scroll_offset.y
+        base = self.rich_style
+        if row >= self.row_count():
+            return Strip.blank(width, base)
+        parts, fill = self.row_parts(row, width)
+        ground = base + self.style(fill) if fill else base
+        cursor = fill.startswith("cursor")
+        segments = [
+            Segment(text, ground if cursor or not name else ground + self.style(name)) for text, name in parts if text
+        ]
+        return Strip(segments).adjust_cell_length(width, ground)
+
+    # -- moving, shared by all panes
+
+    def page_height(self) -> int:
+        """Return how many rows fit."""
+        return max(1, self.scrollable_content_region.height)
+
+    def keep_in_sight(self, row: int, *, margin: int = 0) -> None:
+        """Scroll just as much as needed to see a row."""
+        top, height = self.scroll_offset.y, self.page_height()
+        if row < top + margin:
+            self.scroll_to(y=max(0, row - margin), animate=False, immediate=True)
+        elif row >= top + height - margin:
+            self.scroll_to(y=row - height + 1 + margin, animate=False, immediate=True)
+
+    def move(self, rows: int) -> None:
+        """Go down (or, negative, up) by so many rows; panes with a cursor move that instead."""
+        self.scroll_to(y=self.scroll_offset.y + rows, animate=False, immediate=True)
+
+    def go_to_end(self, last: bool) -> None:
+        """Go to the first or the last row."""
+        self.scroll_to(y=self.row_count() if last else 0, animate=False, immediate=True)
+
+
+def fit(text: str, width: int, *, right: bool = False) -> str:
+    """Return ``text`` at exactly ``width`` cells: padded, or cut with an ellipsis."""
+    if width <= 0:
+        return ""
+    size = len(text) if text.isascii() else cell_len(text)
+    if size > width:
+        return set_cell_size(text, width - 1).rstrip().ljust(0) + "…" if width > 1 else "…"
+    return text.rjust(width + len(text) - size) if right else text.ljust(width + len(text) - size)
