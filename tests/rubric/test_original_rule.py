@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from workbench.rubric import OfflineJudge, score
 from workbench.rubric.aeo_bench import sections, structural
 
-NEEDLES = (
-    "install,pip,requirements,setup,prerequisite,dependencies,usage,how to run,run,execute,command,python,cli,"
-    "example,output,demo,sample,```"
-).split(",")
+NEEDLES = [
+    *("install", "pip", "requirements", "setup", "prerequisite", "dependencies"),
+    *("usage", "how to run", "run", "execute", "command", "python", "cli"),
+    *("example", "output", "demo", "sample", "```"),
+]
 
 
 def oracle_one(readme: str, metadata: Any, parsed: bool) -> int:
@@ -24,10 +25,9 @@ def oracle_one(readme: str, metadata: Any, parsed: bool) -> int:
     points = 5
     if len(readme) > 100:
         points += 5
-    if isinstance(metadata, dict) and metadata.get("@context") == "https://schema.org":
-        if metadata.get("@type") and metadata.get("name"):
-            points += 5
-    return points
+    if not isinstance(metadata, dict) or metadata.get("@context") != "https://schema.org":
+        return points
+    return points + 5 if metadata.get("@type") and metadata.get("name") else points
 
 
 def oracle_two(readme: str, parsed: bool) -> int:
@@ -45,11 +45,13 @@ def oracle_two(readme: str, parsed: bool) -> int:
 
 
 WORDS = st.sampled_from(
-    "install PIP Requirements setUp prerequisite dependencies usage run Execute command PYTHON cli client pipeline "
-    "example output demo SAMPLE ``` `` pi p İ Kelvin ı ß inst all # \n \t".split(" ")
+    [word.title() for word in NEEDLES]
+    + [word.upper() for word in NEEDLES]
+    + NEEDLES
+    + ["client", "pipeline", "``", "pi", "p", "İ", "ı", "ß", "K", "inst", "all", "#", "\n", "\t", " "]
 )
 READMES = st.one_of(
-    st.text(max_size=300),
+    st.text(st.characters(exclude_categories=()), max_size=300),
     st.lists(WORDS, max_size=12).map("".join),
     st.lists(WORDS, max_size=30).map(" ".join),
     st.integers(96, 105).map(lambda n: "x" * n),

@@ -87,7 +87,7 @@ def _metadata(metadata: object, parsed: bool) -> Criterion:
 
 def _remarks(metadata: object, parsed: bool) -> Criterion:
     findings = metadata_findings(metadata) if parsed else ()
-    count = f"{len(findings)} remark{'' if len(findings) == 1 else 's'}" if findings else "no remarks"
+    count = spans.counted(len(findings), "remark") if findings else "no remarks"
     evidence = tuple(Evidence("metadata", finding.message, path=finding.path) for finding in findings)
     reason = f"{count} on the metadata against schema.org's software types (no points in this rubric)"
     return Criterion(1, "metadata_remarks", "Metadata remarks", 0.0, 0.0, reason, evidence)

@@ -6,18 +6,21 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from workbench.rubric.markdown import PYTHON, SHELL, Outline
 
-_PROMPT = re.compile(r"^\s*(?:\(\w+\)\s*)?(?:[$%#>]|PS>|C:\\>)\s+")
+_PROMPT = re.compile(r"^\s*(?:\(\w+\)\s*)?(?:[$%>]|PS>|C:\\>)\s+")
 _INLINE = re.compile(r"(?<!`)`([^`\n]{2,300})`(?!`)")
+_MOST = 2_000
 _INTERPRETER = re.compile(r"^(?:\.?/?[\w./-]*/)?(?:python(?:\d(?:\.\d+)?)?|py)(?:\.exe)?$")
 _RUNNERS = frozenset({"uv", "poetry", "pipenv", "pdm", "hatch", "rye"})
 _PACKAGE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*")
 # Tools that any README may tell one to install without them being the project's dependencies.
 _TOOLING = (
     "pip setuptools wheel build virtualenv venv pipx uv poetry pytest tox nox black ruff flake8 mypy pylint isort "
-    "pre-commit coverage pytest-cov twine hatch pipenv conda"
+    "pre-commit coverage pytest-cov twine hatch pipenv conda ipython jupyter "
+    "notebook"
 )
 TOOLING = frozenset(_TOOLING.split())
 
@@ -66,9 +69,12 @@ def head(words: tuple[str, ...]) -> tuple[str, ...]:
     return words[:3] if words[1:2] in {("-m",), ("-c",)} else words[:2]
 
 
-def commands(outline: Outline) -> Iterator[Command]:
-    """Yield the commands of shell fences, unlabelled and indented code, and inline code, in the README's order."""
-    found: list[Command] = []
+def commands(outline: Outline) -> tuple[Command, ...]:
+    """Return the first 2,000 commands of shell fences, unlabelled and indented code, and inline code, in order."""
+    return tuple(sorted(islice(_commands(outline), _MOST), key=lambda command: command.start))
+
+
+def _commands(outline: Outline) -> Iterator[Command]:
     for fence in outline.fences:
         if fence.language in PYTHON:
             continue
@@ -87,13 +93,12 @@ def commands(outline: Outline) -> Iterator[Command]:
             for part in re.split(r"\s(?:&&|\|\||;)\s|;\s", bare):
                 words = normal(split(part))
                 if words:
-                    found.append(Command(words, part, start, start + len(bare)))
+                    yield Command(words, part, start, start + len(bare))
     for block in outline.blocks:
         for match in _INLINE.finditer(outline.text, block.start, block.end):
             words = normal(split(_PROMPT.sub("", match.group(1)).strip()))
             if words:
-                found.append(Command(words, match.group(1), match.start(1), match.end(1)))
-    yield from sorted(found, key=lambda command: command.start)
+                yield Command(words, match.group(1), match.start(1), match.end(1))
 
 
 def package_name(requirement: str) -> str:

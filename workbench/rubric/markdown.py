@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from markdown_it import MarkdownIt
 
-LONGEST = 200_000
+LONGEST = 100_000
 """Characters that are parsed; what comes after is not looked at by the rubrics that need structure."""
+MOST_PARTS = 1_000
+"""Headings and code blocks that are kept; of paragraphs and rows five times as many."""
 
 _NEWLINE = re.compile(r"\r\n?|\n")
 _FENCE_END = re.compile(r"^[\s>]*(`{3,}|~{3,})[ \t]*$")
@@ -73,8 +76,13 @@ class Outline:
 
 
 def outline(readme: str) -> Outline:
-    """Parse the first 200,000 characters of a README as CommonMark with tables."""
-    text = readme[:LONGEST]
+    """Parse the first 100,000 characters of a README as CommonMark with tables."""
+    return _parse(readme[:LONGEST])
+
+
+# A README is read by several criteria one after the other; parsing is by far the dearest part.
+@lru_cache(maxsize=4)
+def _parse(text: str) -> Outline:
     parser = MarkdownIt("commonmark", {"html": True}).enable("table")
     # Block structure is all that is needed; link definitions would be decoded, which lone surrogates break.
     parser.disable(["inline", "reference"])
@@ -119,4 +127,11 @@ def outline(readme: str) -> Outline:
                     headings.append(Heading(level, token.content.strip(), start, end))
                 elif token.content.strip():
                     blocks.append(Block("row" if in_table else "prose", token.content, start, end))
-    return Outline(text, tuple(headings), tuple(fences), tuple(blocks), lists, tables)
+    return Outline(
+        text,
+        tuple(headings[:MOST_PARTS]),
+        tuple(fences[:MOST_PARTS]),
+        tuple(blocks[: 5 * MOST_PARTS]),
+        lists,
+        tables,
+    )

@@ -10,6 +10,7 @@ import ast
 import re
 import sys
 from dataclasses import dataclass
+from itertools import islice
 
 from workbench.rubric import commands, spans, terms
 from workbench.rubric.judging import Brief, FactsLike, Question
@@ -20,11 +21,51 @@ from workbench.rubric.scorecard import Criterion, Evidence
 JUDGE = "offline"
 
 _INSTALL_HEADING = re.compile(r"install|require|depend|prerequisite|set\s?up|getting started|quick\s?start", re.I)
+_DEVELOPING = re.compile(r"test|develop|contribut|hacking|build", re.I)
 _NONE_NEEDED = re.compile(
-    r"standard[\s-]library|no\s+(?:\w+[\s-]+){0,2}(?:dependenc|requirement|package)|stdlib|"
-    r"(?:without|zero|needs?\s+no|not\s+need|nothing\s+(?:else|more|besides))\s+(?:\w+[\s-]+){0,3}"
-    r"(?:dependenc|package|librar|install)|dependenc\w+\W{1,8}none|nothing\s+to\s+install",
+    r"standard[\s-]library|no\s{1,5}(?:\w{1,20}[\s-]{1,5}){0,2}(?:dependenc|requirement|package)|stdlib|"
+    r"(?:without|zero|needs?\s{1,5}no|not\s{1,5}need|nothing\s{1,5}(?:else|more|besides))\s{1,5}(?:\w{1,20}[\s-]{1,5}){0,3}"
+    r"(?:dependenc|package|librar|install)|dependenc\w{1,9}\W{1,8}none|nothing\s{1,5}to\s{1,5}install",
     re.I,
+)
+_COMMON_FILES = frozenset({"main.py", "cli.py", "app.py", "__main__.py", "__init__.py", "core.py", "run.py"})
+_USES = re.compile(
+    r"\b(?:uses?|using|requires?|needs?|built (?:on|with)|based on|depends? on|imports?|powered by)\s{1,3}(?:the\s{1,3})?"
+    r"[`'\"*]{0,2}([A-Za-z][\w-]{1,40})[`'\"*]{0,2}\s{1,3}(?:python\s{1,3})?(?:module|library|package|framework)\b",
+    re.I,
+)
+_NOT_NAMES = frozenset(
+    [
+        *(
+            "standard",
+            "python",
+            "following",
+            "same",
+            "external",
+            "third-party",
+            "this",
+            "core",
+            "main",
+            "popular",
+            "single",
+        ),
+        *(
+            "built-in",
+            "builtin",
+            "another",
+            "any",
+            "no",
+            "one",
+            "a",
+            "an",
+            "own",
+            "other",
+            "that",
+            "its",
+            "your",
+            "small",
+        ),
+    ]
 )
 FULL_COVERAGE = 0.7
 """Share of the facts' weighted words, near each other, that earns full points: paraphrase needs room."""
@@ -45,7 +86,7 @@ class Reading:
 
 def read(brief: Brief, outline: Outline) -> Reading:
     """Read the README of a brief."""
-    found = tuple(commands.commands(outline))
+    found = commands.commands(outline)
     return Reading(
         brief.readme, outline, terms.tokens(outline.text), found, Project.known_from(brief.facts, brief.view)
     )
@@ -59,8 +100,9 @@ def purpose(question: Question, facts: FactsLike, reading: Reading) -> Criterion
     found = terms.coverage(wanted, reading.words)
     measure = 0.6 * found.together + 0.4 * found.share
     points = question.maximum * ramp(measure)
+    spelled = terms.spelled(facts.main_purpose)
     reason = f"{found.together:.0%} of the purpose's words stand in one paragraph, {found.share:.0%} anywhere" + (
-        f"; missing: {', '.join(found.missing[:6])}" if found.missing else ""
+        f"; missing: {', '.join(spelled[item] for item in found.missing[:6])}" if found.missing else ""
     )
     evidence = [spans.fact(facts.main_purpose)]
     if found.end > found.start:
@@ -99,7 +141,7 @@ def _named(wanted: list[str], reading: Reading) -> tuple[float, str, list[Eviden
         pattern = re.compile(
             r"(?<![\w-])" + re.sub("-", "[-_.]", re.escape(name).replace(r"\-", "-")) + r"(?![\w])", re.I
         )
-        places = [match.span() for match in pattern.finditer(outline.text)]
+        places = [match.span() for match in islice(pattern.finditer(outline.text), 200)]
         inside = [place for place in places if any(a <= place[0] and place[1] <= b for a, b in installing)]
         if inside:
             full.append(name)
@@ -138,7 +180,12 @@ def _none_needed(reading: Reading) -> tuple[float, str, list[Evidence]]:
 def _inventions(facts: FactsLike, reading: Reading) -> list[tuple[str, Evidence]]:
     allowed = {commands.package_name(name) for name in facts.dependencies} | commands.TOOLING
     found: dict[str, tuple[str, Evidence]] = {}
+    outline = reading.outline
+    developing = [outline.section(h) for h in outline.headings[1:] if _DEVELOPING.search(h.text)]
     for command in reading.commands:
+        # What one needs to work on the project is more than what it needs to run; the facts list only the latter.
+        if any(start <= command.start < end for start, end in developing):
+            continue
         packages, files = commands.installs(command)
         for name in packages:
             if name not in allowed and not reading.project.owns(name):
@@ -151,6 +198,12 @@ def _inventions(facts: FactsLike, reading: Reading) -> list[tuple[str, Evidence]
     for name, place in _imports(reading):
         if name not in sys.stdlib_module_names and not reading.project.has_module(name, allowed):
             found.setdefault(name.lower(), (f"imports {spans.quote(name, 40)}, which is not the project's", place))
+    for match in islice(_USES.finditer(reading.outline.text), 50):
+        name = match.group(1)
+        known = name in sys.stdlib_module_names or name.lower() in sys.stdlib_module_names | _NOT_NAMES
+        if not known and not reading.project.has_module(name, allowed):
+            place = spans.at(reading.readme, *match.span())
+            found.setdefault(name.lower(), (f"says that it uses {spans.quote(name, 40)}, which it does not", place))
     return list(found.values())
 
 
@@ -211,7 +264,9 @@ def _alike(
     if words[:2] == ("python", main_file) or (module and words[:3] == ("python", "-m", module)):
         return 0.85, "runs the right file, in another way than the facts"
     name = main_file.rsplit("/", 1)[-1]
-    if name and any(word.rsplit("/", 1)[-1] == name for word in words) and len(words) > 1:
+    # ``main.py`` is everybody's file name: only with its folder does it mean this project's.
+    name = main_file if name in _COMMON_FILES else name
+    if name and any(word == name or word.endswith(f"/{name}") for word in words) and len(words) > 1:
         return 0.6, f"a command uses {name}, but not as the facts do"
     return 0.0, ""
 

@@ -23,12 +23,12 @@ _PLACEHOLDER = re.compile(
     re.I,
 )
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\s|$)|\n|$)")
-_LINK = re.compile(r"\[[^\]\n]*\]\(([^)\n]*)\)")
+_LINK = re.compile(r"\[[^\[\]\n]{0,300}\]\(([^()\n]{0,500})\)")
 _INSTALL = re.compile(r"install|set\s?up|getting started|quick\s?start|requirement|prerequisite|dependenc", re.I)
 _USAGE = re.compile(r"usage|use|run|quick\s?start|getting started|command|how to|cli", re.I)
 _DETAIL = re.compile(r"option|feature|api|argument|flag|reference|configur|example|function|parameter|output", re.I)
 _SHINGLE = 8
-FULL_WORDS = 90
+FULL_WORDS = 80
 """Distinct content stems from which a README has enough substance for full points."""
 
 
@@ -75,8 +75,8 @@ def formatting(question: Question, reading: Reading) -> Criterion:
 
 
 def substance(reading: Reading) -> float:
-    """Return 0–1: how many distinct content stems there are, of 90 wanted; straight from a tenth on."""
-    return min(1.0, len({token.stem for token in reading.words}) / FULL_WORDS)
+    """Return 0–1: how many distinct content stems there are, of 80 wanted."""
+    return float(min(1.0, (len({token.stem for token in reading.words}) / FULL_WORDS) ** 0.8))
 
 
 def repetition(reading: Reading) -> tuple[float, Evidence | None]:
@@ -165,7 +165,9 @@ def _placeholders(reading: Reading) -> _Measure:
     if not places:
         return _Measure(1.0, 2, "no placeholder text")
     first = spans.at(reading.readme, *places[0].span())
-    return _Measure(max(0.0, 1 - 0.5 * len(places)), 2, f"{len(places)} placeholders such as {first.text!r}", first)
+    return _Measure(
+        max(0.0, 1 - 0.5 * len(places)), 2, f"{spans.counted(len(places), 'placeholder')} such as {first.text!r}", first
+    )
 
 
 def _covered(reading: Reading, pattern: re.Pattern[str], name: str, maximum: float, *, needs_code: bool) -> _Measure:
@@ -188,7 +190,7 @@ def _examples(reading: Reading) -> _Measure:
     if not fences:
         return _Measure(0.0, 1.5, "no code examples")
     evidence = spans.at(reading.readme, fences[0].start, fences[0].end)
-    return _Measure(min(1.0, len(fences) / 3), 1.5, f"{len(fences)} code examples", evidence)
+    return _Measure(min(1.0, len(fences) / 3), 1.5, spans.counted(len(fences), "code example"), evidence)
 
 
 def _reference(reading: Reading, reference: str | None) -> _Measure:
@@ -208,8 +210,8 @@ def _headings(reading: Reading) -> _Measure:
     tops = sum(heading.level == 1 for heading in heads)
     empty = sum(not heading.text for heading in heads)
     share = min(1.0, len(heads) / 4) - 0.2 * min(2, len(jumps)) - (0.2 if tops != 1 else 0) - 0.2 * min(2, empty)
-    said = f"{len(heads)} headings" + (f", {len(jumps)} level jumps" if jumps else "")
-    said += "" if tops == 1 else f", {tops} titles"
+    said = spans.counted(len(heads), "heading") + (f", {spans.counted(len(jumps), 'level jump')}" if jumps else "")
+    said += "" if tops == 1 else f", {spans.counted(tops, 'title')}"
     return _Measure(max(0.0, share), 3, said, _mark(reading, jumps[0]) if jumps else None)
 
 
@@ -222,13 +224,17 @@ def _fences(reading: Reading) -> _Measure:
         place = spans.at(reading.readme, opened[0].start, opened[0].start + 80)
         return _Measure(0.2, 2.5, "a code fence is never closed", place)
     named = sum(bool(fence.language) for fence in fences) / len(fences)
-    return _Measure(0.6 + 0.4 * named, 2.5, f"{len(fences)} closed code blocks, {named:.0%} with a language")
+    return _Measure(
+        0.6 + 0.4 * named, 2.5, f"{spans.counted(len(fences), 'closed code block')}, {named:.0%} with a language"
+    )
 
 
 def _lists(reading: Reading) -> _Measure:
     outline = reading.outline
     if outline.lists or outline.tables:
-        return _Measure(1.0, 1.25, f"{outline.lists} list items, {outline.tables} tables")
+        return _Measure(
+            1.0, 1.25, f"{spans.counted(outline.lists, 'list item')}, {spans.counted(outline.tables, 'table')}"
+        )
     shells = sum(fence.language in SHELL for fence in outline.fences)
     return _Measure(0.3 if shells else 0.0, 1.25, "no lists or tables")
 
@@ -243,5 +249,5 @@ def _links(reading: Reading) -> _Measure:
     if not targets:
         return _Measure(0.8, 1.25, "no links")
     return _Measure(
-        1 - len(bad) / len(targets), 1.25, f"{len(targets)} links" + (f", {len(bad)} broken" if bad else "")
+        1 - len(bad) / len(targets), 1.25, spans.counted(len(targets), "link") + (f", {len(bad)} broken" if bad else "")
     )

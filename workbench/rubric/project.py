@@ -14,7 +14,10 @@ _SKIPPED = frozenset({"tests", "test", "docs", "doc", "examples", "benchmarks", 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """Names that belong to a project. ``files`` is None when the repository was not at hand."""
+    """Names that belong to a project.
+
+    ``files`` holds the visible files' names without folders, None when the repository was not at hand.
+    """
 
     modules: frozenset[str]
     packages: frozenset[str]
@@ -34,8 +37,9 @@ class Project:
             packages.update(package_name(word) for item in said for word in item.split() if re.search(r"\w-\w", word))
         files = None
         if view is not None:
-            files = frozenset(entry.path for entry in view.files)
-            modules.update(_module_names(files))
+            paths = [entry.path for entry in view.files]
+            files = frozenset(path.rsplit("/", 1)[-1] for path in paths)
+            modules.update(_module_names(paths))
         packages.update(package_name(name) for name in modules)
         packages.discard("")
         return Project(frozenset(modules), frozenset(packages), files)
@@ -61,7 +65,7 @@ class Project:
         if self.files is None or re.search(r"[<>{}$*\[\]]|^(your|my|path|example|/|~)", path):
             return False
         name = path.rsplit("/", 1)[-1]
-        return not any(entry.rsplit("/", 1)[-1] == name for entry in self.files)
+        return name not in self.files
 
 
 def _module_names(paths: Iterable[str]) -> set[str]:

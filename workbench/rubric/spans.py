@@ -24,6 +24,11 @@ def quote(text: str, width: int = _SHOWN) -> str:
     return sound(one_line(text[: width * 4], width))
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, plural where it has to be."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def at(readme: str, start: int, end: int) -> Evidence:
     """Return evidence for the half-open span ``start:end`` of the README."""
     start = max(0, min(start, len(readme)))

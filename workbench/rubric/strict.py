@@ -27,7 +27,7 @@ _USAGE = re.compile(
 )
 _EXAMPLES = re.compile(r"\b(examples?|demos?|samples?|quick\s?start|tutorial|usage)\b", re.I)
 _UNPARSED = "not looked at: the answer does not parse"
-_LEAST_WORDS = 5
+_LEAST_WORDS = 3
 
 
 def structural(brief: Brief, *, parsed: bool) -> list[Criterion]:
@@ -160,10 +160,11 @@ def _examples(brief: Brief, page: Outline) -> Criterion:
     project = Project.known_from(brief.facts, brief.view)
     runnable: list[Evidence] = []
     rejected: list[tuple[str, Evidence]] = []
+    found = commands.commands(page)
     for fence in page.fences:
         if fence.indented or not fence.code.strip():
             continue
-        problem = _problem(fence, page, project)
+        problem = _problem(fence, found, project)
         place = spans.at(brief.readme, fence.start, fence.end)
         if problem is None:
             runnable.append(place)
@@ -175,13 +176,13 @@ def _examples(brief: Brief, page: Outline) -> Criterion:
         for heading in page.headings[1:]
     )
     share = min(1.0, 0.4 * len(runnable) + (0.2 if under else 0.0))
-    reason = f"{len(runnable)} runnable fenced examples" + (", under a heading for them" if under else "")
+    reason = spans.counted(len(runnable), "runnable fenced example") + (", under a heading for them" if under else "")
     reason += f"; not counted: {'; '.join(text for text, _ in rejected[:3])}" if rejected else ""
     evidence = (*runnable[:4], *(place for _, place in rejected[:3]))
     return Criterion(2, "examples", title, round(maximum * share, 1), maximum, reason, evidence)
 
 
-def _problem(fence: Fence, page: Outline, project: Project) -> str | None:
+def _problem(fence: Fence, found: tuple[commands.Command, ...], project: Project) -> str | None:
     """Return why a fence is not a runnable example of this project, None if it is one."""
     if not fence.closed:
         return "the fence is never closed"
@@ -189,7 +190,7 @@ def _problem(fence: Fence, page: Outline, project: Project) -> str | None:
         return _python_problem(fence.code, project)
     if fence.language and fence.language not in SHELL:
         return f"{spans.quote(fence.language, 20)} is neither shell nor Python"
-    inside = [c for c in commands.commands(page) if fence.start <= c.start < fence.end]
+    inside = [c for c in found if fence.start <= c.start < fence.end]
     if not inside:
         return "no command in it"
     if all(any(commands.installs(command)) for command in inside):
@@ -215,4 +216,5 @@ def _python_problem(code: str, project: Project) -> str | None:
 
 def _names(text: str, known: frozenset[str]) -> bool:
     lowered = text.lower()
-    return any(re.search(rf"(?<![\w]){re.escape(name.lower())}(?!\w)", lowered) for name in known if name)
+    words = {*re.findall(r"\w+", lowered), *re.findall(r"\w+(?:-\w+)+", lowered)}
+    return any(name.lower() in words for name in known)

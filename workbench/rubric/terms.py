@@ -72,6 +72,14 @@ def weights(text: str) -> dict[str, float]:
     return {token.stem: PALE_WEIGHT if token.stem in _PALE_STEMS else 1.0 for token in tokens(text)}
 
 
+def spelled(text: str) -> dict[str, str]:
+    """Return stem → the word as the text spells it first, for showing."""
+    words: dict[str, str] = {}
+    for token in tokens(text):
+        words.setdefault(token.stem, text[token.start : token.end])
+    return words
+
+
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """Which wanted stems a text has: ``share`` anywhere, ``together`` within 60 words, and where that is."""

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+from dataclasses import FrozenInstanceError
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.rubric import Criterion, Evidence, Scorecard, Spread
+
+POINTS = st.none() | st.integers(0, 30).map(float)
+TEXTS = st.text(max_size=20)
+EVIDENCE = st.builds(
+    Evidence,
+    kind=st.sampled_from(["readme", "metadata", "fact", "file", "judge"]),
+    text=TEXTS,
+    start=st.none() | st.integers(0, 99),
+    end=st.none() | st.integers(0, 99),
+    path=st.none() | TEXTS,
+    line=st.none() | st.integers(1, 99),
+)
+CRITERIA = st.builds(
+    Criterion,
+    tier=st.integers(1, 4),
+    key=TEXTS,
+    title=TEXTS,
+    points=POINTS,
+    maximum=st.integers(0, 30).map(float),
+    reason=TEXTS,
+    evidence=st.lists(EVIDENCE, max_size=2).map(tuple),
+    judged_by=TEXTS,
+    samples=st.lists(st.integers(0, 12).map(float), max_size=3).map(tuple),
+)
+CARDS = st.builds(
+    Scorecard,
+    rubric=TEXTS,
+    judge=TEXTS,
+    criteria=st.lists(CRITERIA, max_size=8).map(tuple),
+    spread=st.lists(st.builds(Spread, TEXTS, st.integers(2, 5), *[st.floats(0, 30)] * 4), max_size=2).map(tuple),
+)
+
+
+@given(CARDS)
+def test_a_scorecard_survives_json(card: Scorecard) -> None:
+    assert Scorecard.from_json(json.loads(json.dumps(card.to_json()))) == card
+
+
+@given(CARDS)
+def test_sums_hold_only_what_is_scored(card: Scorecard) -> None:
+    for number, tier in card.tiers.items():
+        mine = [c for c in card.criteria if c.tier == number]
+        assert (tier.points is None) == any(c.points is None for c in mine)
+        assert tier.maximum == sum(c.maximum for c in mine)
+    scored = [t for t in card.tiers.values() if t.points is not None]
+    assert card.total == (sum(t.points for t in scored) if scored else None)
+    assert card.out_of == sum(t.maximum for t in scored)
+
+
+def line(tier: int, points: float | None, maximum: float) -> Criterion:
+    return Criterion(tier, "k", "t", points, maximum, "because")
+
+
+def test_unscored_is_not_zero() -> None:
+    card = Scorecard("aeo-bench", "m", (line(1, 15, 15), line(3, None, 30)))
+    assert card.tiers[3].points is None
+    assert (card.total, card.out_of) == (15, 15)
+    assert Scorecard("aeo-bench", "m", (line(3, None, 30),)).total is None
+
+
+@pytest.mark.parametrize(
+    ("points", "passed"), [((15.0, 45.0), True), ((15.0, 44.9), False), ((40.0, None), None), ((65.0, None), True)]
+)
+def test_sixty_passes_and_a_missing_tier_leaves_it_open(points: tuple[float | None, ...], passed: bool | None) -> None:
+    card = Scorecard("r", "m", tuple(line(n, p, 60.0) for n, p in enumerate(points, 1)))
+    assert card.passed is passed
+
+
+def test_values_at_the_border_are_frozen() -> None:
+    with pytest.raises(FrozenInstanceError):
+        line(1, 1, 1).points = 2  # type: ignore[misc]

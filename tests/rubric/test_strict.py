@@ -1,0 +1,188 @@
+"""The strict rubric: headings that are headings, sections that say something, examples that could run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from workbench.errors import UsageError
+from workbench.rubric import NO_FACTS_POINTS, Criterion, OfflineJudge, Scorecard, rubrics, score
+
+
+@dataclass(frozen=True)
+class Truth:
+    main_purpose: str = "Count words"
+    dependencies: tuple[str, ...] = ()
+    run_command: str = "python wordcount.py notes.txt"
+    key_features: tuple[str, ...] = ("totals of several files",)
+    must_mention: tuple[str, ...] = ("--top", "total", "standard input")
+    main_file: str = "wordcount.py"
+
+
+META = {"@context": "https://schema.org", "@type": "SoftwareSourceCode", "name": "n", "description": "d"}
+
+
+async def strict(readme: str, metadata: object = None, **options: Any) -> Scorecard:
+    given = {"parsed": True, "facts": Truth(), "reference_readme": None, "view": None, "judge": OfflineJudge()}
+    return await score(readme, META if metadata is None else metadata, rubric="strict", **{**given, **options})
+
+
+def pick(card: Scorecard, key: str) -> Criterion:
+    return next(criterion for criterion in card.criteria if criterion.key == key)
+
+
+async def test_the_sentence_that_earns_everything_in_the_original_earns_nothing() -> None:
+    card = await strict("A client pipeline. sampled")
+    assert card.tiers[2].points == 0
+
+
+async def test_headings_inside_fences_do_not_count() -> None:
+    card = await strict("# T\n\n```\n## Installation\n\npip install it now please\n```\n")
+    assert pick(card, "installation").points == 0
+    assert pick(card, "installation").reason == "no heading for installation"
+
+
+@pytest.mark.parametrize(
+    "heading", ["## Installation", "### 2. Installing", "Setup\n-----", "## Getting Started", "## Requirements:"]
+)
+async def test_real_headings_of_all_kinds_count(heading: str) -> None:
+    readme = f"# T\n\n{heading}\n\nDo this to install it:\n\n```bash\npip install -e .\n```\n"
+    found = pick(await strict(readme), "installation")
+    assert found.points == 8
+    assert found.evidence[0].line == 3
+    assert readme[found.evidence[0].start : found.evidence[0].end].startswith(heading.split("\n")[0])
+
+
+@pytest.mark.parametrize(
+    ("body", "share"),
+    [("", 0.1), ("Soon.", 0.1), ("Copy the file somewhere.", 0.5), ("word " * 20, 0.75), ("```bash\nx y\n```", 0.9)],
+)
+async def test_sections_need_content(body: str, share: float) -> None:
+    found = pick(
+        await strict(f"# T\n\n## Usage\n\n{body}\n\n## License\n\nMIT, and a good many more words than five.\n"),
+        "usage",
+    )
+    assert found.points == pytest.approx(9 * share, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("fence", "problem"),
+    [
+        ("```bash\npython wordcount.py a.txt\n```", None),
+        ("```\n$ python wordcount.py a.txt\n```", None),
+        ("```python\nfrom wordcount import count\ncount('a')\n```", None),
+        ("```pycon\n>>> import wordcount\n>>> wordcount.count('a')\n1\n```", None),
+        ("~~~sh\npython3 wordcount.py\n~~~", None),
+        ("```python\ndef broken(:\n```", "not valid Python"),
+        ("```python\nimport flask\nflask.run()\n```", "does not use this project"),
+        ("```python\nx = 1\n```", "calls nothing"),
+        ("```bash\npip install wordcount\n```", "only installs"),
+        ("```bash\nls -l\n```", "no command of this project"),
+        ("```json\n{}\n```", "neither shell nor Python"),
+        ("```bash\n# only a comment\n```", "no command in it"),
+        ("```bash\npython wordcount.py a.txt", "never closed"),
+    ],
+)
+async def test_only_fences_that_could_run_are_examples(fence: str, problem: str | None) -> None:
+    found = pick(await strict(f"# T\n\nText.\n\n{fence}\n"), "examples")
+    if problem is None:
+        assert found.points == 3.2
+        assert found.reason == "1 runnable fenced example"
+    else:
+        assert found.points == 0
+        assert problem in found.reason
+        assert "line 5" in found.reason
+
+
+async def test_two_runnable_examples_under_their_heading_earn_all() -> None:
+    block = "```bash\npython wordcount.py a.txt\n```\n"
+    assert pick(await strict(f"# T\n\n## Examples\n\n{block}\n{block}"), "examples").points == 8
+
+
+@pytest.mark.parametrize(
+    ("metadata", "points"),
+    [
+        (META, 5),
+        ({**META, "@context": "http://schema.org/"}, 5),
+        ({**META, "@type": "Recipe"}, 3),
+        ({**META, "name": 5}, 3.5),
+        ({**META, "colour": "red"}, 4.5),
+        ({**META, "colour": "red", "codeRepository": "no url"}, 4),
+        ({**META, "author": "Somebody"}, 5),
+        ({"@context": "https://schema.org", "@type": "SoftwareSourceCode", "name": "n"}, 4),
+        ({}, 0),
+        ([], 0),
+        ("text", 0),
+    ],
+)
+async def test_metadata_is_checked_against_the_vocabulary(metadata: object, points: float) -> None:
+    assert pick(await strict("# T", metadata), "metadata").points == points
+
+
+async def test_the_original_shows_the_same_findings_without_points() -> None:
+    card = await score(
+        "# T",
+        {**META, "colour": "red"},
+        parsed=True,
+        rubric="aeo-bench",
+        facts=Truth(),
+        reference_readme=None,
+        view=None,
+        judge=OfflineJudge(),
+    )
+    (remark,) = card.remarks
+    assert (remark.points, remark.maximum) == (0, 0)
+    assert [evidence.path for evidence in remark.evidence] == ["colour"]
+    assert card.tiers[1].maximum == 15
+
+
+async def test_must_mention_items_are_found_as_words() -> None:
+    found = pick(await strict("# T\n\nUse --TOP to see totals. Subtotally. standard\ninput"), "must_mention")
+    assert found.points == 4
+    missing = pick(await strict("# T\n\n--topmost, totally"), "must_mention")
+    assert missing.points == 0
+    assert "--top, total, standard input" in missing.reason
+
+
+async def test_without_facts_what_needs_them_is_unscored() -> None:
+    for rubric in ("strict", "aeo-bench"):
+        card = await score(
+            "# T\n\nSome text.",
+            META,
+            parsed=True,
+            rubric=rubric,
+            facts=None,
+            reference_readme=None,
+            view=None,
+            judge=OfflineJudge(),
+        )
+        assert card.tiers[3].points is None
+        assert card.out_of == 70
+        assert card.tiers[4].points is not None
+
+
+async def test_a_case_without_facts_gets_the_original_s_fifteen_on_request() -> None:
+    common: dict[str, Any] = {"facts": None, "reference_readme": None, "view": None, "judge": OfflineJudge()}
+    card = await score("# T\n\nx", META, parsed=True, rubric="aeo-bench", without_facts=NO_FACTS_POINTS, **common)
+    assert card.tiers[3].points == pytest.approx(15)
+    empty = await score("", META, parsed=True, rubric="aeo-bench", without_facts=NO_FACTS_POINTS, **common)
+    assert empty.tiers[3].points == 0
+
+
+async def test_facts_that_state_nothing_leave_their_criterion_unscored() -> None:
+    card = await strict("# T\n\nText.", facts=replace(Truth(), main_purpose="", run_command="", key_features=()))
+    assert {c.key for c in card.criteria if c.points is None} == {"purpose", "run_command", "key_features"}
+
+
+async def test_an_unknown_rubric_is_refused_with_a_sentence() -> None:
+    with pytest.raises(UsageError, match=r"There is no rubric 'x'; use aeo-bench or strict\."):
+        await score("", {}, parsed=True, rubric="x", facts=None, reference_readme=None, view=None, judge=OfflineJudge())
+
+
+def test_rubrics_are_listed_with_their_maxima() -> None:
+    assert [info.name for info in rubrics()] == ["aeo-bench", "strict"]
+    for info in rubrics():
+        assert info.maximum == sum(maximum for _, _, maximum in info.tiers) == 100
+        assert info.description
