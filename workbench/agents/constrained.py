@@ -16,7 +16,6 @@ _TEXT_SUFFIXES = {".py", ".toml", ".cfg", ".txt", ".ini", ".in", ".json", ".yaml
 _MOST_CHOICES = 40
 _DEFINITION = re.compile(r"^(?:async )?def ([a-zA-Z]\w*)\(|^class ([A-Z]\w*)", re.MULTILINE)
 _REQUIREMENT = re.compile(r"""^\s*["']?([A-Za-z][\w.-]*)(?:\[[\w,-]+\])?\s*(?:[<>=~!]=?[^"'\n]*)?["']?,?\s*$""")
-_PROSE = "[A-Za-z0-9 ,'()/_-]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +98,11 @@ def _readme(knowledge: Knowledge) -> list[str]:
     described = [f"{_in_json(f'- `{name}`: ')} line" for name in knowledge.names[:6]]
     reference = f" {_in_json(chr(10))} ".join(described) if described else 'bullet "\\\\n" bullet'
     return [
-        "sentence ::= [A-Z] [a-z] " + _PROSE + '{20,150} "."',
-        "line ::= [A-Z] [a-z] " + _PROSE + '{12,90} "."',
+        # Words and single separators only: free punctuation invites a small model to loop.
+        "name ::= [A-Za-z] [A-Za-z0-9_']{0,14}",
+        'gap ::= " " | ", "',
+        'sentence ::= [A-Z] [a-z]{1,12} (gap name){5,24} "."',
+        'line ::= [A-Z] [a-z]{1,12} (gap name){2,12} "."',
         'bullet ::= "- " line',
         f"install ::= {install}",
         # A word is an option or a plain name: free characters invite endless punctuation.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from workbench.agents.constrained import Knowledge, defined_names, grammar, readable, required_distributions
 from workbench.agents.desk import Conversation, Desk, OutOfSteps
 from workbench.agents.protocol import SYSTEM, Submission, first_message
 
+_MANIFESTS = {"pyproject.toml", "requirements.txt", "setup.cfg"}  # where dependencies are declared
 _ENOUGH_FILES = 3  # a small model's window holds no more beside the conversation
 
 
@@ -34,13 +37,20 @@ def known_to(desk: Desk, *, may_respond: bool = True, must_respond: bool = False
 
 
 def _next_shape(desk: Desk) -> str:
+    """Return the shape of the next answer: list the root first, then sources before tests, then hand in."""
     if not desk.listed_folders:
         return grammar(Knowledge(desk.assignment.name, folders=(".",), may_respond=False))
     knowledge = known_to(desk)
-    sources_left = any(path.endswith(".py") for path in knowledge.files)
-    enough = len(desk.read) >= _ENOUGH_FILES or desk.steps_left <= 2 or not (knowledge.files or knowledge.folders)
-    read_something = any(path.endswith(".py") for path in desk.read) or not sources_left
-    return grammar(known_to(desk, may_respond=enough or (read_something and len(desk.read) > 1), must_respond=enough))
+    sources = tuple(path for path in knowledge.files if path.endswith(".py") and "test" not in path.lower())
+    folders = tuple(path for path in knowledge.folders if "test" not in path.lower())
+    read_sources = [path for path in desk.read if path.endswith(".py")]
+    enough = len(desk.read) >= _ENOUGH_FILES or desk.steps_left <= 2 or not (sources or folders or knowledge.files)
+    if not read_sources and not enough and (sources or folders):
+        return grammar(replace(knowledge, files=sources, folders=() if sources else folders, may_respond=False))
+    manifests = tuple(path for path in knowledge.files if path in _MANIFESTS)
+    if manifests and not enough:
+        return grammar(replace(knowledge, files=manifests, folders=(), may_respond=False))
+    return grammar(replace(knowledge, may_respond=bool(read_sources) or enough, must_respond=enough))
 
 
 class WhiteAgent:

