@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from workbench.rubric import offline_accuracy, offline_quality
+from workbench.rubric import offline_accuracy, offline_dependencies, offline_quality
 from workbench.rubric.judging import Brief, Question, unscored
 from workbench.rubric.markdown import outline
+from workbench.rubric.offline_reading import JUDGE, Reading, read
 from workbench.rubric.scorecard import Criterion
 
 
 class OfflineJudge:
     """Compares the README with the facts (tier 3) and measures its form (tier 4); the same input, the same points."""
 
-    name = offline_accuracy.JUDGE
+    name = JUDGE
 
     async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
         """Return one criterion for each question; those that need facts are unscored without them."""
-        reading = offline_accuracy.read(brief, outline(brief.readme))
+        reading = read(brief, outline(brief.readme))
         return [self._answer(tier, question, brief, reading) for question in brief.questions]
 
-    def _answer(self, tier: int, question: Question, brief: Brief, reading: offline_accuracy.Reading) -> Criterion:
+    def _answer(self, tier: int, question: Question, brief: Brief, reading: Reading) -> Criterion:
         match question.key:
             case "clarity":
                 return offline_quality.clarity(question, reading)
@@ -32,7 +33,7 @@ class OfflineJudge:
             case "purpose":
                 return offline_accuracy.purpose(question, brief.facts, reading)
             case "dependencies":
-                return offline_accuracy.dependencies(question, brief.facts, reading)
+                return offline_dependencies.dependencies(question, brief.facts, reading)
             case "run_command":
                 return offline_accuracy.run_command(question, brief.facts, reading)
             case "key_features":

@@ -14,7 +14,7 @@ from itertools import pairwise
 from workbench.rubric import spans, terms
 from workbench.rubric.judging import Question
 from workbench.rubric.markdown import SHELL, Heading
-from workbench.rubric.offline_accuracy import JUDGE, Reading
+from workbench.rubric.offline_reading import JUDGE, Reading
 from workbench.rubric.scorecard import Criterion, Evidence
 
 _PLACEHOLDER = re.compile(

@@ -62,7 +62,7 @@ class Project:
 
     def lacks(self, path: str) -> bool:
         """Return whether a file named in a command is certainly not in the repository."""
-        if self.files is None or re.search(r"[<>{}$*\[\]]|^(your|my|path|example|/|~)", path):
+        if self.files is None or re.search(r"[<>{}$*\[\]]|^(your|my|path|example|docs?/|/|~)", path):
             return False
         name = path.rsplit("/", 1)[-1]
         return name not in self.files
