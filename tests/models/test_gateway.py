@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import os
+import sys
 import time
 
 import pytest
@@ -313,3 +315,26 @@ async def test_no_key_reaches_the_log_even_if_the_server_echoes_it(gateway, loop
     assert any(KEY in seen.headers.get("authorization", "") for seen in loopback_server.seen)
     assert KEY not in repr(log.calls)
     assert KEY not in str([str(call.error) for call in log.calls])
+
+
+async def test_a_proxy_of_the_environment_does_not_stand_before_loopback(loopback_server, tmp_path) -> None:
+    code = (
+        "import asyncio, sys\n"
+        "from workbench.models import Message, Request, Limits\n"
+        "from workbench.models.gateway import Gateway\n"
+        "class Log:\n"
+        "    def recall(self, request, nth): return None\n"
+        "    def record(self, call): pass\n"
+        "gateway = Gateway(Log(), Limits(tries=1), base_url=sys.argv[1])\n"
+        "print(asyncio.run(gateway.complete(Request('openai/m', (Message('user', 'Hi'),), 'agent'))).text)\n"
+    )
+    environment = {**os.environ, "HTTP_PROXY": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9"}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", code, loopback_server.base_url),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=environment,
+    )
+    said, complained = await process.communicate()
+    # Nothing but the answer: LiteLLM neither prints nor warns, also not at the end of the process.
+    assert (said.decode().strip(), complained.decode()) == ("Hello.", "")

@@ -19,11 +19,13 @@ from workbench.models import (
     count_tokens,
     default_model,
     describe_models,
+    limits_of,
     model_error,
     sampling_for,
 )
 from workbench.models.failures import asked_wait
 from workbench.models.secrets import scrub
+from workbench.settings import Settings
 
 
 def test_the_digest_is_of_what_is_asked_only() -> None:
@@ -115,6 +117,12 @@ def test_defaults_follow_the_papers_and_the_keys_present() -> None:
     qwen = sampling_for("openrouter/qwen/qwen3-235b-a22b", "evaluator")
     assert (qwen.temperature, qwen.top_p, qwen.top_k) == (0.7, 0.8, 20)
     assert "sk-aaaaaaaaaaaa" not in repr(describe_models(key))
+
+
+def test_no_spend_limit_in_the_settings_is_none_in_the_gateway() -> None:
+    limits = limits_of(Settings(concurrency=3, spend_limit=0.0, max_tries=0))
+    assert (limits.concurrency, limits.spend_usd, limits.tries) == (3, None, 1)
+    assert limits_of(Settings(spend_limit=2.5)).spend_usd == 2.5
 
 
 def test_windows_are_known_without_litellm() -> None:

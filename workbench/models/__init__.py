@@ -14,6 +14,7 @@ from workbench.models.defaults import (
     count_tokens,
     default_model,
     describe_models,
+    limits_of,
     sampling_for,
 )
 from workbench.models.types import (
@@ -72,6 +73,7 @@ __all__ = [
     "count_tokens",
     "default_model",
     "describe_models",
+    "limits_of",
     "model_error",
     "sampling_for",
 ]

@@ -11,7 +11,8 @@ from functools import cache
 from pathlib import Path
 
 from workbench.models.local_files import LOCAL_NAMES, LOCAL_WINDOW, local_model_status
-from workbench.models.types import Message, Sampling
+from workbench.models.types import Limits, Message, Sampling
+from workbench.settings import Settings
 
 # Defaults from the literature: AEO-Bench (agent and judge) and DocGenBench (evaluators).
 _HOSTED = {
@@ -103,6 +104,17 @@ def sampling_for(model: str, purpose: str) -> Sampling:
     if "gpt-5" in name:
         return Sampling(temperature=1.0, reasoning_effort="medium" if purpose == "evaluator" else None)
     return _SAMPLING.get(purpose, _SAMPLING["agent"])
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Return the limits that the user's settings set for a run."""
+    return Limits(
+        concurrency=settings.concurrency,
+        timeout_s=settings.request_timeout,
+        total_s=settings.request_total_time,
+        tries=max(1, settings.max_tries),
+        spend_usd=settings.spend_limit or None,
+    )
 
 
 @cache

@@ -30,7 +30,7 @@ _PREFIX = re.compile(r"^(?:litellm\.)?\w*(?:Error|Exception)\w*(?:: | - )")
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _UNKNOWN_SETTING = re.compile(
-    r"unsupported|not support|unrecognized|unknown|unexpected|not permitted|extra inputs", re.I
+    r"unsupported|n[o']t support|unrecognized|unknown|unexpected|not permitted|extra inputs", re.I
 )
 
 

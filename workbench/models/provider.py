@@ -31,6 +31,15 @@ class Target:
     local: bool = False
 
 
+def _keep_loopback_direct() -> None:
+    """Let no proxy of the environment stand between this machine and itself."""
+    for name in ("NO_PROXY", "no_proxy"):
+        known = [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
+        wanted = [host for host in ("127.0.0.1", "localhost", "::1") if host not in known]
+        if wanted and "*" not in known:
+            os.environ[name] = ",".join([*known, *wanted])
+
+
 def load() -> Any:
     """Return the module ``litellm``, imported once and told to neither print, log, phone home nor retry."""
     global _litellm
@@ -39,6 +48,7 @@ def load() -> Any:
     with _loading:
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # or the import waits for the network
         os.environ.setdefault("LITELLM_LOG", "CRITICAL")
+        _keep_loopback_direct()
         import litellm
 
         litellm.suppress_debug_info = True
