@@ -1,0 +1,41 @@
+"""Reports: a session, or one work item of it, as Markdown, HTML, JSON or CSV, for people and for other programs.
+
+Others use :func:`write_report`; ``workbench show`` also uses :mod:`workbench.reports.items` (which item does a person
+mean) and :mod:`workbench.reports.records` (rows as JSON values). Importing this front door costs nothing: the formats
+load when a report is written.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FORMATS = ("md", "html", "json", "csv")
+
+__all__ = ["FORMATS", "write_report"]
+
+
+def write_report(session: Path, format: str, out: Path | None, item: str | None = None) -> Path | str:
+    """Write a report on a session; blocks while it reads, so call it from a thread worker.
+
+    Args:
+        session: The session file.
+        format: One of :data:`FORMATS`. ``csv`` has one line per trial; a session without trials, or an ``item`` of a
+            regeneration run, gives one line per candidate.
+        out: Where to write it; the file appears complete or not at all. None returns the text.
+        item: Only this trial or task: its id or a unique beginning of it.
+
+    Returns:
+        The path written, or the text.
+
+    Raises:
+        UsageError: The format or item is unknown, or ``out`` is a session.
+        SessionError: The session cannot be read.
+        ReportError: The report cannot be written, for example because the disk is full.
+    """
+    from workbench.reports.composing import compose
+    from workbench.reports.writing import check_place, write_atomically
+
+    if out is None:
+        return "".join(compose(session, format, item))
+    check_place(out, session)
+    return write_atomically(out, compose(session, format, item))

@@ -1,0 +1,32 @@
+"""From a session file to the text of a report, in one consistent look while an engine may be writing."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from workbench.errors import UsageError
+from workbench.reports import FORMATS
+from workbench.reports.contents import read_contents
+from workbench.reports.items import find_item
+from workbench.session.reader import SessionReader
+
+_MODULES = {"md": "markdown_report", "html": "html_report", "json": "json_report", "csv": "csv_report"}
+
+
+def compose(session: Path, format: str, item: str | None) -> Iterator[str]:
+    """Yield the report piece by piece.
+
+    Raises:
+        UsageError: The format or the item is unknown; at the first piece.
+        SessionError: The session cannot be read.
+    """
+    if format not in _MODULES:
+        raise UsageError(f"There is no report format {format!r}; choose from {', '.join(FORMATS)}.")
+    renderer = importlib.import_module(f"workbench.reports.{_MODULES[format]}")
+    with SessionReader(session) as reader:
+        # One read transaction: the tables of a report agree with each other although a run goes on.
+        reader.query("BEGIN")
+        chosen = None if item is None else find_item(reader, item)
+        yield from renderer.render(reader, read_contents(reader, chosen))

@@ -1,0 +1,149 @@
+"""What a report is about: the runs and items of a session, read in one consistent look."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.reports.items import Item, all_items, short_ids
+from workbench.reports.regenerated import Regenerated, regenerated
+from workbench.reports.spread import Spread, spreads
+from workbench.session.reader import SessionReader
+from workbench.session.rows import AnnotationRow, RunRow, ScoreRow, TrialRow
+
+PREFERRED_RUBRIC = "aeo-bench"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run with its state as a person should see it; ``regenerated`` only where it is a regeneration run."""
+
+    row: RunRow
+    state: str
+    items: int
+    regenerated: Regenerated | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A trial with its scores, the preferred rubric first."""
+
+    row: TrialRow
+    scores: tuple[ScoreRow, ...]
+
+    @property
+    def main(self) -> ScoreRow | None:
+        """Return the score that tables show first."""
+        return self.scores[0] if self.scores else None
+
+    def score(self, judged: tuple[str, str]) -> ScoreRow | None:
+        """Return the score by (rubric, judge)."""
+        return next((score for score in self.scores if (score.rubric, score.judge) == judged), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """All that a report needs besides the long texts, which stay in the file until they are written out."""
+
+    name: str
+    created_at: str | None
+    created_by: str
+    file: str
+    runs: tuple[Run, ...]
+    trials: tuple[Trial, ...]
+    judged: tuple[tuple[str, str], ...]
+    spread: tuple[Spread, ...]
+    annotations: tuple[AnnotationRow, ...]
+    short: dict[str, str]
+    item: Item | None = None
+
+    @property
+    def regenerations(self) -> tuple[tuple[Run, Regenerated], ...]:
+        """Return the regeneration runs with what came of them."""
+        return tuple((run, run.regenerated) for run in self.runs if run.regenerated is not None)
+
+    def remarks(self, item: str) -> list[AnnotationRow]:
+        """Return the remarks on one item."""
+        return [remark for remark in self.annotations if remark.item == item]
+
+
+def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
+    """Read what a report on the session, or on one item of it, is about."""
+    meta = reader.meta()
+    every: dict[str, list[ScoreRow]] = {}
+    for score in sorted(reader.scores(), key=lambda row: (row.rubric != PREFERRED_RUBRIC, row.rubric, row.judge)):
+        every.setdefault(score.trial_id, []).append(score)
+    wanted_trial, wanted_task = _wanted(reader, item)
+    trials = tuple(
+        Trial(row, tuple(every.get(row.id, ())))
+        for row in reader.trials()
+        if item is None or row.id == wanted_trial
+    )
+    judged: dict[tuple[str, str], None] = {}
+    for trial in trials:
+        judged |= {(score.rubric, score.judge): None for score in trial.scores}
+    kept_runs = {trial.row.run_id for trial in trials}
+    runs = []
+    for row in reader.runs():
+        outcome = regenerated(reader, row, wanted_task) if row.kind == "regenerate" else None
+        if item is not None and row.id not in kept_runs and not (outcome and outcome.tasks):
+            continue
+        items = len(outcome.tasks) if outcome else sum(trial.row.run_id == row.id for trial in trials)
+        runs.append(Run(row, reader.run_state(row), items, outcome))
+    return Contents(
+        name=meta.get("name") or reader.path.stem,
+        created_at=meta.get("created_at"),
+        created_by=meta.get("created_by", ""),
+        file=reader.path.name,
+        runs=tuple(runs),
+        trials=trials,
+        judged=tuple(sorted(judged, key=lambda pair: (pair[0] != PREFERRED_RUBRIC, *pair))),
+        spread=tuple(spreads([(trial.row, trial.scores) for trial in trials])),
+        annotations=tuple(reader.annotations()),
+        short=dict(short_ids(all_items(reader))),
+        item=item,
+    )
+
+
+def _wanted(reader: SessionReader, item: Item | None) -> tuple[str | None, str | None]:
+    if item is None:
+        return None, None
+    if item.kind == "candidate":
+        candidate = reader.candidate(item.id)
+        return None, candidate.task_id if candidate else item.id
+    return (item.id, None) if item.kind == "trial" else (None, item.id)
+
+
+def card_of(reader: SessionReader, score: ScoreRow) -> dict[str, Any]:
+    """Return the whole scorecard as plain JSON data (see ``workbench.rubric.Scorecard.to_json``)."""
+    card = json.loads(reader.text(score.card_blob))
+    return card if isinstance(card, dict) else {}
+
+
+def evidence_words(evidence: dict[str, Any]) -> str:
+    """Return one piece of evidence as a line: where it stands, then what it says."""
+    kind, text = str(evidence.get("kind", "")), str(evidence.get("text", ""))
+    place = str(evidence.get("path") or "")
+    if evidence.get("line") is not None:
+        place = f"{place}:{evidence['line']}" if place else f"line {evidence['line']}"
+    return f"{kind} {place}: {text}" if place else f"{kind}: {text}"
+
+
+def seen_words(reader: SessionReader, trial: TrialRow) -> str:
+    """Return how much of the repository the agent looked at, "" where that is not known."""
+    if not trial.snapshot:
+        return ""
+    sizes = dict(reader.files_of(trial.snapshot))
+    if not sizes:
+        return ""
+    read = {row.path for row in reader.seen(trial.id) if row.how == "read"} & sizes.keys()
+    total = sum(sizes.values())
+    part = f", {100 * sum(sizes[path] for path in read) / total:.0f} % of the bytes" if total else ""
+    return f"read {len(read)} of {len(sizes)} files{part}"
+
+
+def tier_points(score: ScoreRow | None) -> Sequence[float | None]:
+    """Return the points of tiers 1 to 4."""
+    return (None,) * 4 if score is None else (score.tier1, score.tier2, score.tier3, score.tier4)

@@ -1,0 +1,73 @@
+"""Long texts for pages that people read: cut where they grow too long, and always said so."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from workbench.reports import wording
+from workbench.session.reader import SessionReader
+from workbench.text import clean
+
+_LONGEST = 16_000
+_SHORT = 600
+_ALLOWANCE = 3_000_000
+README_LIMIT = 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The beginning of a text without control sequences; ``size`` is the whole text's in bytes."""
+
+    text: str
+    size: int
+    cut: bool
+
+    @property
+    def words(self) -> str:
+        """Return the size, and that the text was cut where it was."""
+        return f"{wording.size(self.size)}, cut" if self.cut else wording.size(self.size)
+
+
+class Excerpts:
+    """Reads texts of a session for one report.
+
+    A report with ten thousand observations of a megabyte must still open: once a report has spent its allowance,
+    each further text is shortened to a few lines.
+    """
+
+    def __init__(self, reader: SessionReader) -> None:
+        self._reader = reader
+        self._left = _ALLOWANCE
+
+    def of(self, digest: str | None, longest: int = _LONGEST) -> Excerpt:
+        """Return the beginning of a blob; an empty excerpt for None."""
+        if digest is None:
+            return Excerpt("", 0, False)
+        limit = longest if self._left > 0 else min(longest, _SHORT)
+        size = self._reader.size(digest)
+        text = clean(self._reader.text(digest, limit))
+        self._left -= min(size, limit)
+        # A cut in the middle of a character leaves its replacement at the end.
+        return Excerpt(text.rstrip("\ufffd") if size > limit else text, size, size > limit)
+
+    def readme(self, digest: str | None) -> Excerpt:
+        """Return a README, whole unless it is absurdly long; not charged to the allowance."""
+        if digest is None:
+            return Excerpt("", 0, False)
+        size = self._reader.size(digest)
+        return Excerpt(clean(self._reader.text(digest, README_LIMIT)), size, size > README_LIMIT)
+
+
+def split_answer(answer: str) -> tuple[str, str]:
+    """Return the thought before ``<json>`` and the call from there on; an answer without the tag is all thought."""
+    before, tag, rest = answer.partition("<json>")
+    return before.strip(), (tag + rest).strip()
+
+
+def pretty_json(text: str) -> str:
+    """Return JSON indented for reading, any other text as it is."""
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return text

@@ -1,0 +1,94 @@
+"""A session as one HTML page that loads nothing: no scripts, no fonts, no images; it opens from a disk in ten years."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from workbench.reports import html_regeneration, html_trial, rows_shown, wording
+from workbench.reports.contents import Contents
+from workbench.reports.excerpts import Excerpts
+from workbench.reports.html_parts import e, facts, marked, table
+from workbench.session.reader import SessionReader
+
+# The browser itself enforces that nothing is fetched and nothing runs, whatever a README says.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_LISTED = 300
+_STYLE = Path(__file__).with_name("report.css")
+
+
+def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
+    """Yield the page section by section."""
+    excerpts = Excerpts(reader)
+    title = f"{contents.name} · Workbench report"
+    yield (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{e(_POLICY)}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{e(title)}</title>\n<style>\n{_STYLE.read_text(encoding='utf-8')}</style>\n</head>\n<body>\n"
+    )
+    yield _head(contents)
+    yield _contents_list(contents)
+    yield "<main>\n"
+    yield f'<section id="runs"><h2>Runs</h2>\n{table(rows_shown.runs(contents))}'
+    for advice in rows_shown.state_advice(contents, contents.file):
+        yield f'<p class="advice">{e(advice)}</p>\n'
+    yield "</section>\n"
+    if contents.trials:
+        yield f'<section id="trials"><h2>Trials</h2>\n{table(rows_shown.trials(contents), "trial-")}'
+        first = " by ".join(contents.judged[0]) if contents.judged else ""
+        tiers = f"T1 to T4 are the tiers of {first}: structure, sections, accuracy, quality. " if first else ""
+        yield f'<p class="note">{e(tiers)}? is unscored, which is not 0.</p></section>\n'
+    if contents.spread:
+        yield f'<section id="means"><h2>Means</h2>\n{table(rows_shown.means(contents))}'
+        yield '<p class="note">Means over trials with the standard deviation of the sample.</p></section>\n'
+    for run, outcome in contents.regenerations:
+        yield html_regeneration.overview(contents, run, outcome)
+    for trial in contents.trials:
+        yield from html_trial.section(reader, contents, trial, excerpts)
+    for _, outcome in contents.regenerations:
+        for task in outcome.tasks:
+            yield from html_regeneration.section(reader, contents, task, outcome, excerpts)
+    yield f"</main>\n<footer>Written by {e(contents.created_by or 'workbench')}'s report from {e(contents.file)}.</footer>\n"
+    yield "</body>\n</html>\n"
+
+
+def _head(contents: Contents) -> str:
+    states = list(dict.fromkeys(wording.state(run.state) for run in contents.runs))
+    tasks = sum(len(outcome.tasks) for _, outcome in contents.regenerations)
+    spend = sum(run.row.spend_usd for run in contents.runs)
+    numbers = facts(
+        [
+            ("created", wording.when(contents.created_at)),
+            ("by", contents.created_by),
+            ("runs", str(len(contents.runs))),
+            ("trials", str(len(contents.trials)) if contents.trials else ""),
+            ("tasks", str(tasks) if tasks else ""),
+            ("spend $", wording.money(spend)),
+        ]
+    )
+    said = " ".join(marked(state) for state in states)
+    return f'<header><p class="over">Workbench session</p><h1>{e(contents.name)}</h1><p>{said}</p>\n{numbers}</header>\n'
+
+
+def _contents_list(contents: Contents) -> str:
+    entries = [("runs", "Runs")]
+    if contents.trials:
+        entries.append(("trials", "Trials"))
+    if contents.spread:
+        entries.append(("means", "Means"))
+    entries += [(f"regeneration-{run.row.id}", f"Regeneration {run.row.id}") for run, _ in contents.regenerations]
+    items = [(f"trial-{trial.row.id}", rows_shown.trial_title(trial)) for trial in contents.trials]
+    items += [
+        (f"task-{task.id}", f"{task.qualified_name} · {task.path}")
+        for _, outcome in contents.regenerations
+        for task in outcome.tasks
+    ]
+    lines = "".join(f'<li><a href="#{e(anchor)}">{e(words)}</a></li>' for anchor, words in entries)
+    inner = "".join(f'<li><a href="#{e(anchor)}">{e(words)}</a></li>' for anchor, words in items[:_LISTED])
+    if len(items) > _LISTED:
+        inner += f"<li>… and {len(items) - _LISTED:,} more below</li>"
+    opened = " open" if len(items) <= 12 else ""
+    listed = f"<details{opened}><summary>{len(items):,} items</summary><ol>{inner}</ol></details>" if items else ""
+    return f'<nav aria-label="Contents"><h2>Contents</h2><ul>{lines}</ul>{listed}</nav>\n'

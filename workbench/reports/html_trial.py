@@ -1,0 +1,142 @@
+"""One trial in the HTML report: README beside its scores, metadata, and the trajectory step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from workbench.reports import rows_shown, wording
+from workbench.reports.contents import Contents, Trial, card_of, evidence_words, seen_words
+from workbench.reports.excerpts import Excerpts, pretty_json, split_answer
+from workbench.reports.html_parts import bar, details, e, facts, pre
+from workbench.reports.html_readme import rendered
+from workbench.session.reader import SessionReader
+from workbench.session.rows import ScoreRow, StepRow
+
+_TIERS = {1: "Structure", 2: "Sections", 3: "Accuracy", 4: "Quality"}
+
+
+def section(reader: SessionReader, contents: Contents, trial: Trial, excerpts: Excerpts) -> Iterator[str]:
+    """Yield the section of one trial."""
+    row = trial.row
+    yield f'<section class="item" id="trial-{e(row.id)}"><h2>{e(rows_shown.trial_title(trial))}</h2>\n'
+    yield facts(
+        [
+            ("trial", row.id),
+            ("status", wording.state(row.state)),
+            ("steps", str(row.steps)),
+            ("tokens in", wording.count(row.prompt_tokens)),
+            ("tokens out", wording.count(row.completion_tokens)),
+            ("cost $", wording.money(row.cost_usd)),
+            ("seconds", wording.seconds(row.seconds)),
+            ("repository", seen_words(reader, row)),
+        ]
+    )
+    if row.error:
+        yield f'<p class="problem">✗ {e(row.error)}</p>\n'
+    if row.parsed == 0:
+        yield '<p class="problem">! The answer did not keep the protocol.</p>\n'
+    yield remarks(contents, row.id)
+    yield '<div class="beside">\n'
+    yield _readme(trial, excerpts)
+    yield '<div class="scores">\n'
+    for place, score in enumerate(trial.scores):
+        yield _score(reader, score, unfolded=place == 0)
+    if not trial.scores:
+        yield '<p class="note">Not scored.</p>\n'
+    yield "</div></div>\n"
+    if row.metadata_blob:
+        metadata = excerpts.of(row.metadata_blob)
+        yield details(f"Metadata <small>{e(metadata.words)}</small>", pre(pretty_json(metadata.text)))
+    steps = reader.steps(row.id)
+    yield f"<h3>Trajectory <small>{wording.plural(len(steps), 'step')}</small></h3>\n"
+    for step in steps:
+        yield _step(step, excerpts)
+    yield "</section>\n"
+
+
+def remarks(contents: Contents, item: str) -> str:
+    """Return people's remarks on an item."""
+    lines = []
+    for remark in contents.remarks(item):
+        place = "" if remark.step is None else f" on step {remark.step}"
+        lines.append(f'<p class="remark">Remark{place}: {e(remark.text)}</p>\n')
+    return "".join(lines)
+
+
+def _readme(trial: Trial, excerpts: Excerpts) -> str:
+    digest = trial.row.readme_blob
+    if digest is None:
+        return '<div class="readme none"><p class="note">No README was handed in.</p></div>\n'
+    readme = excerpts.readme(digest)
+    shown = rendered(readme.text)
+    source = details(f"Markdown source <small>{e(readme.words)}</small>", pre(readme.text), unfolded=shown is None)
+    if not readme.text.strip():
+        shown = '<p class="note">The README is empty.</p>'
+    if shown is None:
+        shown = '<p class="note">Too long to render; the source is below.</p>'
+    return f'<div><h3>README</h3><div class="readme">{shown}</div>\n{source}</div>\n'
+
+
+def _score(reader: SessionReader, score: ScoreRow, *, unfolded: bool) -> str:
+    card = card_of(reader, score)
+    criteria = [one for one in card.get("criteria", []) if isinstance(one, dict)]
+    parts = []
+    for number in sorted({one["tier"] for one in criteria}):
+        mine = [one for one in criteria if one["tier"] == number]
+        given = [one["points"] for one in mine]
+        total = None if None in given else sum(given)
+        most = sum(one["maximum"] for one in mine)
+        name = _TIERS.get(number, f"Tier {number}")
+        parts.append(
+            f'<div class="tier"><b>{number} {e(name)}</b>{bar(total, most)}'
+            f'<span class="n">{e(wording.of(total, most))}</span></div>\n<ul class="criteria">'
+        )
+        parts += [_criterion(one) for one in mine]
+        parts.append("</ul>\n")
+    for spread in card.get("spread", []):
+        words = f"{spread['of']}: {spread['mean']:.1f} ± {spread['sd']:.1f} over {spread['repeats']} judgements"
+        parts.append(f'<p class="note">{e(words)}</p>\n')
+    judge = "judged offline, by rules and the facts" if score.judge == "offline" else f"judge {score.judge}"
+    head = (
+        f'<span class="score">{e(wording.of(score.total, score.out_of))}</span> {e(score.rubric)} <small>{e(judge)}</small>'
+    )
+    return details(head, "".join(parts), kind="card", unfolded=unfolded)
+
+
+def _criterion(one: dict[str, Any]) -> str:
+    points, most = one["points"], one["maximum"]
+    numbers = e(wording.of(points, most)) if most else ""
+    state = "warn" if points is None else "good" if points >= most else "bad" if points <= 0 else ""
+    evidence = "".join(f"<li>{e(evidence_words(item))}</li>" for item in one.get("evidence") or ())
+    shown = details("evidence", f"<ul>{evidence}</ul>", kind="evidence") if evidence else ""
+    return (
+        f'<li><div><span>{e(one["title"])}</span><span class="n {state if most else ""}">{numbers}</span></div>'
+        f"<p>{e(one['reason'])}</p>{shown}</li>\n"
+    )
+
+
+def _step(step: StepRow, excerpts: Excerpts) -> str:
+    tokens = (step.prompt_tokens or 0) + (step.completion_tokens or 0)
+    mark = {"invalid": "!", "error": "✗"}.get(step.kind, "")
+    head = (
+        f'<span class="no">{step.number}</span><span class="do">{mark} {e(step.action)}</span>'
+        f'<span class="on">{e("" if step.target == step.action else step.target)}</span>'
+        f'<span class="n">{tokens:,} tok</span><span class="n">{wording.seconds(step.seconds)} s</span>'
+    )
+    parts = []
+    if step.problem:
+        parts.append(f'<p class="problem">{e(step.problem)}</p>\n')
+    answer = excerpts.of(step.answer_blob)
+    thought, call = split_answer(answer.text)
+    if thought:
+        parts.append(f"<h4>Thought</h4>{pre(thought, 'prose')}")
+    if call:
+        parts.append(f"<h4>Call <small>{e(answer.words)}</small></h4>{pre(call, 'prose')}")
+    if step.observation_blob:
+        observation = excerpts.of(step.observation_blob)
+        parts.append(f"<h4>Observation <small>{e(observation.words)}</small></h4>{pre(observation.text)}")
+    if step.model or step.settings not in {"", "{}"}:
+        parts.append(f'<p class="note">{e(" · ".join(filter(None, (step.model, step.settings))))}</p>\n')
+    kind = "step bad" if step.kind == "error" else "step warn" if step.kind == "invalid" else "step"
+    return details(head, "".join(parts), kind=kind)

@@ -1,0 +1,184 @@
+"""The tables that people read, as headings and cells: the same in Markdown, in HTML and on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.reports import wording
+from workbench.reports.contents import Contents, Trial, tier_points
+from workbench.reports.regenerated import Regenerated, estimate_words, verdict_words
+from workbench.reports.spread import words as spread_words
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A table; ``right`` are the columns with numbers, ``links`` the item that each row leads to ("" for none)."""
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    right: frozenset[int]
+    links: tuple[str, ...] = ()
+
+
+def runs(contents: Contents) -> Shown:
+    """Return the runs: what was asked for, and how it stands."""
+    rows = []
+    for run in contents.runs:
+        remark = "; ".join(text for text in (run.row.error, run.row.note) if text)
+        rows.append(
+            (
+                run.row.id,
+                run.row.kind,
+                wording.state(run.state),
+                str(run.items),
+                wording.plan_words(run.row.config),
+                wording.when(run.row.created_at),
+                wording.money(run.row.spend_usd),
+                remark,
+            )
+        )
+    headings = ("run", "kind", "state", "items", "plan", "asked for", "spend $", "remark")
+    return _without_empty(Shown(headings, tuple(rows), frozenset({3, 6})), {"remark"})
+
+
+def trials(contents: Contents) -> Shown:
+    """Return the trials with their score by each rubric and judge, and the tiers of the first."""
+    judged = contents.judged
+    headings = ["id", "case", "agent", "model", "rep."]
+    headings += [f"{rubric} ({judge})" for rubric, judge in judged]
+    numbers = {4, *range(5, 5 + len(judged))}
+    first = len(headings)
+    headings += ["T1", "T2", "T3", "T4", "steps", "tokens", "cost $", "s", "status"]
+    numbers |= set(range(first, first + 8))
+    rows = []
+    for trial in contents.trials:
+        row = trial.row
+        scores = [trial.score(pair) for pair in judged]
+        tiers = [wording.points(points) for points in tier_points(trial.main)] if trial.main else [wording.NOTHING] * 4
+        rows.append(
+            (
+                contents.short.get(row.id, row.id),
+                row.case_name or row.case_id,
+                row.agent,
+                row.model,
+                str(row.repeat),
+                *(wording.NOTHING if score is None else wording.of(score.total, score.out_of) for score in scores),
+                *tiers,
+                str(row.steps),
+                wording.count(row.prompt_tokens + row.completion_tokens),
+                wording.money(row.cost_usd),
+                wording.seconds(row.seconds),
+                wording.state(row.state),
+            )
+        )
+    return Shown(tuple(headings), tuple(rows), frozenset(numbers), tuple(trial.row.id for trial in contents.trials))
+
+
+def means(contents: Contents) -> Shown:
+    """Return mean and spread per agent and model, and per case with several trials."""
+    rows = [
+        (one.agent, one.model, one.case or "all", f"{one.rubric} ({one.judge})", f"{one.scored} of {one.trials}",
+         spread_words(one))
+        for one in contents.spread
+    ]  # fmt: skip
+    headings = ("agent", "model", "case", "rubric (judge)", "scored", "mean ± sd (range)")
+    return Shown(headings, tuple(rows), frozenset({4}))
+
+
+def evaluators(outcome: Regenerated) -> Shown:
+    """Return pass@k and verdicts per evaluator, controls included."""
+    rows = []
+    for one in outcome.evaluators:
+        rows.append(
+            (
+                one.name + (" (control)" if one.control else ""),
+                *(estimate_words(one.overall[k]) for k in outcome.ks),
+                verdict_words(one.verdicts),
+                str(one.unfinished),
+                wording.count(one.tokens),
+                wording.money(one.cost_usd),
+            )
+        )
+    last = 1 + len(outcome.ks)
+    headings = ("evaluator", *(f"pass@{k}" for k in outcome.ks), "verdicts", "unfinished", "tokens", "cost $")
+    return Shown(headings, tuple(rows), frozenset({*range(1, last), last + 1, last + 2, last + 3}))
+
+
+def tasks(contents: Contents, outcome: Regenerated) -> Shown:
+    """Return a line per task and evaluator with a cell per sample; excluded tasks say why."""
+    rows: list[tuple[str, ...]] = []
+    links = []
+    controls = {one.name for one in outcome.evaluators if one.control}
+    for task in outcome.tasks:
+        lines = [line for line in outcome.of_task(task.id) if line.evaluator not in controls]
+        held = controls_words(task.controls)
+        tests = wording.decoded(task.tests)
+        cover = wording.NOTHING if task.coverage is None else f"{100 * task.coverage:.0f} %"
+        start = (contents.short.get(task.id, task.id), task.path, task.qualified_name,
+                 str(len(tests)) if isinstance(tests, list) else "?", cover)  # fmt: skip
+        status = "ready" if task.state == "ready" else f"{task.state}: {task.reason or 'no reason given'}"
+        for line in lines or [None]:
+            values = [line.pass_at.get(k) if line else None for k in outcome.ks]
+            middle = (line.evaluator, line.cells) if line else (wording.NOTHING, "")
+            rows.append((*start, *middle, *(wording.share(value) for value in values), held, status))
+            links.append(task.id)
+    headings = ("id", "file", "function", "tests", "cover", "evaluator", "samples",
+                *(f"pass@{k}" for k in outcome.ks), "controls", "state")  # fmt: skip
+    last = 7 + len(outcome.ks)
+    shown = Shown(headings, tuple(rows), frozenset({3, 4, *range(7, last)}), tuple(links))
+    return _without_empty(shown, {"controls"})
+
+
+def controls_words(controls: str | None) -> str:
+    """Return how the controls of a task went, whatever JSON the run recorded of them."""
+    told = wording.decoded(controls)
+    if not told:
+        return ""
+    if not isinstance(told, dict):
+        return str(told)
+    words = {True: "✓", False: "✗"}
+    return " · ".join(f"{words.get(held, held) if isinstance(held, bool) else held} {name}" for name, held in told.items())
+
+
+def dropped(outcome: Regenerated) -> Shown:
+    """Return the functions that became no task, at which stage and why."""
+    rows = tuple((row.path, row.qualified_name, row.stage, row.reason) for row in outcome.dropped)
+    return Shown(("file", "function", "stage", "reason"), rows, frozenset())
+
+
+def stages(outcome: Regenerated) -> Shown:
+    """Return the stages from repository to tasks."""
+    rows = tuple(
+        (row.name, row.state, f"{row.done:,}" + (f" of {row.total:,}" if row.total is not None else ""), row.note or "")
+        for row in outcome.stages
+    )
+    return _without_empty(Shown(("stage", "state", "done", "note"), rows, frozenset({2})), {"note"})
+
+
+def trial_title(trial: Trial) -> str:
+    """Return what identifies a trial to a person."""
+    row = trial.row
+    return f"{row.case_name or row.case_id} · {row.agent} · {row.model} · repeat {row.repeat}"
+
+
+def _without_empty(shown: Shown, names: set[str]) -> Shown:
+    """Leave out the named columns where no row has anything to say."""
+    kept = [
+        place
+        for place, heading in enumerate(shown.headings)
+        if heading not in names or any(row[place] for row in shown.rows)
+    ]
+    return Shown(
+        headings=tuple(shown.headings[place] for place in kept),
+        rows=tuple(tuple(row[place] for place in kept) for row in shown.rows),
+        right=frozenset(new for new, place in enumerate(kept) if place in shown.right),
+        links=shown.links,
+    )
+
+
+def state_advice(contents: Contents, session: str) -> Sequence[str]:
+    """Return what to do about runs that are not at their end."""
+    if any(run.state in {"interrupted", "cancelled", "failed"} for run in contents.runs):
+        return (f"Something is missing. Go on with: workbench resume {session}",)
+    return ()

@@ -1,0 +1,127 @@
+"""Numbers, sizes and times as people read them; "–" is what is not known, "?" what could not be scored."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+NOTHING = "–"
+STATES = {
+    "queued": "· waiting",
+    "running": "▸ running",
+    "interrupted": "‖ interrupted",
+    "done": "✓ done",
+    "failed": "✗ failed",
+    "cancelled": "· cancelled",
+}
+VERDICTS = {
+    "passed": "✓",
+    "failed": "✗",
+    "timeout": "⧖",
+    "crashed": "!",
+    "invalid": "∅",
+    "error": "?",
+}
+_PLAN_FIRST = ("cases", "source", "agent", "model", "docs", "evaluator", "evaluators", "samples", "k", "judge")
+
+
+def points(value: float | None) -> str:
+    """Return points with at most one decimal, ``?`` where unscored."""
+    if value is None:
+        return "?"
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def of(value: float | None, maximum: float | None) -> str:
+    """Return ``64.2 / 100``, or ``?`` where unscored."""
+    return "?" if value is None else f"{points(value)} / {points(maximum)}"
+
+
+def count(value: int | None) -> str:
+    """Return a whole number with thousands separated."""
+    return NOTHING if value is None else f"{value:,}"
+
+
+def money(value: float | None) -> str:
+    """Return US dollars without their sign; four decimals, because calls cost fractions of a cent."""
+    return NOTHING if value is None else f"{value:.4f}"
+
+
+def seconds(value: float | None) -> str:
+    """Return seconds with one decimal."""
+    return NOTHING if value is None else f"{value:,.1f}"
+
+
+def share(value: float | None) -> str:
+    """Return a rate of 0 to 1 with two decimals, as pass@k is written."""
+    return NOTHING if value is None else f"{value:.2f}"
+
+
+def size(count_of_bytes: int) -> str:
+    """Return a size in bytes, kB or MB (of 1000)."""
+    if count_of_bytes < 1000:
+        return f"{count_of_bytes} B"
+    if count_of_bytes < 1_000_000:
+        return f"{count_of_bytes / 1000:.1f} kB"
+    return f"{count_of_bytes / 1_000_000:.1f} MB"
+
+
+def when(unix: float | str | None) -> str:
+    """Return a moment in UTC, to the minute: the same report on every machine."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(float(unix)))  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError, OSError):
+        return NOTHING
+
+
+def iso(unix: float | None) -> str | None:
+    """Return a moment as ISO 8601 in UTC, for programs."""
+    if unix is None:
+        return None
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(unix))}.{int(unix % 1 * 1000):03d}Z"
+
+
+def state(name: str) -> str:
+    """Return a glyph and a word for the state of a run, trial or candidate."""
+    return STATES.get(name, name)
+
+
+def verdict(name: str | None) -> str:
+    """Return a glyph and a word for a verdict."""
+    return NOTHING if name is None else f"{VERDICTS.get(name, '?')} {name}"
+
+
+def plural(number: int, noun: str) -> str:
+    """Return ``1 trial``, ``2 trials``."""
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
+
+
+def decoded(text: str | None) -> Any:
+    """Return what JSON text says, the text itself where it is no JSON, None for None."""
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def plan_words(config: str) -> str:
+    """Return a run's plan on one line: what was asked for, defaults and empty values left out."""
+    plan = decoded(config)
+    if not isinstance(plan, dict):
+        return str(plan)
+    said = []
+    for key in sorted(plan, key=lambda name: (_PLAN_FIRST.index(name) if name in _PLAN_FIRST else len(_PLAN_FIRST))):
+        value = plan[key]
+        if value in (None, "", 0, 0.0, [], {}, False) or (key.endswith(("repeats", "repeat")) and value == 1):
+            continue
+        if isinstance(value, list):
+            words = ", ".join(str(item) for item in value)
+        elif isinstance(value, dict):
+            words = json.dumps(value, ensure_ascii=False)
+        else:
+            words = str(value)
+        said.append(f"{key.replace('_', ' ')} {words}")
+    return " · ".join(said)
