@@ -119,7 +119,9 @@ class WorkbenchApp(App[int]):
         self._closed = False
         theme, self._theme_problem = first_theme(settings.theme)
         self.register_theme(theme)
-        self.theme = theme.name
+        # Set without its watchers: they would parse all styles a second time before the first paint.
+        self.set_reactive(App.theme, theme.name)
+        self.stylesheet.set_variables(self.get_css_variables())
         if settings.keymap:
             self.set_keymap(dict(settings.keymap))
 

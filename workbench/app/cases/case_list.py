@@ -8,14 +8,14 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from workbench.app.cases.listing import GROUPS, TITLES, AgentScore, CaseEntry
-from workbench.app.trajectory.virtual import Part, fit
-from workbench.app.widgets.row_list import RowList
+from workbench.app.trajectory.virtual import Part
+from workbench.app.widgets.row_list import RowList, fit
 
 _BARS = "▁▂▃▄▅▆▇█"
 
 
 class CaseList(RowList):
-    """Rows are group headings and cases; marked cases are what a run starts with."""
+    """Rows are group headings, cases, and below each case what it is about; marked cases are what a run starts with."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,r", "choose", "run", id="cases.run"),
@@ -27,18 +27,20 @@ class CaseList(RowList):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.rows: list[CaseEntry | str] = []
+        self.rows: list[CaseEntry | str | None] = []  # None: the second line of the case above
         self.scores: dict[str, tuple[AgentScore, ...]] = {}
         self.marked: list[str] = []
 
     def show(self, entries: Sequence[CaseEntry]) -> None:
         """Show these cases, keeping the cursor on the case on which it stands."""
         current = self.entry
-        rows: list[CaseEntry | str] = []
+        rows: list[CaseEntry | str | None] = []
         for group in dict.fromkeys((*GROUPS, *(entry.case.kind for entry in entries))):
             members = [entry for entry in entries if entry.case.kind == group]
             if members:
-                rows += [f"{TITLES.get(group, group)} {len(members)}", *members]
+                rows.append(f"{TITLES.get(group, group)} {len(members)}")
+                for member in members:
+                    rows += [member, None]
         self.rows = rows
         at = next((i for i, row in enumerate(rows) if _key(row) == (current.key if current else None)), 0)
         self.rows_changed(cursor=at)
@@ -60,6 +62,12 @@ class CaseList(RowList):
         marked = [entry for entry in self.entries if entry.key in self.marked]
         return marked or ([self.entry] if self.entry else [])
 
+    def go_to_key(self, key: str) -> None:
+        """Put the cursor on a case."""
+        at = next((i for i, row in enumerate(self.rows) if _key(row) == key), -1)
+        if at >= 0:
+            self.set_cursor(at)
+
     def row_count(self) -> int:
         """Return how many rows there are."""
         return len(self.rows)
@@ -73,6 +81,10 @@ class CaseList(RowList):
         row = self.rows[index]
         if isinstance(row, str):
             return [(f" {row}", "group")]
+        if row is None:
+            above = self.rows[index - 1]
+            about = f"{above.case.domain} · {above.case.language}" if isinstance(above, CaseEntry) else ""
+            return [("    " + fit(about.strip(" ·"), width - 5), "dim")]
         mark = "■ " if row.key in self.marked else "  "
         right = self._right(row)
         room = width - 3 - len(mark) - sum(len(text) for text, _ in right)
@@ -108,7 +120,7 @@ class CaseList(RowList):
         self.post_message(self.Moved(self, self.cursor))
 
 
-def _key(row: CaseEntry | str) -> str | None:
+def _key(row: CaseEntry | str | None) -> str | None:
     return row.key if isinstance(row, CaseEntry) else None
 
 

@@ -10,12 +10,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.content import Content
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 
 from workbench.app.widgets.keybar import KeyBar
 from workbench.app.widgets.panes import PaneTabs, TooSmall
 from workbench.app.widgets.status import StatusLine
+from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
@@ -29,8 +31,8 @@ class ModeScreen(Screen[None]):
     A *pane* is any widget with the class ``pane`` (and a ``border_title``). The screen keeps the class ``-current`` on
     the pane that has the focus, and ``-has-current`` on the containers with the class ``pane-group`` around it (panes that
     stand over one another go into such a group). The first pane may also have the class ``pane-left``: it folds away below 100 columns
-    while another pane has the focus. Below 80×24 only the current pane is shown, under a line of tabs; below 40×12 one
-    sentence.
+    while another pane has the focus. Below 80×24 (class ``-tabs``) only the current pane is shown, under a line of tabs; below
+    40×12 (``-tiny``) one sentence.
 
     A mode overrides what it needs of :meth:`compose_body`, :meth:`on_session_opened`, :meth:`on_session_changed`.
     """
@@ -39,8 +41,8 @@ class ModeScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-w-none"), (40, "-w-tabs"), (80, "-w-narrow"), (100, "-w-wide"), (160, "-w-huge")]
     VERTICAL_BREAKPOINTS = [(0, "-h-none"), (12, "-h-tabs"), (24, "-h-full"), (48, "-h-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "next_pane(1)", "Pane", id="pane.next", show=False),
-        Binding("shift+tab", "next_pane(-1)", "Previous pane", id="pane.previous", show=False),
+        Binding("tab", "next_pane(1)", "next pane", id="pane.next"),
+        Binding("shift+tab", "next_pane(-1)", "previous pane", id="pane.previous", show=False),
     ]
 
     _own_status = False
@@ -50,12 +52,35 @@ class ModeScreen(Screen[None]):
         """The app, with its own type."""
         return cast("WorkbenchApp", self.app)
 
+    def __init__(self) -> None:
+        super().__init__()
+        # Classes that are there before anything is mounted cost nothing; changed later they restyle every widget.
+        self.set_classes(self._classes_for(self.app.size))
+        # The styles are parsed already; without this Textual would parse them again for a mode's first screen.
+        self._css_update_count = self.app._css_update_count
+
+    def _classes_for(self, size: Size) -> set[str]:
+        assert self.HORIZONTAL_BREAKPOINTS is not None
+        assert self.VERTICAL_BREAKPOINTS is not None
+        names = self._get_breakpoint_classes(size.width, self.HORIZONTAL_BREAKPOINTS)
+        names = names | self._get_breakpoint_classes(size.height, self.VERTICAL_BREAKPOINTS)
+        return names | _room(size)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Note how much room there is."""
+        room = _room(event.size)
+        self.update_classes({name: name in room for name in ("-tabs", "-tiny")})
+
     def compose(self) -> ComposeResult:
         """Compose the frame around the mode's panes."""
         yield StatusLine()
         yield PaneTabs()
-        with Container(id="body"):
-            yield from self.compose_body()
+        body = list(self.compose_body())
+        first = next((widget for widget in body if widget.has_class("pane")), None)
+        if first is not None:
+            first.add_class("-current")
+            self.set_class(first.has_class("pane-left"), "-left-open")
+        yield Container(*body, id="body")
         yield TooSmall()
         yield KeyBar()
 
@@ -84,8 +109,10 @@ class ModeScreen(Screen[None]):
 
     def _started(self) -> None:
         panes = self.panes
-        if panes and not any(pane.has_class("-current") for pane in panes):
+        if panes and self.current_pane is None:
             self._make_current(panes[0])
+        else:
+            self._refresh_tabs()
         if self.workbench.reader is not None:
             self._session_opened(self.workbench.reader)
             self.on_facts_changed(self.workbench.facts_sentence)
@@ -131,7 +158,16 @@ class ModeScreen(Screen[None]):
         for group in self.query(".pane-group"):
             group.set_class(group in current.ancestors, "-has-current")
         self.set_class(current.has_class("pane-left"), "-left-open")
-        self.query_one(PaneTabs).show([(_plain(pane), pane is current) for pane in self.panes])
+        self._refresh_tabs()
+
+    def _refresh_tabs(self) -> None:
+        self.query_one(PaneTabs).show([(_plain(pane), pane.has_class("-current")) for pane in self.panes])
+
+    def retitle(self, selector: str, title: str, subtitle: str = "") -> None:
+        """Set a pane's title and subtitle (plain text, also from outside) wherever they are shown."""
+        pane = self.query_one(selector)
+        pane.border_title, pane.border_subtitle = _escaped(title), _escaped(subtitle)
+        self._refresh_tabs()
 
     def focus_pane(self, pane: Widget) -> None:
         """Show a pane, also where only one has room, and focus the first thing in it that takes keys."""
@@ -155,6 +191,17 @@ class ModeScreen(Screen[None]):
             current = self.current_pane
             at = panes.index(current) if current in panes else 0
             self.focus_pane(panes[(at + step) % len(panes)])
+
+
+def _room(size: Size) -> set[str]:
+    if size.width < 40 or size.height < 12:
+        return {"-tiny"}
+    return {"-tabs"} if size.width < 80 or size.height < 24 else set()
+
+
+def _escaped(title: str) -> str:
+    # Border titles are markup, and file names may hold anything.
+    return one_line(title, 200).replace("[", "\\[")
 
 
 def _plain(pane: Widget) -> str:

@@ -78,7 +78,7 @@ class CasesScreen(ModeScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("o", "open_repository", "open repository", id="cases.open"),
-        Binding("escape", "back", "back", id="cases.back", show=False),
+        Binding("escape", "back", "back", id="cases.back"),
     ]
 
     def __init__(self) -> None:
@@ -209,16 +209,17 @@ class CasesScreen(ModeScreen):
 
         entries = (*self._entries, *self._opened)
         self.case_list.show(entries)
-        pane = self.query_one("#cases")
-        marked = len(self.case_list.marked)
-        pane.border_title = f"Cases {len(entries)}"
-        pane.border_subtitle = f"{marked} marked" if marked else ""
+        self._title_list()
         if not entries:
             self.file_view.show(
                 sentence("There are no test cases here.\nPress o to open any folder, git URL or NAME==VERSION.", "")
             )
         elif self.case_list.entry is not None and self.case_list.entry.key != self._shown_key:
             self._show_case(self.case_list.entry)
+
+    def _title_list(self) -> None:
+        marked = len(self.case_list.marked)
+        self.retitle("#cases", f"Cases {len(self.case_list.entries)}", f"{marked} marked" if marked else "")
 
     def _entry(self, key: str) -> CaseEntry | None:
         return next((entry for entry in (*self._entries, *self._opened) if entry.key == key), None)
@@ -229,11 +230,9 @@ class CasesScreen(ModeScreen):
         self._shown_key = entry.key
         self.file_tree.show(None)
         self._show_outline(())
-        pane = self.query_one("#text")
-        pane.border_title, pane.border_subtitle = "About", ""
+        self.retitle("#text", "About")
         self.file_view.show(about(entry))
-        files = self.query_one("#files")
-        files.border_title, files.border_subtitle = entry.case.name, ""
+        self.retitle("#files", entry.case.name)
         if entry.key in self._fetching:
             self._tell_files(self._fetching[entry.key])
         elif entry.key in self._failed:
@@ -245,8 +244,7 @@ class CasesScreen(ModeScreen):
     def on_row_list_moved(self, message: RowList.Moved) -> None:
         """Follow the cursor of the three lists."""
         if message.row_list is self.case_list:
-            marked = len(self.case_list.marked)
-            self.query_one("#cases").border_subtitle = f"{marked} marked" if marked else ""
+            self._title_list()
             entry = self.case_list.entry
             if entry is not None and entry.key != self._shown_key:
                 self._show_case(entry)
@@ -322,11 +320,13 @@ class CasesScreen(ModeScreen):
             self._tell_files("")
             self.file_tree.show(repository)
             count, hidden = len(repository.snapshot.files), repository.hidden
-            files = self.query_one("#files")
-            files.border_title = (
-                f"{files.border_title} {count:,} files" if count != 1 else f"{files.border_title} 1 file"
+            entry = self._entry(message.key)
+            name = entry.case.name if entry is not None else ""
+            self.retitle(
+                "#files",
+                f"{name} · {count:,} file{'s' if count != 1 else ''}",
+                (f"{hidden:,} hidden from agents · " if hidden else "") + "sizes in bytes",
             )
-            files.border_subtitle = f"{hidden:,} hidden from agents" if hidden else ""
 
     def action_fetch(self) -> None:
         """Fetch the files of the case under the cursor."""
@@ -392,9 +392,7 @@ class CasesScreen(ModeScreen):
         node = self.file_tree.node
         if message.key != self._shown_key or node is None or node.path != message.path:
             return
-        pane = self.query_one("#text")
-        pane.border_title = message.path.replace("[", "\\[")
-        pane.border_subtitle = "hidden from agents" if node.hidden else ""
+        self.retitle("#text", message.path, "hidden from agents" if node.hidden else "")
         if message.shown is None:
             self.file_view.show(sentence(message.problem, "notice"))
             self._show_outline(())
@@ -408,7 +406,7 @@ class CasesScreen(ModeScreen):
         self.outline.show(items)  # type: ignore[arg-type]
         functions = sum(1 for item in self.outline.items if item.kind != "class")
         classes = len(items) - functions
-        pane.border_title = f"Functions {functions}" + (f" · classes {classes}" if classes else "")
+        self.retitle("#outline", f"Functions {functions}" + (f" · classes {classes}" if classes else ""))
         if self.current_pane is None:
             self.focus_pane(self.query_one("#text"))
 
@@ -424,7 +422,7 @@ class CasesScreen(ModeScreen):
         """Go to the pane on the left; from the first one forget the marks."""
         if self.current_pane is self.query_one("#cases"):
             self.case_list.marked.clear()
-            self.query_one("#cases").border_subtitle = ""
+            self._title_list()
             self.case_list.refresh()
         else:
             self.focus_pane(self.query_one("#cases"))
@@ -469,10 +467,7 @@ class CasesScreen(ModeScreen):
     def _added(self, entry: CaseEntry) -> None:
         self._opened = [other for other in self._opened if other.key != entry.key] + [entry]
         self._show_list()
-        rows = self.case_list.rows
-        self.case_list.set_cursor(
-            next(i for i, row in enumerate(rows) if not isinstance(row, str) and row.key == entry.key)
-        )
+        self.case_list.go_to_key(entry.key)
         if not entry.fetched:
             self.action_fetch()
         self.focus_pane(self.query_one("#files"))

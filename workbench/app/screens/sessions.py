@@ -40,6 +40,7 @@ class SessionsListed(Message):
 class SessionsScreen(ModeScreen):
     """One table and, below it, all that is to be said of the row under the cursor."""
 
+    CSS_PATH = "../styles/sessions.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f5", "reload", "read again", id="sessions.reload", show=False),
         Binding("escape", "app.mode('cases')", "back", id="sessions.back", show=False),
@@ -119,7 +120,7 @@ class SessionsScreen(ModeScreen):
         """Show the list."""
         self.table.show(message.entries)
         count = len(message.entries)
-        self.query_one("#sessions").border_title = f"Sessions {count}"
+        self.retitle("#sessions", f"Sessions {count}")
         self._tell()
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:

@@ -74,9 +74,14 @@ def looked_into(entry: SessionEntry) -> SessionEntry:
 
 
 def latest_session() -> Path | None:
-    """Return the session that was changed last, else a bundled example, else None."""
-    entries = found_sessions()
-    return entries[0].path if entries else None
+    """Return the session that was changed last and can be opened, else a bundled example, else None."""
+    for entry in found_sessions():
+        try:
+            SessionReader(entry.path).close()
+        except WorkbenchError:
+            continue
+        return entry.path
+    return None
 
 
 def side_files(path: Path) -> Iterator[Path]:

@@ -8,8 +8,8 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from workbench.app.sessions.listing import SessionEntry, age, size_text
-from workbench.app.trajectory.virtual import Part, fit
-from workbench.app.widgets.row_list import RowList
+from workbench.app.trajectory.virtual import Part
+from workbench.app.widgets.row_list import RowList, fit
 
 _STATES = {
     "running": ("▸ running", "running"),

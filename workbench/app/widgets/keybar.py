@@ -10,6 +10,8 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
+_MOST = 5  # keys of the moment; more would have to be read, not seen
+
 
 class KeyBar(Widget):
     """Shows the bindings that can be used now (``show=True``), nearest to the focus first; a click presses the key.
@@ -45,7 +47,7 @@ class KeyBar(Widget):
             if name in seen:
                 continue
             room -= len(key) + len(name) + 3
-            if room < 0:
+            if room < 0 or len(pieces) == _MOST:
                 break
             seen.add(name)
             pieces.append((key, name, pressed))
@@ -58,12 +60,36 @@ class KeyBar(Widget):
             if binding.id in {"app.help", "app.palette"} and "f1" not in binding.key
         ]
 
+    def _modes(self) -> list[tuple[str, str, bool]]:
+        """Return (key, name, whether it is the present one) of each mode."""
+        modes = [binding for _, binding in self.app._bindings if binding.action.startswith("mode(")]
+        return [
+            (self.app.get_key_display(binding), binding.description, f"'{self.app.current_mode}'" in binding.action)
+            for binding in modes
+        ]
+
     def render(self) -> RenderResult:
-        """Return the keys that fit."""
+        """Return the keys that fit, and where there is room the modes on the right."""
         parts: list[Content | str | tuple[str, str]] = []
         for key, name, _ in self._pieces():
             parts += [(key, "bold $accent"), f" {name}  "]
-        return Content.assemble(*parts)
+        left = Content.assemble(*parts)
+        modes: list[tuple[str, str]] = []
+        for key, name, current in self._modes():
+            modes += [
+                (f" {key} ", "bold $accent"),
+                (name, "bold underline $foreground" if current else "$text-muted"),
+                (" ", ""),
+            ]
+        right = Content.assemble(*modes)
+        for shown in (
+            right,
+            Content.assemble((f"{modes[0][0].strip()}-{len(modes) // 3}", "bold $accent"), (" modes", "")),
+        ):
+            gap = self.size.width - left.cell_length - shown.cell_length
+            if gap >= 0:
+                return Content.assemble(left, " " * gap, shown)
+        return left
 
     def on_click(self, event: events.Click) -> None:
         """Press the key under the mouse."""

@@ -9,6 +9,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from workbench.app.trajectory import virtual
 from workbench.app.trajectory.virtual import Painted, Part
 
 _OWN_STYLES = ("passed", "failed", "waiting", "paused", "hidden", "marked", "group", "score", "good", "poor")
@@ -161,3 +162,8 @@ class RowList(Painted):
                 self.action_choose()
             else:
                 self.set_cursor(row)
+
+
+def fit(text: str, width: int, *, right: bool = False) -> str:
+    """Return ``text`` at exactly ``width`` cells, also where the cut fell on a space."""
+    return virtual.fit(virtual.fit(text, width, right=right), width, right=right)
