@@ -118,7 +118,7 @@ class Score(Pane):
         switch = " ▾" if len(state.cards) > 1 else ""
         self.titled(
             f"Score {title(chosen)} · {one_line(str(chosen.get('rubric')), 30)}{switch}",
-            judge_of(chosen).partition(":")[0],
+            judge_of(chosen),
         )
         pane.show(chosen, "")
 

@@ -9,7 +9,7 @@ from textual.message import Message
 
 from workbench.app.trajectory.document import Line
 from workbench.app.trajectory.loading import Card
-from workbench.app.trajectory.scores import Item, Proof, Tier, judge_of, points, tiers_of
+from workbench.app.trajectory.scores import Item, Proof, Tier, points, tiers_of
 from workbench.app.trajectory.virtual import Painted, Part, fit
 from workbench.text import one_line
 
@@ -137,15 +137,12 @@ class ScorePane(Painted):
             for item in tier.criteria:
                 self._item_rows(index, item, width)
                 index += 1
-        if self.card is not None:
-            self._rows.append(_Row((("", ""),), None))
-            self._rows += [_Row(((f" {part}", "dim"),), None) for part in _wrapped(judge_of(self.card), width - 2)]
         self.set_size(len(self._rows))
         self.refresh()
 
     def _item_rows(self, index: int, item: Item, width: int) -> None:
         score = f"{points(item.points):>4} / {points(item.maximum):<2}" if item.maximum else "   remark"[:9]
-        name_width = max(12, min(22, width // 3))
+        name_width = _name_width(width)
         name = fit(item.title, name_width)
         room = width - name_width - len(score) - 6
         style = (
@@ -183,13 +180,18 @@ def _proof_text(proof: Proof) -> str:
 
 
 def _tier_parts(tier: Tier, width: int) -> list[Part]:
-    name = fit(f"{tier.number} {tier.name}", 13)
+    name = fit(f"{tier.number} {tier.name}", _name_width(width) + 2)
     if tier.points is None:
-        return [(f" {name}", "strong"), ("? unscored", "unscored"), (f" ({tier.why})", "dim")]
-    bar = BAR if width >= 44 else 8
+        why = one_line(tier.why, max(1, width - len(name) - 15))
+        return [(f" {name}", "strong"), ("? unscored", "unscored"), (f" ({why})", "dim")]
+    bar = max(4, min(BAR, width - len(name) - 14))
     full = round(bar * tier.points / tier.maximum) if tier.maximum else 0
-    score = f"{points(tier.points):>5} / {points(tier.maximum)}"
-    return [(f" {name}", "strong"), ("█" * full, "bar"), ("░" * (bar - full), "bar-rest"), (score, "strong")]
+    score = f"{points(tier.points):>4} / {points(tier.maximum):<2}  "
+    return [(f" {name}", "strong"), (score, "strong"), ("█" * full, "bar"), ("░" * (bar - full), "bar-rest")]
+
+
+def _name_width(width: int) -> int:
+    return max(12, min(24, width // 3))
 
 
 def _wrapped(text: str, width: int) -> list[str]:

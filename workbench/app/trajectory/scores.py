@@ -123,5 +123,5 @@ def judge_of(card: Card) -> str:
     """Return who judged, in words: the offline judge is named as what it is."""
     judge = one_line(str(card.get("judge") or ""), 60)
     if judge in {"offline", "offline judge"}:
-        return "offline judge: compares with facts, no model"
+        return "offline judge, no model"
     return f"judge {judge}" if judge else "rules only"

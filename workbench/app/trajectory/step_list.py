@@ -127,15 +127,15 @@ class StepList(Painted):
         self, width: int, number: str, action: str | None, target: str, tokens: str, seconds: str, cost: str
     ) -> str:
         first = self._number_width()
-        wide = width >= 46
-        tail = f" {fit(tokens, 7 if wide else 6, right=True)}{fit(seconds, 6 if wide else 5, right=True)}"
+        tail = " " + fit(tokens, 7 if width >= 46 else 6, right=True)
+        if width >= 42:
+            tail += fit(seconds, 6, right=True)
         if self._costs and width >= 58:
             tail += fit(cost, 8, right=True)
-        tail += " "
         room = width - first - 1 - len(tail)
         if action is None:
             return f"{fit(number, first, right=True)} {fit(target, room)}{tail}"
-        named = min(14, max(9, room // 2))
+        named = min(14, max(6, room - 12))
         return f"{fit(number, first, right=True)} {fit(action, named)} {fit(target, room - named - 1)}{tail}"
 
     # -- moving

@@ -60,7 +60,9 @@ class Painted(ScrollView, can_focus=True, inherit_bindings=False):
 
     DEFAULT_CSS = """
     Painted {
-        background: $background; color: $foreground; scrollbar-size-vertical: 1; overflow-x: hidden;
+        background: $background; color: $foreground; scrollbar-size-vertical: 1; scrollbar-gutter: stable;
+        scrollbar-background: $background; scrollbar-color: $border-blurred; scrollbar-background-hover: $background;
+        overflow-x: hidden; overflow-y: auto;
         & > .row--comment { color: $foreground 55%; text-style: italic; }
         & > .row--string { color: $text-success; }
         & > .row--number { color: $text-warning; }
@@ -115,11 +117,24 @@ class Painted(ScrollView, can_focus=True, inherit_bindings=False):
             if not name:
                 found = self.rich_style
             elif f"row--{name}" in self.COMPONENT_CLASSES:
-                found = self.get_component_rich_style(f"row--{name}", partial=True)
+                found = self._blended(f"row--{name}")
             else:
                 found = Style.null()
             self._styles_by_name[name] = found
         return found
+
+    def _blended(self, component: str) -> Style:
+        """Return a component's style as rich knows styles: without transparency, so mixed with the pane's ground."""
+        rules = self.get_component_styles(component)
+        ground = self.background_colors[1]
+        back = ground + rules.background if rules.has_rule("background") else None
+        color = None
+        if rules.has_rule("auto_color") and rules.auto_color and back is not None:
+            color = back.get_contrast_text(1.0)
+        elif rules.has_rule("color"):
+            color = (back or ground) + rules.color
+        text = rules.text_style if rules.has_rule("text_style") else Style.null()
+        return text + Style.from_color(color.rich_color if color else None, back.rich_color if back else None)
 
     def set_size(self, rows: int) -> None:
         """Say how many rows there are."""

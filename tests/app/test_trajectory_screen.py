@@ -1,0 +1,198 @@
+"""The Trajectory mode on recorded sessions, driven by keys."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import recorded
+from trajectory_app import press, quiet, screen_text, trajectory, until
+
+from workbench.app.trajectory.text_pane import TextPane
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> Iterator[recorded.Recorder]:
+    made = recorded.Recorder(tmp_path / "demo.session")
+    made.run()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def two_trials(recorder: recorded.Recorder) -> Path:
+    recorded.word_counter(recorder, "t1", accuracy=None)
+    other = recorded.README.replace("nothing else to install", "only `click` to install")
+    recorded.word_counter(recorder, "t2", repeat=2, readme=other)
+    return recorder.path
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (60, 20)], ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_screen_as_a_person_sees_it(two_trials: Path, size: tuple[int, int], snapshot: object) -> None:
+    async with trajectory(two_trials, size, "t2") as (pilot, screen):
+        await press(pilot, screen, "l", "l")
+        body, _, _keys = screen_text(screen.app).rpartition("\n")  # the keys are the shell's, and tested there
+        assert body == snapshot
+
+
+async def test_steps_contents_and_tabs(two_trials: Path) -> None:
+    async with trajectory(two_trials, trial="t2") as (pilot, screen):
+        assert screen.step_list.selected.number == 1
+        assert screen.content.tab == "Observation"
+        await press(pilot, screen, "l")
+        assert screen.content.tab == "Thought"
+        assert "I will now read the main file." in screen.content.text.document.text
+        assert "! The answer has no <json>" in screen_text(screen.app)
+        await press(pilot, screen, "l")
+        assert screen.content.tab == "Observation"
+        assert "import argparse" in screen.content.text.document.text
+        await press(pilot, screen, "left_square_bracket")
+        assert screen.content.tab == "Action"
+        await press(pilot, screen, "h", "h", "right_square_bracket", "right_square_bracket")
+        assert screen.content.tab == "Raw"
+        raw = screen.content.text.document.text
+        assert recorded.SYSTEM in raw
+        assert recorded.TASK in raw
+        assert "temperature 0.3" in raw
+        assert "1,064 in · 40 out" in raw
+
+
+async def test_held_down_key_reads_only_the_last_step(tmp_path: Path, recorder: recorded.Recorder) -> None:
+    recorder.trial("t1", state="running")
+    for number in range(1, 200):
+        recorder.tool("t1", number, "read_file", f"file{number}.py", f"content of file {number}")
+    recorder.finish("t1")
+    async with trajectory(recorder.path) as (pilot, screen):
+        asked: list[str] = []
+        text = screen.workbench.reader.text
+        screen.workbench.reader.text = lambda digest, limit=None: (asked.append(digest), text(digest, limit))[1]
+        for _ in range(150):
+            screen.action_step(1)
+        await until(pilot, lambda: quiet(screen), "the content")
+        assert screen.step_list.selected.number == 151
+        assert "content of file 151" in screen_text(screen.app)
+        assert len(asked) < 20
+
+
+async def test_other_trial_and_difference(two_trials: Path) -> None:
+    async with trajectory(two_trials, trial="t2") as (pilot, screen):
+        await press(pilot, screen, "H")
+        assert screen.state.trial.id == "t1"
+        assert "trial 1 of 2" in screen_text(screen.app)
+        await press(pilot, screen, "L")
+        screen.focus_pane(screen.outcome)
+        await pilot.pause()
+        await press(pilot, screen, "right_square_bracket", "right_square_bracket")
+        text = screen.outcome.text.document.text
+        assert "Python 3.11 or newer; there is only `click` to install." in text
+        assert "- Python 3.11 or newer; there is nothing else to install." in text
+        assert "README  +1 −1 lines" in text
+        assert "3 Accuracy                      ? →       21" in text
+
+
+async def test_scores_evidence_and_rubrics(two_trials: Path) -> None:
+    async with trajectory(two_trials, trial="t1") as (pilot, screen):
+        shown = screen_text(screen.app)
+        assert "Score 63 / 70 · aeo-bench" in shown
+        assert "? unscored (the judge" in shown
+        assert "offline judge" in shown
+        await press(pilot, screen, "s", "j", "j", "j", "e")
+        pane = screen.outcome.text
+        assert [_marked(pane)] == [["Installation"]]
+        await press(pilot, screen, "j", "e", "e")
+        assert _marked(pane) == ["python wordcount.py file.txt"]
+        await press(pilot, screen, "m", "e", "e")
+        assert screen.outcome.raw
+        assert _marked(pane) == ["python wordcount.py file.txt"]
+        await press(pilot, screen, "j", "j", "j", "e")  # dependencies: a line of a file that step 3 read
+        assert screen.step_list.selected.number == 3
+        assert _marked(screen.content.text) == ["import argparse"]
+        await press(pilot, screen, "s")
+        assert "strict" in screen_text(screen.app)
+        assert screen.score_pane.card["rubric"] == "strict"
+
+
+def _marked(pane: TextPane) -> list[str]:
+    return [pane.document.lines[mark.line].text[mark.start : mark.end] for mark in pane.evidence]
+
+
+async def test_search_goes_through_all_places(two_trials: Path) -> None:
+    async with trajectory(two_trials, trial="t2") as (pilot, screen):
+        await press(pilot, screen, "slash", *"wordcount", "enter")
+        assert screen.finder.found is not None
+        tabs = {(hit.step, hit.tab) for hit in screen.finder.found.hits}
+        assert {(1, "Observation"), (3, "Action"), (4, "Action"), (0, "README")} <= tabs
+        total = len(screen.finder.found.hits)
+        assert f"/wordcount  1 of {total}" in screen_text(screen.app)
+        await press(pilot, screen, "N")
+        assert f"{total} of {total}" in screen_text(screen.app)
+        await press(pilot, screen, "n", "n")
+        assert f"2 of {total}" in screen_text(screen.app)
+        await press(pilot, screen, "escape")
+        assert "/wordcount" not in screen_text(screen.app)
+        await press(pilot, screen, "slash", *"nowhere", "enter")
+        assert "nothing found" in screen_text(screen.app)
+
+
+async def test_search_reaches_behind_the_cut(recorder: recorded.Recorder) -> None:
+    recorder.trial("t1", state="running")
+    long = "".join(f"line {number} of a long file\n" for number in range(40_000)) + "the needle\n"
+    recorder.tool("t1", 1, "read_file", "long.txt", long)
+    recorder.finish("t1")
+    async with trajectory(recorder.path) as (pilot, screen):
+        assert "are not shown. Press + for more." in screen.content.text.document.cut
+        await press(pilot, screen, "slash", *"needle", "enter")
+        assert "the needle" in screen_text(screen.app)
+
+
+async def test_step_link_in_the_readme(two_trials: Path) -> None:
+    async with trajectory(two_trials, (200, 60), "t2") as (pilot, screen):
+        assert "python wordcount.py file.txt" in screen_text(screen.app)
+        rows = screen_text(screen.app).splitlines()
+        row = next(index for index, text in enumerate(rows) if "← step 3" in text)
+        await pilot.click(offset=(rows[row].index("← step 3") + 2, row))
+        await until(pilot, lambda: quiet(screen) and screen.step_list.selected.number == 3, "step 3")
+
+
+async def test_repository_shows_what_was_seen(two_trials: Path) -> None:
+    async with trajectory(two_trials, trial="t2") as (pilot, screen):
+        shown = screen_text(screen.app)
+        for expected in ("● wordcount.py", "○ setup.cfg", "· words.json", "seen 1 of 4 files", "83 % of the bytes"):
+            assert expected in shown
+        screen.focus_pane(screen.query_one("#repository"))
+        await pilot.pause()
+        await press(pilot, screen, "g", "j", "j", "j", "enter")
+        assert screen.step_list.selected.number == 3
+
+
+async def test_remark_is_kept_and_shown(two_trials: Path) -> None:
+    async with trajectory(two_trials, trial="t2") as (pilot, screen):
+        await press(pilot, screen, "l", "l", "a", *"why", "space", *"here", "enter")
+        await until(pilot, lambda: "✎ why here" in screen_text(screen.app), "the remark")
+        assert [(row.item, row.step) for row in screen.workbench.reader.annotations("t2")] == [("t2", 3)]
+
+
+async def test_copy_takes_the_current_text(two_trials: Path) -> None:
+    async with trajectory(two_trials, trial="t2") as (pilot, screen):
+        await press(pilot, screen, "l", "l", "y")
+        assert screen.app.clipboard == screen.content.text.document.text
+        assert "def count_text" in screen.app.clipboard
+
+
+async def test_editor_is_refused_with_a_sentence(two_trials: Path) -> None:
+    async with trajectory(two_trials, trial="t2") as (pilot, screen):
+        await press(pilot, screen, "o")
+        await until(
+            pilot, lambda: any("y copies instead" in n.message for n in screen.app._notifications), "the notice"
+        )

@@ -1,0 +1,186 @@
+"""What the Trajectory mode shows when there is little, nothing, too much or something odd to show; and while it grows."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import recorded
+from trajectory_app import press, quiet, screen_text, trajectory, until
+
+from workbench.session import create
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> Iterator[recorded.Recorder]:
+    made = recorded.Recorder(tmp_path / "demo.session")
+    yield made
+    made.close()
+
+
+async def test_session_without_trials(tmp_path: Path) -> None:
+    create(tmp_path / "empty.session")
+    async with trajectory(tmp_path / "empty.session") as (_, screen):
+        assert "press 1 and enter to start a run" in screen_text(screen.app)
+
+
+async def test_queued_then_live_then_done(recorder: recorded.Recorder) -> None:
+    recorder.run(state="queued")
+    recorder.trial("t1")
+    async with trajectory(recorder.path) as (pilot, screen):
+        shown = screen_text(screen.app)
+        assert "· waiting for the engine…" in shown
+        assert "Steps appear here" in shown
+        recorder.writer.set_run(recorded.RUN, state="running")
+        lease = recorder.writer.acquire(recorded.RUN)
+        recorder.writer.set_trial("t1", state="running")
+        await until(pilot, lambda: "▸ live" in screen_text(screen.app), "live")
+        assert "The agent is at its first step" in screen_text(screen.app)
+        recorder.tool("t1", 1, "list_directory", ".", "[]")
+        recorder.tool("t1", 2, "read_file", "a.py", "print('first')")
+        await until(pilot, lambda: screen.step_list.selected and screen.step_list.selected.number == 2, "following")
+        assert "▸ following" in screen_text(screen.app)
+        await until(pilot, lambda: "print('first')" in screen_text(screen.app), "its content")
+        await press(pilot, screen, "h")
+        recorder.tool("t1", 3, "read_file", "b.py", "print('second')")
+        await until(pilot, lambda: "Steps 3" in screen_text(screen.app), "a third step")
+        assert screen.step_list.selected.number == 1
+        assert "2 newer · G follows" in screen_text(screen.app)
+        await press(pilot, screen, "G")
+        assert screen.step_list.selected.number == 3
+        recorder.finish("t1")
+        recorder.score("t1", recorded.card())
+        recorder.writer.set_run(recorded.RUN, state="done")
+        recorder.writer.release(lease)
+        await until(
+            pilot, lambda: "✓ done" in screen_text(screen.app) and "Score 84 / 100" in screen_text(screen.app), "done"
+        )
+        assert "Count lines, words and characters" in screen_text(screen.app)
+        assert "following" not in screen_text(screen.app)
+
+
+async def test_interrupted_says_how_to_resume(recorder: recorded.Recorder) -> None:
+    recorder.run(state="running")
+    recorder.trial("t1", state="running")
+    recorder.tool("t1", 1, "list_directory", ".", "[]")
+    async with trajectory(recorder.path) as (_, screen):
+        shown = screen_text(screen.app)
+        assert "‖ interrupted — press u to resume" in shown
+        assert "u resume" in shown
+        assert "The engine stopped before a README was written." in screen.outcome.text.document.lines[0].text
+
+
+async def test_failed_shows_its_sentence(recorder: recorded.Recorder) -> None:
+    recorder.run(state="done")
+    recorder.trial("t1", state="failed")
+    recorder.writer.set_trial("t1", error="The model did not answer within 180 s. Try again.", error_kind="timeout")
+    recorder.step("t1", 1, "error", "timeout", "", problem="The model did not answer within 180 s. Try again.")
+    async with trajectory(recorder.path, (160, 40)) as (_, screen):
+        shown = screen_text(screen.app)
+        assert "✗ failed: The model did not answer within 180 s." in shown
+        assert "the trial failed, so nothing was scored" in shown.lower()
+
+
+async def test_cancelled_before_its_first_step(recorder: recorded.Recorder) -> None:
+    recorder.run(state="cancelled")
+    recorder.trial("t1", state="cancelled")
+    async with trajectory(recorder.path) as (_, screen):
+        assert "⊘ cancelled" in screen_text(screen.app)
+        assert "cancelled before its first step" in screen.content.text.document.lines[0].text
+
+
+async def test_error_step_is_replaced_when_tried_again(recorder: recorded.Recorder) -> None:
+    recorder.run(state="running")
+    recorder.writer.acquire(recorded.RUN)
+    recorder.trial("t1", state="running")
+    recorder.tool("t1", 1, "list_directory", ".", "[]")
+    recorder.step("t1", 2, "error", "timeout", "", problem="The model did not answer.")
+    async with trajectory(recorder.path) as (pilot, screen):
+        assert "✗ The model did not answer." in screen_text(screen.app)
+        recorder.writer.forget_errors("t1")
+        recorder.tool("t1", 2, "read_file", "again.py", "print(2)")
+        await until(pilot, lambda: "read_file      again.py" in screen_text(screen.app), "the new step 2")
+        assert "did not answer" not in screen_text(screen.app)
+        assert len(screen.step_list.steps) == 2
+
+
+@pytest.mark.parametrize("metadata", [None, [], "text", 3, {}], ids=repr)
+async def test_metadata_that_is_no_object(recorder: recorded.Recorder, metadata: object) -> None:
+    recorder.run()
+    recorder.trial("t1", state="running")
+    recorder.tool("t1", 1, "list_directory", ".", "[]")
+    recorder.finish("t1", readme="", metadata=metadata)
+    async with trajectory(recorder.path) as (pilot, screen):
+        assert "empty README" in screen_text(screen.app)
+        screen.outcome.choose("Metadata")
+        await until(
+            pilot, lambda: "schema.org needs keys and values" in screen.outcome.text.document.lines[0].text, "it"
+        )
+
+
+async def test_control_sequences_reach_no_terminal(recorder: recorded.Recorder) -> None:
+    named = "\x1b[31mred\x1b]0;title\x07\x1b[2J \u202eabc"
+    evil = named + "\udcff"
+    recorder.run()
+    recorder.trial("t1", state="running", case=f"case{named}")
+    recorder.tool("t1", 1, "read_file", f"{named}.py", evil, thought=evil)
+    recorder.seen("t1", f"{named}.py", "read", 1, 10)
+    recorder.score("t1", {"rubric": named, "judge": named, "criteria": [{"tier": 1, "title": evil, "reason": evil}]})
+    recorder.finish("t1", readme=f"# {evil}\n\n[{evil}]({evil})\n", metadata={evil: evil})
+    async with trajectory(recorder.path) as (pilot, screen):
+        for key in ("left_square_bracket", "left_square_bracket", "s", "m"):
+            await press(pilot, screen, key)
+            shown = screen_text(screen.app)
+            assert "red" in shown
+            assert not any(character in shown for character in "\x1b\x07\u202e\udcff")
+
+
+async def test_readme_of_five_megabytes(recorder: recorded.Recorder) -> None:
+    recorder.run()
+    recorder.trial("t1", state="running")
+    recorder.tool("t1", 1, "list_directory", ".", "[]")
+    recorder.finish("t1", readme="# Big\n\n" + "some *words* in a row\n" * 240_000)
+    async with trajectory(recorder.path) as (pilot, screen):
+        assert "# Big" in screen_text(screen.app)
+        assert "are not shown. Press + for more." in screen.outcome.text.document.cut
+        before = len(screen.outcome.text.document.lines)
+        screen.focus_pane(screen.outcome)
+        await pilot.pause()
+        await press(pilot, screen, "plus")
+        assert len(screen.outcome.text.document.lines) > 4 * before
+
+
+async def test_ten_thousand_steps(recorder: recorded.Recorder) -> None:
+    recorder.run()
+    recorder.trial("t1", state="running")
+    with recorder.writer.transaction():
+        for number in range(1, 10_001):
+            recorder.tool("t1", number, "read_file", f"file{number}.py", f"content {number % 7}")
+    recorder.finish("t1")
+    async with trajectory(recorder.path) as (pilot, screen):
+        assert "Steps 10,000" in screen_text(screen.app)
+        await until(pilot, lambda: len(screen.step_list.steps) == 10_000, "all steps")
+        await press(pilot, screen, "G")
+        assert screen.step_list.selected.number == 10_000
+        assert "10,000 read_file" in screen_text(screen.app)
+
+
+async def test_trial_that_is_gone(recorder: recorded.Recorder) -> None:
+    recorder.run()
+    recorder.trial("t1", state="done")
+    async with trajectory(recorder.path) as (pilot, screen):
+        screen.show_trial("no such trial")
+        await until(
+            pilot, lambda: quiet(screen) and "not in the open session" in screen_text(screen.app), "the sentence"
+        )

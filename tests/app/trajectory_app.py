@@ -1,0 +1,67 @@
+"""How tests drive the Trajectory mode: an app on a session, and waiting for conditions instead of sleeping."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from workbench import settings
+from workbench.app.app import WorkbenchApp
+from workbench.app.screens.trajectory import TrajectoryScreen
+
+
+async def until(pilot: Pilot[int], condition: Callable[[], object], what: str, seconds: float = 30) -> None:
+    """Wait until a condition holds; fails with what was waited for."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    while True:
+        await pilot.pause()
+        if condition():
+            return
+        assert loop.time() < end, f"waited {seconds} s in vain for: {what}\n{screen_text(pilot.app)}"
+        await asyncio.sleep(0.005)
+
+
+def screen_text(app: object) -> str:
+    """Return the characters on the screen."""
+    return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())  # type: ignore[attr-defined]
+
+
+def quiet(screen: TrajectoryScreen) -> bool:
+    """Whether everything that was asked for is on the screen."""
+    loaders = (
+        screen.loading_trial, screen.loading_rest, screen.searching, screen.doing,
+        screen.content.loader, screen.outcome.loader,
+    )  # fmt: skip
+    return not screen._refresh_due and all(loader.idle for loader in loaders)
+
+
+@contextlib.asynccontextmanager
+async def trajectory(
+    session: Path, size: tuple[int, int] = (120, 40), trial: str | None = None
+) -> AsyncIterator[tuple[Pilot[int], TrajectoryScreen]]:
+    """Run the app on a session in the Trajectory mode, everything loaded."""
+    app = WorkbenchApp(session, settings.load(), warm_engine=False)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, TrajectoryScreen), "the mode")
+        screen = app.screen
+        assert isinstance(screen, TrajectoryScreen)
+        settled = lambda: (
+            app.reader is not None and quiet(screen) and (screen.state or "Opening" not in screen_text(app))
+        )  # noqa: E731
+        await until(pilot, settled, "the session")
+        if trial is not None:
+            screen.show_trial(trial)
+            await until(pilot, lambda: screen.state and screen.state.trial.id == trial and quiet(screen), trial)
+        yield pilot, screen
+
+
+async def press(pilot: Pilot[int], screen: TrajectoryScreen, *keys: str) -> None:
+    """Press keys, waiting after each until all that it asked for is shown."""
+    for key in keys:
+        await pilot.press(key)
+        await until(pilot, lambda: quiet(screen), f"the effect of {key}")
