@@ -129,6 +129,7 @@ class Job:
         route: ``AUTO`` unless a verdict is to be re-checked on a slower path.
         function: ``(qualified name, occurrence)`` of the function whose body changed; needed by the hot path only.
         order: ``given`` or ``random:SEED``.
+        deselect: Node ids to leave out when ``tests`` is empty (tests that hang or kill the process).
         trace: Record which tests execute which lines (coverage.py); the report carries ``trace``.
     """
 
@@ -140,6 +141,7 @@ class Job:
     route: Route = Route.AUTO
     function: tuple[str, int] | None = None
     order: str = "given"
+    deselect: tuple[str, ...] = ()
     trace: bool = False
 
     def to_json(self) -> dict[str, Any]:
@@ -153,6 +155,7 @@ class Job:
             "route": str(self.route),
             "function": list(self.function) if self.function else None,
             "order": self.order,
+            "deselect": list(self.deselect),
             "trace": self.trace,
         }
 
@@ -169,6 +172,7 @@ class Job:
             route=Route(data.get("route", "auto")),
             function=(str(function[0]), int(function[1])) if function else None,
             order=str(data.get("order", "given")),
+            deselect=tuple(str(test) for test in data.get("deselect", ())),
             trace=bool(data.get("trace", False)),
         )
 
@@ -188,6 +192,8 @@ class Report:
         slower: Why a faster path was not taken; empty when it was.
         backend: The back end's name.
         suspicious: What made the report doubtful (a patched pytest, junk on the report's channel); re-check cold.
+        running: The test that was running when the process ended before its time; "" otherwise.
+        notes: Modules that could not be imported while tests were collected, one line each.
         trace: Line contexts, when the job asked for them; see ``workbench.regeneration.tracing``.
     """
 
@@ -201,6 +207,8 @@ class Report:
     slower: str = ""
     backend: str = ""
     suspicious: tuple[str, ...] = ()
+    running: str = ""
+    notes: tuple[str, ...] = ()
     trace: Mapping[str, Any] | None = None
 
     @property
@@ -226,6 +234,8 @@ class Report:
             "slower": self.slower,
             "backend": self.backend,
             "suspicious": list(self.suspicious),
+            "running": self.running,
+            "notes": list(self.notes),
             "trace": self.trace,
         }
 
@@ -243,6 +253,8 @@ class Report:
             slower=str(data.get("slower", "")),
             backend=str(data.get("backend", "")),
             suspicious=tuple(str(note) for note in data.get("suspicious", ())),
+            running=str(data.get("running", "")),
+            notes=tuple(str(note) for note in data.get("notes", ())),
             trace=data.get("trace"),
         )
 

@@ -148,6 +148,8 @@ class Reporter:
         wanted = set(self.spec["tests"])
         if wanted:
             items[:] = [item for item in items if item.nodeid in wanted]
+        elif self.spec["deselect"]:
+            items[:] = [item for item in items if item.nodeid not in self.spec["deselect"]]
         if self.spec["order"].startswith("random:"):
             random.Random(self.spec["order"]).shuffle(items)
 

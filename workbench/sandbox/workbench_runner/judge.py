@@ -50,7 +50,15 @@ def judge(events, required, status, ended, memory_exceeded=False):
                 outcome["message"] = problems[0]["message"]
                 outcome["traceback"] = problems[0]["traceback"]
     suspicious = list(last.get("patched", ())) if last else []
-    return {"verdict": verdict, "reason": reason, "detail": detail, "tests": outcomes, "suspicious": suspicious}
+    return {
+        "verdict": verdict,
+        "reason": reason,
+        "detail": detail,
+        "tests": outcomes,
+        "suspicious": suspicious,
+        "running": unfinished[-1] if unfinished and ended != "exit" or unfinished and last is None else "",
+        "notes": [f"{problem['id']}: {problem['message']}" for problem in problems],
+    }
 
 
 def _decide(outcomes, problems, last, status, ended, memory_exceeded, where):

@@ -94,6 +94,7 @@ class Server:
             "tests": job["tests"],
             "test_paths": settings.get("test_paths", []),
             "order": job["order"],
+            "deselect": job["deselect"],
             "trace": job["trace"],
             "limits": job["limits"],
             "nonce": nonce,
