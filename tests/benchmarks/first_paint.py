@@ -1,7 +1,8 @@
 """Time to first paint of the workbench against a bare Textual app, interleaved in one run.
 
 Both programs run in a pseudo-terminal of 120x40; the clock runs from the start of the process until a mark that only the
-painted screen holds has arrived. Run it with ``python tests/benchmarks/first_paint.py [rounds]``.
+painted screen holds has arrived. The processor time that went into it is printed beside it: on a machine that does other
+work at the same time it is the steadier figure. Run it with ``python tests/benchmarks/first_paint.py [rounds]``.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ def environment(folder: Path) -> dict[str, str]:
     return kept | own | {"TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONPATH": str(ROOT)}
 
 
-def seconds_to_paint(code: str, mark: bytes, env: dict[str, str]) -> float:
-    """Start a program in a pseudo-terminal and return the seconds until ``mark`` was painted."""
+def seconds_to_paint(code: str, mark: bytes, env: dict[str, str]) -> tuple[float, float]:
+    """Start a program in a pseudo-terminal; return the seconds, and processor seconds, until ``mark`` was painted."""
     started = time.perf_counter()
     pid, terminal = pty.fork()
     if pid == 0:
@@ -60,11 +61,16 @@ def seconds_to_paint(code: str, mark: bytes, env: dict[str, str]) -> float:
                 raise SystemExit(
                     f"The program ended before it painted: {seen[-2000:].decode(errors='replace')}"
                 ) from None
-        return time.perf_counter() - started
-    finally:
+        seconds = time.perf_counter() - started
+    except BaseException:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
+        raise
+    finally:
         os.close(terminal)
+    os.kill(pid, signal.SIGKILL)
+    _, _, used = os.wait4(pid, 0)
+    return seconds, used.ru_utime + used.ru_stime
 
 
 def main() -> int:
@@ -72,17 +78,21 @@ def main() -> int:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 9
     with tempfile.TemporaryDirectory() as folder:
         env = environment(Path(folder))
-        taken: dict[str, list[float]] = {name: [] for name in PROGRAMS}
+        taken: dict[str, list[tuple[float, float]]] = {name: [] for name in PROGRAMS}
         for number in range(rounds + 2):
             for name, (code, mark) in PROGRAMS.items():
-                seconds = seconds_to_paint(code, mark, env)
+                measured = seconds_to_paint(code, mark, env)
                 if number >= 2:  # the first two write bytecode and the theme's cache
-                    taken[name].append(seconds)
-    bare, ours = (statistics.median(taken[name]) for name in ("bare", "workbench"))
-    for name, values in taken.items():
-        print(f"{name:<10} median {statistics.median(values) * 1000:6.0f} ms  fastest {min(values) * 1000:6.0f} ms")
-    print(f"ratio {ours / bare:.2f} (target at most {TARGET})")
-    return 0 if ours / bare <= TARGET else 1
+                    taken[name].append(measured)
+    medians = {
+        name: [statistics.median(column) * 1000 for column in zip(*rows, strict=True)] for name, rows in taken.items()
+    }
+    for name, (clock, processor) in medians.items():
+        fastest = min(seconds for seconds, _ in taken[name]) * 1000
+        print(f"{name:<10} median {clock:6.0f} ms  fastest {fastest:6.0f} ms  processor {processor:6.0f} ms")
+    ratio, used = (medians["workbench"][column] / medians["bare"][column] for column in (0, 1))
+    print(f"ratio {ratio:.2f} by the clock, {used:.2f} by processor time (target at most {TARGET} by the clock)")
+    return 0 if ratio <= TARGET else 1
 
 
 if __name__ == "__main__":

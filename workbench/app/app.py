@@ -102,6 +102,8 @@ class WorkbenchApp(App[int]):
     def __init__(self, session: Path | None, settings: Settings, *, warm_engine: bool = True) -> None:
         if session is not None:
             self.DEFAULT_MODE = "trajectory"  # type: ignore[misc]
+        self._first_painted = False
+        self._after_paint: list[Callable[[], Any]] = []
         super().__init__()
         self.settings = settings
         self.session_path = session
@@ -116,7 +118,7 @@ class WorkbenchApp(App[int]):
         self._themes: ThemeWatch | None = None
         self._wants_warm = warm_engine
         self._then: Callable[[], Any] | None = None
-        self._closed = False
+        self._ended = False
         theme, self._theme_problem = first_theme(settings.theme)
         self.register_theme(theme)
         # Set without its watchers: they would parse all styles a second time before the first paint.
@@ -133,7 +135,25 @@ class WorkbenchApp(App[int]):
 
     def on_mount(self) -> None:
         """Leave all that can wait until something has been painted."""
-        self.call_after_refresh(self._painted)
+        self.after_first_paint(self._painted)
+
+    def after_first_paint(self, what: Callable[[], Any]) -> None:
+        """Call something once the terminal shows the first screen (later ones: once they are laid out).
+
+        ``call_after_refresh`` comes too early for that: before the first frame is written.
+        """
+        if self._first_painted:
+            self.call_after_refresh(what)
+        else:
+            self._after_paint.append(what)
+
+    def post_display_hook(self) -> None:
+        """Textual wrote a frame."""
+        if not self._first_painted and self._running and not self._batch_count:
+            self._first_painted = True
+            for what in self._after_paint:
+                self.call_later(what)
+            self._after_paint.clear()
 
     def _painted(self) -> None:
         from workbench.app.looks.watch import ThemeWatch
@@ -174,12 +194,12 @@ class WorkbenchApp(App[int]):
             )
             return
         self.warm = warm
-        if self._closed:
+        if self._ended:
             warm.close()
 
     def on_unmount(self) -> None:
         """Stop the threads, let the idle engine go and close the session."""
-        self._closed = True
+        self._ended = True
         if self._feed is not None:
             self._feed.stop()
         if self._themes is not None:

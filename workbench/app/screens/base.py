@@ -105,7 +105,7 @@ class ModeScreen(Screen[None]):
         self.workbench.session_opened.subscribe(self, self._session_opened)
         self.workbench.session_changed.subscribe(self, self.on_session_changed)
         self.workbench.facts_changed.subscribe(self, self.on_facts_changed)
-        self.call_after_refresh(self._started)
+        self.workbench.after_first_paint(self._started)
 
     def _started(self) -> None:
         panes = self.panes

@@ -106,7 +106,7 @@ class CasesScreen(ModeScreen):
 
     def on_mount(self) -> None:
         """Build the rest once something is on the screen."""
-        self.call_after_refresh(self._build)
+        self.workbench.after_first_paint(self._build)
 
     async def _build(self) -> None:
         from workbench.app.cases.case_list import CaseList

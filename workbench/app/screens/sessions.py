@@ -60,7 +60,7 @@ class SessionsScreen(ModeScreen):
 
     def on_mount(self) -> None:
         """Read the folder once the frame is on the screen."""
-        self.call_after_refresh(self._start)
+        self.workbench.after_first_paint(self._start)
 
     def _start(self) -> None:
         self.table.focus()
