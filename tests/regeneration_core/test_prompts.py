@@ -130,6 +130,15 @@ def test_versions_are_stated_and_the_prompt_says_what_it_must():
 def test_an_unknown_policy_is_named():
     with pytest.raises(UsageError, match="prefix-1"):
         build_prompt(SOURCE, TARGET, None, policy="x")
+    with pytest.raises(UsageError, match="short-1"):
+        build_prompt(SOURCE, TARGET, None, version="x")
+
+
+def test_the_short_version_is_a_version_of_its_own():
+    prompt = build_prompt(SOURCE, TARGET, TARGET.docstring, policy="function-1", version="short-1")
+    assert prompt.prompt_version == "short-1"
+    assert prompt.tokens_estimate < build_prompt(SOURCE, TARGET, TARGET.docstring, policy="function-1").tokens_estimate
+    assert "SECRET_TARGET" not in prompt.messages[0].content
 
 
 def test_the_original_docstring_leaves_the_file_as_it_is():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from workbench.errors import UsageError
 from workbench.models.types import ContextOverflow, Message
 from workbench.regeneration.context import DEFAULT_POLICY, build_context, estimate_tokens
 from workbench.repository.functions import Function, find_functions
@@ -25,6 +26,16 @@ Write the continuation: the body of `{name}` and nothing else.
 - Keep Python's indentation: the body's statements begin with {indent}.
 - Answer with exactly one Python code block.
 """
+# For models of few parameters, which lose the thread in a list of rules; not comparable with the paper's figures.
+_SHORT_TASK = """\
+Complete the Python function `{name}`.
+
+```python
+{before}
+```
+{after}
+Write only the body of `{name}`, in one Python code block.
+"""
 _AFTER = """
 Further down, the file holds (bodies left out):
 
@@ -32,6 +43,9 @@ Further down, the file holds (bodies left out):
 {after}
 ```
 """
+
+
+PROMPTS = {PROMPT_VERSION: _TASK, "short-1": _SHORT_TASK}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +104,7 @@ def build_prompt(
     docstring: str | None,
     *,
     policy: str = DEFAULT_POLICY,
+    version: str = PROMPT_VERSION,
     window_tokens: int | None = None,
     reserve_tokens: int = DEFAULT_RESERVE,
 ) -> Prompt:
@@ -100,27 +115,30 @@ def build_prompt(
         function: The target, as found in ``source``.
         docstring: The doc system's text for it; None for no docstring.
         policy: A name from ``context.POLICIES``.
+        version: A name from ``PROMPTS``: ``paper-1``, or ``short-1`` for models of few parameters.
         window_tokens: The model's window; None when it is not known.
         reserve_tokens: What must stay free for the answer.
 
     Raises:
-        UsageError: when the policy does not exist.
+        UsageError: when the policy or the version does not exist.
     """
+    if version not in PROMPTS:
+        raise UsageError(f"There is no prompt version {version!r}; choose one of {', '.join(PROMPTS)}.")
     documented, target = documented_source(source, function, docstring)
     indent = _in_words(body_indent(source, function))
     budget = None
     if window_tokens is not None:
-        frame = _render(function, "", "", indent, docstring)
+        frame = _render(version, function, "", "", indent, docstring)
         budget = window_tokens - reserve_tokens - estimate_tokens(frame)
     context = build_context(documented, target, policy, budget)
-    text = _render(function, context.before, context.after, indent, docstring)
+    text = _render(version, function, context.before, context.after, indent, docstring)
     tokens = estimate_tokens(text)
     overflow = max(0, tokens + reserve_tokens - window_tokens) if window_tokens is not None else 0
-    return Prompt((Message("user", text),), policy, PROMPT_VERSION, tokens, overflow, context.omitted_lines)
+    return Prompt((Message("user", text),), policy, version, tokens, overflow, context.omitted_lines)
 
 
-def _render(function: Function, before: str, after: str, indent: str, docstring: str | None) -> str:
-    return _TASK.format(
+def _render(version: str, function: Function, before: str, after: str, indent: str, docstring: str | None) -> str:
+    return PROMPTS[version].format(
         path=function.path,
         name=function.qualified_name.replace(".<locals>", ""),
         what="header and the docstring" if docstring is not None else "header",
