@@ -90,5 +90,5 @@ def _contents_list(contents: Contents) -> str:
     if len(items) > _LISTED:
         inner += f"<li>… and {len(items) - _LISTED:,} more below</li>"
     opened = " open" if len(items) <= 12 else ""
-    listed = f"<details{opened}><summary>{len(items):,} items</summary><ol>{inner}</ol></details>" if items else ""
+    listed = f"<details{opened}><summary>{wording.plural(len(items), 'item')}</summary><ol>{inner}</ol></details>" if items else ""
     return f'<nav aria-label="Contents"><h2>Contents</h2><ul>{lines}</ul>{listed}</nav>\n'

@@ -97,7 +97,7 @@ def _score(reader: SessionReader, score: ScoreRow, *, unfolded: bool) -> str:
     for spread in card.get("spread", []):
         words = f"{spread['of']}: {spread['mean']:.1f} ± {spread['sd']:.1f} over {spread['repeats']} judgements"
         parts.append(f'<p class="note">{e(words)}</p>\n')
-    judge = "judged offline, by rules and the facts" if score.judge == "offline" else f"judge {score.judge}"
+    judge = "offline judge" if score.judge == "offline" else f"judge {score.judge}"
     head = (
         f'<span class="score">{e(wording.of(score.total, score.out_of))}</span> {e(score.rubric)} <small>{e(judge)}</small>'
     )

@@ -1,0 +1,95 @@
+"""``workbench show SESSION [ITEM]``: what is in a session, an item of it, a step, a candidate."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from workbench.reports.contents import Contents
+    from workbench.session import SessionReader
+
+SUMMARY = "show what a session holds: its runs and items, one item, or one step with its exact messages"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("session", help="a session file, or the name of one")
+    parser.add_argument(
+        "item",
+        nargs="?",
+        metavar="ITEM",
+        help="a trial, task or candidate by the first characters of its id, or TRIAL:STEP for one step",
+    )
+    parser.add_argument("--json", action="store_true", help="print everything as JSON lines, each with its type")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show the session or the item."""
+    from workbench.engine.client import resolve_session
+    from workbench.reports.contents import read_contents
+    from workbench.reports.items import find_item
+    from workbench.session import SessionReader
+
+    path = resolve_session(arguments.session)
+    with SessionReader(path) as reader:
+        reader.query("BEGIN")
+        item = find_item(reader, arguments.item) if arguments.item else None
+        contents = read_contents(reader, item)
+        if arguments.json:
+            from workbench.reports.records import json_text
+            from workbench.reports.writing import encoded
+
+            for line in json_lines(reader, contents):
+                sys.stdout.buffer.write(encoded(json_text(line) + "\n"))
+            sys.stdout.buffer.flush()
+        else:
+            from workbench.commands.showing import Pages
+
+            Pages(reader, contents, arguments.session).show()
+    return 0
+
+
+def json_lines(reader: SessionReader, contents: Contents) -> Iterator[dict[str, Any]]:
+    """Yield what is shown, as one object per line; ``type`` says what each is."""
+    from workbench.reports import records
+
+    item = contents.item
+    if item is None:
+        yield {"type": "session", **records.session_values(contents)}
+        for run in contents.runs:
+            yield {"type": "run", **records.run_values(run)}
+        for trial in contents.trials:
+            yield {"type": "trial", **records.trial_values(trial)}
+        for group in records.spread_values(contents):
+            yield {"type": "mean", **group}
+        for run, outcome in contents.regenerations:
+            yield {"type": "regeneration", "run": run.row.id, **records.regeneration_values(outcome)}
+        for remark in records.remark_values(contents):
+            yield {"type": "annotation", **remark}
+    elif item.kind == "trial":
+        if item.step is None:
+            for trial in contents.trials:
+                yield {"type": "trial", **records.trial_values(trial), **records.trial_details(reader, trial)}
+        for step in reader.steps(item.id):
+            if item.step is None:
+                yield {"type": "step", "trial": item.id, **records.step_values(reader, step)}
+            elif item.step == step.number:
+                call = reader.call(step.call_id) if step.call_id is not None else None
+                asked = None if call is None else records.call_values(reader, call, lambda digest, text: text)
+                yield {"type": "step", "trial": item.id, **records.step_values(reader, step), "call": asked}
+    for _, outcome in contents.regenerations:
+        for task in outcome.tasks:
+            lines = outcome.of_task(task.id)
+            if item is None or item.kind == "task":
+                yield {"type": "task", **records.task_values(reader, task, lines)}
+            for candidate in (one for line in lines for one in line.candidates):
+                if item is None or item.kind == "task":
+                    yield {"type": "candidate", **records.candidate_values(reader, candidate)}
+                elif item.id == candidate.id:
+                    calls = [
+                        records.call_values(reader, call, lambda digest, text: text) for call in reader.calls(item.id)
+                    ]
+                    yield {"type": "candidate", **records.candidate_values(reader, candidate), "calls": calls}

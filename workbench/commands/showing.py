@@ -1,0 +1,307 @@
+"""The pages of ``workbench show`` on a terminal; what came from outside is printed without its control sequences."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from workbench.reports import rows_shown, wording
+from workbench.reports.contents import Contents, Trial, card_of, seen_words
+from workbench.reports.excerpts import pretty_json, split_answer
+from workbench.reports.rows_shown import Shown
+from workbench.session import SessionReader
+from workbench.session.rows import CandidateRow, ScoreRow, StepRow, TaskRow
+from workbench.text import clean
+
+_WIDE = 160  # columns where the output is no terminal and nothing must fit
+# What a narrow terminal can do without, the most dispensable first.
+_DISPENSABLE = ("T1", "T2", "T3", "T4", "asked for", "spend $", "cost $", "kind", "controls", "cover", "rep.", "tokens")
+_STYLES = {"✓": "green", "✗": "red", "!": "red", "⧖": "yellow", "‖": "yellow", "▸": "cyan", "?": "yellow"}
+
+
+class Pages:
+    """Shows one session, or the item that ``contents`` was read for.
+
+    Args:
+        reader: The session.
+        contents: What to show.
+        called: How the person named the session, for the commands that are suggested.
+    """
+
+    def __init__(self, reader: SessionReader, contents: Contents, called: str) -> None:
+        width = None if sys.stdout.isatty() else _WIDE
+        self._console = Console(highlight=False, markup=False, emoji=False, width=width)
+        self._reader = reader
+        self._contents = contents
+        self._called = called
+
+    def show(self) -> None:
+        """Print the page."""
+        item = self._contents.item
+        if item is None:
+            self._session()
+        elif item.step is not None:
+            self._step(next(step for step in self._reader.steps(item.id) if step.number == item.step))
+        elif item.kind == "trial":
+            self._trial(self._contents.trials[0])
+        elif item.kind == "task":
+            for _, outcome in self._contents.regenerations:
+                for task in outcome.tasks:
+                    self._task(task, [one for line in outcome.of_task(task.id) for one in line.candidates])
+        else:
+            candidate = self._reader.candidate(item.id)
+            if candidate is not None:
+                self._candidate(candidate)
+
+    # -- pieces
+
+    def _line(self, text: str = "", style: str = "") -> None:
+        self._console.print(Text(clean(text), style=style), soft_wrap=True)
+
+    def _heading(self, text: str) -> None:
+        self._line()
+        self._line(text, "bold")
+
+    def _text(self, text: str) -> None:
+        # Straight through: wrapping a model's text would change what is copied from the terminal.
+        self._console.print(Text(clean(text).rstrip("\n")), soft_wrap=True)
+
+    def _facts(self, *facts: str) -> None:
+        self._line(" · ".join(fact for fact in facts if fact), "dim")
+
+    def _table(self, shown: Shown) -> None:
+        shown = narrowed(shown, self._console.width)
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for place, heading in enumerate(shown.headings):
+            table.add_column(clean(heading), justify="right" if place in shown.right else "left", overflow="fold")
+        for row in shown.rows:
+            table.add_row(*(Text(clean(cell), style=_style(cell)) for cell in row))
+        self._console.print(table)
+
+    def _remarks(self, item: str, step: int | None = None) -> None:
+        for remark in self._contents.remarks(item):
+            if step is None or remark.step == step:
+                self._line(f"Remark{'' if remark.step is None else f' on step {remark.step}'}: {remark.text}", "italic")
+
+    # -- pages
+
+    def _session(self) -> None:
+        contents = self._contents
+        self._line(contents.name, "bold")
+        self._facts(wording.when(contents.created_at), contents.created_by, str(self._reader.path))
+        if not contents.runs:
+            self._line("Nothing has been run in this session yet.")
+            return
+        self._heading(f"Runs {len(contents.runs)}")
+        self._table(rows_shown.runs(contents))
+        for run in contents.runs:
+            if run.state in {"interrupted", "cancelled", "failed"}:
+                self._line(f"Run {run.row.id} is {run.state}. Go on with: workbench resume {self._called}", "yellow")
+        if contents.trials:
+            self._heading(f"Trials {len(contents.trials)}")
+            self._table(rows_shown.trials(contents))
+            if len(contents.trials) > 1:
+                self._heading("Means")
+                self._table(rows_shown.means(contents))
+        for run, outcome in contents.regenerations:
+            self._heading(f"Regeneration {run.row.id}")
+            if outcome.stages:
+                self._table(rows_shown.stages(outcome))
+            if outcome.evaluators:
+                self._table(rows_shown.evaluators(outcome))
+            self._heading(f"Tasks {len(outcome.tasks)}")
+            self._table(rows_shown.tasks(contents, outcome))
+            if outcome.dropped:
+                self._heading(f"Dropped {len(outcome.dropped)}")
+                self._table(rows_shown.dropped(outcome))
+        example = next(iter(contents.short.values()), None)
+        if example:
+            self._line()
+            self._facts(f"One item: workbench show {self._called} {example}")
+
+    def _trial(self, trial: Trial) -> None:
+        row = trial.row
+        self._line(rows_shown.trial_title(trial), "bold")
+        self._line(wording.state(row.state), _style(wording.state(row.state)))
+        self._facts(
+            row.id,
+            f"{wording.count(row.prompt_tokens)} + {wording.count(row.completion_tokens)} tokens",
+            f"cost {wording.money(row.cost_usd)} $",
+            f"{wording.seconds(row.seconds)} s",
+            seen_words(self._reader, row),
+        )
+        if row.error:
+            self._line(row.error, "red")
+        self._remarks(row.id)
+        steps = self._reader.steps(row.id)
+        self._heading(f"Steps {len(steps)}")
+        self._table(_steps(steps))
+        for score in trial.scores:
+            self._score(score)
+        if row.readme_blob:
+            self._heading("README")
+            self._text(self._reader.text(row.readme_blob))
+        else:
+            self._heading("No README was handed in.")
+        if row.metadata_blob:
+            self._heading("Metadata")
+            self._text(pretty_json(self._reader.text(row.metadata_blob)))
+        if steps:
+            short = self._contents.short.get(row.id, row.id)
+            self._line()
+            self._facts(f"One step: workbench show {self._called} {short}:{steps[-1].number}")
+
+    def _score(self, score: ScoreRow) -> None:
+        self._heading(f"{score.rubric} {wording.of(score.total, score.out_of)}, judge {score.judge}")
+        card = card_of(self._reader, score)
+        rows = [
+            (
+                str(one["tier"]),
+                one["title"],
+                wording.points(one["points"]) if one["maximum"] else "",
+                wording.points(one["maximum"]) if one["maximum"] else "",
+                one["reason"],
+            )
+            for one in card.get("criteria", [])
+        ]
+        self._table(Shown(("tier", "criterion", "points", "of", "reason"), tuple(rows), frozenset({2, 3})))
+
+    def _step(self, step: StepRow) -> None:
+        self._line(f"Step {step.number}  {step.action}  {step.target}", "bold")
+        call = self._reader.call(step.call_id) if step.call_id is not None else None
+        self._facts(
+            step.kind,
+            step.model or "",
+            f"{wording.count(step.prompt_tokens)} + {wording.count(step.completion_tokens)} tokens",
+            f"cost {wording.money(step.cost_usd)} $",
+            f"{wording.seconds(step.seconds)} s",
+            f"latency {call.latency_s:.2f} s" if call and call.latency_s is not None else "",
+            f"answer {call.source}" if call else "",
+            step.settings if step.settings != "{}" else "",
+        )
+        if step.problem:
+            self._line(f"! {step.problem}", "yellow")
+        self._remarks(step.trial_id, step.number)
+        if call is not None:
+            self._attempts(call.attempts)
+            for role, text in self._reader.messages(call):
+                self._heading(f"Message: {role}")
+                self._text(text)
+        answer = self._reader.text(step.answer_blob)
+        thought, said = split_answer(answer)
+        if thought:
+            self._heading("Thought")
+            self._text(thought)
+        if said:
+            self._heading("Answer")
+            self._text(said)
+        if step.observation_blob:
+            self._heading(f"Observation, {wording.size(step.observation_size)}")
+            self._text(self._reader.text(step.observation_blob))
+
+    def _attempts(self, attempts: str) -> None:
+        tried = json.loads(attempts)
+        if len(tried) > 1 or any(one.get("error") for one in tried):
+            self._heading(f"Attempts {len(tried)}")
+            for number, one in enumerate(tried, 1):
+                waited = f" after waiting {one['waited_s']:.1f} s" if one.get("waited_s") else ""
+                self._line(f"{number}  {one.get('seconds') or 0:.1f} s{waited}  {one.get('error') or 'answered'}")
+
+    def _task(self, task: TaskRow, candidates: Sequence[CandidateRow]) -> None:
+        self._line(f"{task.qualified_name}  {task.path}", "bold")
+        tests = wording.decoded(task.tests)
+        self._facts(
+            task.id,
+            f"lines {task.start_line} to {task.end_line}" if task.start_line is not None else "",
+            wording.plural(len(tests), "test") if isinstance(tests, list) else "",
+            f"docs {task.docs}",
+            rows_shown.controls_words(task.controls),
+            task.state,
+        )
+        if task.reason:
+            self._line(task.reason, "yellow")
+        self._remarks(task.id)
+        for title, blob in (("Docstring", task.docstring_blob), ("Body", task.body_blob)):
+            if blob:
+                self._heading(title)
+                self._text(self._reader.text(blob))
+        self._heading(f"Candidates {len(candidates)}")
+        rows = tuple(
+            (
+                self._contents.short.get(one.id, one.id),
+                one.evaluator,
+                str(one.sample),
+                wording.verdict(one.verdict) if one.verdict else wording.state(one.state),
+                wording.seconds(one.tested_s),
+                "; ".join(filter(None, (one.verdict_reason, *(t.test_id for t in self._reader.failing_tests(one.id))))),
+            )
+            for one in candidates
+        )
+        self._table(Shown(("id", "evaluator", "sample", "verdict", "s", "why"), rows, frozenset({2, 4})))
+
+    def _candidate(self, candidate: CandidateRow) -> None:
+        task = self._reader.task(candidate.task_id)
+        where = f"{task.qualified_name}  {task.path}" if task else candidate.task_id
+        self._line(f"{where}  {candidate.evaluator}, sample {candidate.sample}", "bold")
+        stands = wording.verdict(candidate.verdict) if candidate.verdict else wording.state(candidate.state)
+        reason = f": {candidate.verdict_reason}" if candidate.verdict_reason else ""
+        self._line(stands + reason, _style(stands))
+        self._facts(
+            candidate.id,
+            f"{wording.count(candidate.prompt_tokens)} + {wording.count(candidate.completion_tokens)} tokens",
+            f"asked {wording.seconds(candidate.asked_s)} s",
+            f"tested {wording.seconds(candidate.tested_s)} s",
+            candidate.notes or "",
+        )
+        self._remarks(candidate.id)
+        if candidate.body_blob:
+            self._heading("Body")
+            self._text(self._reader.text(candidate.body_blob))
+        elif candidate.answer_blob:
+            self._heading("Answer, in which no body was found")
+            self._text(self._reader.text(candidate.answer_blob))
+        for test in self._reader.failing_tests(candidate.id):
+            self._heading(f"{test.outcome}  {test.test_id}")
+            self._line(test.message)
+            if test.traceback_blob:
+                self._text(self._reader.text(test.traceback_blob))
+
+
+def _steps(steps: Sequence[StepRow]) -> Shown:
+    rows = tuple(
+        (
+            str(step.number),
+            {"invalid": "! ", "error": "✗ "}.get(step.kind, "") + step.action,
+            "" if step.target == step.action else step.target,
+            wording.count((step.prompt_tokens or 0) + (step.completion_tokens or 0)),
+            wording.seconds(step.seconds),
+            step.problem or "",
+        )
+        for step in steps
+    )
+    return Shown(("#", "action", "target", "tokens", "s", "problem"), rows, frozenset({0, 3, 4}))
+
+
+def narrowed(shown: Shown, width: int) -> Shown:
+    """Return the table without the columns that one can do without, as many as must go to fit ``width`` columns."""
+    widths = [max(map(cell_len, column)) for column in zip(shown.headings, *shown.rows, strict=True)]
+    kept = list(range(len(shown.headings)))
+    for name in _DISPENSABLE:
+        if sum(widths[place] + 1 for place in kept) <= width:
+            break
+        kept = [place for place in kept if shown.headings[place] != name]
+    return Shown(
+        headings=tuple(shown.headings[place] for place in kept),
+        rows=tuple(tuple(row[place] for place in kept) for row in shown.rows),
+        right=frozenset(new for new, place in enumerate(kept) if place in shown.right),
+    )
+
+
+def _style(text: str) -> str:
+    return _STYLES.get(text[:1], "") if text[1:2] in {"", " "} else ""
