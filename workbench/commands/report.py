@@ -21,7 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="md, html (one file that loads nothing), json (everything), csv (a line per trial, or per candidate in a "
         "session of regeneration only); without it, what FILE ends in, else md",
     )
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where to write it; standard output if not given")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="where to write it; standard output if not given"
+    )
     parser.add_argument("--item", metavar="ITEM", help="only this trial or task: its id or the first characters of it")
 
 
@@ -32,7 +34,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     out: Path | None = arguments.output
     format = arguments.format or (_BY_SUFFIX.get(out.suffix.lower(), "md") if out else "md")
-    written = write_report(resolve_session(arguments.session), format, out.expanduser() if out else None, arguments.item)
+    written = write_report(
+        resolve_session(arguments.session), format, out.expanduser() if out else None, arguments.item
+    )
     if isinstance(written, Path):
         print(f"Written: {written}", file=sys.stderr)
         return 0

@@ -77,9 +77,7 @@ def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
         every.setdefault(score.trial_id, []).append(score)
     wanted_trial, wanted_task = _wanted(reader, item)
     trials = tuple(
-        Trial(row, tuple(every.get(row.id, ())))
-        for row in reader.trials()
-        if item is None or row.id == wanted_trial
+        Trial(row, tuple(every.get(row.id, ()))) for row in reader.trials() if item is None or row.id == wanted_trial
     )
     judged: dict[tuple[str, str], None] = {}
     for trial in trials:

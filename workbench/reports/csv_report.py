@@ -18,13 +18,26 @@ from workbench.text import clean
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 _TRIAL = (
-    "trial run case agent model repeat status score out_of rubric judge tier1 tier2 tier3 tier4 steps prompt_tokens "
-    "completion_tokens tokens cost_usd seconds started_at finished_at error_kind error"
-).split()
+    *("trial", "run", "case", "agent", "model", "repeat", "status", "score", "out_of", "rubric", "judge"),
+    *(
+        "tier1",
+        "tier2",
+        "tier3",
+        "tier4",
+        "steps",
+        "prompt_tokens",
+        "completion_tokens",
+        "tokens",
+        "cost_usd",
+        "seconds",
+    ),
+    *("started_at", "finished_at", "error_kind", "error"),
+)
 _CANDIDATE = (
-    "candidate task run path function occurrence docs evaluator control sample state verdict verdict_reason path_taken "
-    "failing_tests prompt_tokens completion_tokens cost_usd asked_s tested_s at"
-).split()
+    *("candidate", "task", "run", "path", "function", "occurrence", "docs", "evaluator", "control", "sample", "state"),
+    *("verdict", "verdict_reason", "path_taken", "failing_tests", "prompt_tokens", "completion_tokens", "cost_usd"),
+    *("asked_s", "tested_s", "at"),
+)
 Cell = str | int | float | None
 
 

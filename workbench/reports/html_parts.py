@@ -8,7 +8,17 @@ from html import escape
 from workbench.reports.rows_shown import Shown
 from workbench.text import clean
 
-_STATES = {"✓": "good", "✗": "bad", "!": "bad", "⧖": "warn", "∅": "odd", "?": "warn", "▸": "live", "‖": "warn", "·": "idle"}
+_STATES = {
+    "✓": "good",
+    "✗": "bad",
+    "!": "bad",
+    "⧖": "warn",
+    "∅": "odd",
+    "?": "warn",
+    "▸": "live",
+    "‖": "warn",
+    "·": "idle",
+}
 
 
 def e(text: object) -> str:

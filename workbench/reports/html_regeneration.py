@@ -21,8 +21,12 @@ def overview(contents: Contents, run: Run, outcome: Regenerated) -> str:
         parts.append(table(rows_shown.evaluators(outcome)))
         parts.append('<p class="note">pass@k without bias, with its 95 % bootstrap interval. ')
         parts.append("A control must be exactly 1 (reference) or 0 (stub). Our own errors (?) count for nobody.</p>\n")
-    parts.append(f"<h3>Tasks <small>{len(outcome.tasks):,}</small></h3>\n{table(rows_shown.tasks(contents, outcome), 'task-')}")
-    parts.append('<p class="note">A cell per sample: ✓ passed, ✗ failed, ⧖ timeout, ! crashed, ∅ invalid, ? our error, ')
+    parts.append(
+        f"<h3>Tasks <small>{len(outcome.tasks):,}</small></h3>\n{table(rows_shown.tasks(contents, outcome), 'task-')}"
+    )
+    parts.append(
+        '<p class="note">A cell per sample: ✓ passed, ✗ failed, ⧖ timeout, ! crashed, ∅ invalid, ? our error, '
+    )
     parts.append("▸ running, · waiting.</p>\n")
     if outcome.dropped:
         inside = table(rows_shown.dropped(outcome))

@@ -69,7 +69,9 @@ def _head(contents: Contents) -> str:
         ]
     )
     said = " ".join(marked(state) for state in states)
-    return f'<header><p class="over">Workbench session</p><h1>{e(contents.name)}</h1><p>{said}</p>\n{numbers}</header>\n'
+    return (
+        f'<header><p class="over">Workbench session</p><h1>{e(contents.name)}</h1><p>{said}</p>\n{numbers}</header>\n'
+    )
 
 
 def _contents_list(contents: Contents) -> str:
@@ -90,5 +92,9 @@ def _contents_list(contents: Contents) -> str:
     if len(items) > _LISTED:
         inner += f"<li>… and {len(items) - _LISTED:,} more below</li>"
     opened = " open" if len(items) <= 12 else ""
-    listed = f"<details{opened}><summary>{wording.plural(len(items), 'item')}</summary><ol>{inner}</ol></details>" if items else ""
+    listed = (
+        f"<details{opened}><summary>{wording.plural(len(items), 'item')}</summary><ol>{inner}</ol></details>"
+        if items
+        else ""
+    )
     return f'<nav aria-label="Contents"><h2>Contents</h2><ul>{lines}</ul>{listed}</nav>\n'

@@ -98,9 +98,7 @@ def _score(reader: SessionReader, score: ScoreRow, *, unfolded: bool) -> str:
         words = f"{spread['of']}: {spread['mean']:.1f} ± {spread['sd']:.1f} over {spread['repeats']} judgements"
         parts.append(f'<p class="note">{e(words)}</p>\n')
     judge = "offline judge" if score.judge == "offline" else f"judge {score.judge}"
-    head = (
-        f'<span class="score">{e(wording.of(score.total, score.out_of))}</span> {e(score.rubric)} <small>{e(judge)}</small>'
-    )
+    head = f'<span class="score">{e(wording.of(score.total, score.out_of))}</span> {e(score.rubric)} <small>{e(judge)}</small>'
     return details(head, "".join(parts), kind="card", unfolded=unfolded)
 
 

@@ -178,7 +178,13 @@ def regeneration_values(outcome: Regenerated) -> Values:
             for one in outcome.evaluators
         ],
         "dropped": [
-            {"path": d.path, "function": d.qualified_name, "occurrence": d.occurrence, "stage": d.stage, "reason": d.reason}
+            {
+                "path": d.path,
+                "function": d.qualified_name,
+                "occurrence": d.occurrence,
+                "stage": d.stage,
+                "reason": d.reason,
+            }
             for d in outcome.dropped
         ],
     }
@@ -262,5 +268,6 @@ def spread_values(contents: Contents) -> list[Values]:
 def remark_values(contents: Contents) -> list[Values]:
     """Return people's remarks."""
     return [
-        {"item": one.item, "step": one.step, "text": one.text, "at": wording.iso(one.at)} for one in contents.annotations
+        {"item": one.item, "step": one.step, "text": one.text, "at": wording.iso(one.at)}
+        for one in contents.annotations
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench.reports import wording
 from workbench.reports.contents import Contents, Trial, tier_points
-from workbench.reports.regenerated import Regenerated, estimate_words, verdict_words
+from workbench.reports.regenerated import Line, Regenerated, estimate_words, verdict_words
 from workbench.reports.spread import words as spread_words
 
 
@@ -111,7 +111,7 @@ def tasks(contents: Contents, outcome: Regenerated) -> Shown:
     links = []
     controls = {one.name for one in outcome.evaluators if one.control}
     for task in outcome.tasks:
-        lines = [line for line in outcome.of_task(task.id) if line.evaluator not in controls]
+        lines: list[Line | None] = [line for line in outcome.of_task(task.id) if line.evaluator not in controls]
         held = controls_words(task.controls)
         tests = wording.decoded(task.tests)
         cover = wording.NOTHING if task.coverage is None else f"{100 * task.coverage:.0f} %"
@@ -138,7 +138,9 @@ def controls_words(controls: str | None) -> str:
     if not isinstance(told, dict):
         return str(told)
     words = {True: "✓", False: "✗"}
-    return " · ".join(f"{words.get(held, held) if isinstance(held, bool) else held} {name}" for name, held in told.items())
+    return " · ".join(
+        f"{words.get(held, held) if isinstance(held, bool) else held} {name}" for name, held in told.items()
+    )
 
 
 def dropped(outcome: Regenerated) -> Shown:

@@ -113,7 +113,7 @@ def plan_words(config: str) -> str:
     if not isinstance(plan, dict):
         return str(plan)
     said = []
-    for key in sorted(plan, key=lambda name: (_PLAN_FIRST.index(name) if name in _PLAN_FIRST else len(_PLAN_FIRST))):
+    for key in sorted(plan, key=lambda name: _PLAN_FIRST.index(name) if name in _PLAN_FIRST else len(_PLAN_FIRST)):
         value = plan[key]
         if value in (None, "", 0, 0.0, [], {}, False) or (key.endswith(("repeats", "repeat")) and value == 1):
             continue
