@@ -120,10 +120,11 @@ class Pages:
             if outcome.dropped:
                 self._heading(f"Dropped {len(outcome.dropped)}")
                 self._table(rows_shown.dropped(outcome))
-        example = next(iter(contents.short.values()), None)
-        if example:
+        items = [trial.row.id for trial in contents.trials]
+        items += [task.id for _, outcome in contents.regenerations for task in outcome.tasks]
+        if items:
             self._line()
-            self._facts(f"One item: workbench show {self._called} {example}")
+            self._facts(f"One item: workbench show {self._called} {contents.short[items[0]]}")
 
     def _trial(self, trial: Trial) -> None:
         row = trial.row

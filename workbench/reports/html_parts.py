@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+from workbench.reports import wording
 from workbench.reports.rows_shown import Shown
 from workbench.text import clean
 
@@ -19,6 +20,7 @@ _STATES = {
     "‖": "warn",
     "·": "idle",
 }
+_WORDS = {glyph: word for word, glyph in wording.VERDICTS.items()} | {"▸": "running", "·": "waiting"}
 
 
 def e(text: object) -> str:
@@ -33,13 +35,18 @@ def colour(text: str) -> str:
 
 def marked(text: str) -> str:
     """Return a state or verdict as a coloured word; its glyph and word say the same without the colour."""
+    if " · " in text and colour(text):
+        return " · ".join(marked(part) for part in text.split(" · "))
     name = colour(text)
     return f'<span class="{name}">{e(text)}</span>' if name else e(text)
 
 
 def cells(glyphs: str) -> str:
-    """Return the cells of samples, each in its verdict's colour."""
-    return "".join(f'<span class="{_STATES.get(glyph, "idle")}">{e(glyph)}</span>' for glyph in glyphs)
+    """Return the cells of samples, each in its verdict's colour and named when pointed at."""
+    return "".join(
+        f'<span class="{_STATES.get(glyph, "idle")}" title="{_WORDS.get(glyph, "")}">{e(glyph)}</span>'
+        for glyph in glyphs
+    )
 
 
 def table(shown: Shown, anchor: str = "") -> str:

@@ -143,7 +143,8 @@ def estimate_words(estimate: Estimate) -> str:
     """Return ``0.58 [0.41, 0.73]``, "–" where no task has k samples."""
     if estimate.value is None:
         return wording.NOTHING
-    if estimate.low is None or estimate.high is None:
+    # One task has no spread to draw from; an interval of no width would look like certainty.
+    if estimate.low is None or estimate.high is None or estimate.tasks < 2:
         return wording.share(estimate.value)
     return f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
 
