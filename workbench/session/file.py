@@ -16,7 +16,6 @@ from workbench.session import schema
 
 SUFFIX = ".session"
 _BUSY_MS = 10_000
-_HEADER = b"SQLite format 3\x00"
 
 
 class SessionError(WorkbenchError):
@@ -86,14 +85,42 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
     """
     if not path.exists():
         raise SessionMissing(f"There is no session {path}; `workbench locate sessions` tells where they are kept.")
-    version = peek_version(path)
-    if version > schema.SCHEMA_VERSION:
-        raise SessionNewer(
-            f"{path.name} was written by a newer version of the workbench (schema {version}, this one knows "
-            f"{schema.SCHEMA_VERSION}); upgrade the workbench to open it. The file was not changed."
-        )
+    connection, version = _opened(path, write=write)
     if version < schema.SCHEMA_VERSION:
+        connection.close()
         migrate(path)
+        connection, version = _opened(path, write=write)
+    try:
+        if version > schema.SCHEMA_VERSION:
+            raise SessionNewer(
+                f"{path.name} was written by a newer version of the workbench (schema {version}, this one knows "
+                f"{schema.SCHEMA_VERSION}); upgrade the workbench to open it. The file was not changed."
+            )
+        with translated(path):
+            if not write:
+                connection.execute("PRAGMA query_only = ON")
+            else:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = NORMAL")
+                connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("SELECT value FROM meta WHERE key = 'created_at'").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _opened(path: Path, *, write: bool) -> tuple[sqlite3.Connection, int]:
+    """Return a bare connection to a session file and the file's schema version.
+
+    Only SQLite may open the file: closing a file of one's own drops all POSIX locks that this process has on it, and
+    then the next program to leave takes itself for the last and deletes the log from under a running engine
+    (sqlite.org/howtocorrupt.html, 2.2).
+    """
+    if path.is_dir():
+        raise SessionCorrupt(f"{path} is a folder, not a session file.")
+    if path.stat().st_size < 100:
+        raise _no_session(path)
     with translated(path):
         fixed = not write and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
         uri = f"{path.resolve().as_uri()}?{'immutable=1' if fixed else 'mode=rw'}"
@@ -102,37 +129,36 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
         )
         try:
             connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
-            if not write:
-                connection.execute("PRAGMA query_only = ON")
-            else:
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = NORMAL")
-                connection.execute("PRAGMA foreign_keys = ON")
-            connection.execute("SELECT value FROM meta WHERE key = 'created_at'").fetchone()
+            try:
+                application = int(connection.execute("PRAGMA application_id").fetchone()[0])
+                version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            except sqlite3.DatabaseError as error:
+                if "not a database" in str(error):
+                    raise _no_session(path) from None
+                raise
+            if application != schema.APPLICATION_ID:
+                raise _no_session(path)
         except BaseException:
             connection.close()
             raise
-    return connection
+    return connection, version
+
+
+def _no_session(path: Path) -> SessionCorrupt:
+    return SessionCorrupt(
+        f"{path.name} is not a workbench session (or its first page is damaged); nothing was changed."
+    )
 
 
 def peek_version(path: Path) -> int:
-    """Return the schema version of the file at ``path`` without locking or changing it.
+    """Return the schema version of the file at ``path`` without changing it.
 
     Raises:
-        SessionCorrupt: The file is no session.
+        SessionError: The file is no session or cannot be read.
     """
-    try:
-        with path.open("rb") as file:
-            head = file.read(100)
-    except IsADirectoryError:
-        raise SessionCorrupt(f"{path} is a folder, not a session file.") from None
-    except OSError as error:
-        raise SessionError(f"{path} cannot be read: {error.strerror}.") from None
-    if len(head) < 100 or not head.startswith(_HEADER) or int.from_bytes(head[68:72], "big") != schema.APPLICATION_ID:
-        raise SessionCorrupt(
-            f"{path.name} is not a workbench session (or its first page is damaged); nothing was changed."
-        )
-    return int.from_bytes(head[60:64], "big")
+    connection, version = _opened(path, write=False)
+    connection.close()
+    return version
 
 
 def create(path: Path, name: str | None = None) -> None:
