@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,3 +21,33 @@ def loopback_server() -> Iterator[LoopbackServer]:
     """An OpenAI-compatible server on loopback; see ``loopback/server.py`` for its faults."""
     with LoopbackServer() as server:
         yield server
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Folders of its own for settings, sessions, caches and logs; no key of the machine is seen."""
+    folder = tmp_path / "home"
+    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+        monkeypatch.setenv(f"WORKBENCH_{name}_DIR", str(folder / name.lower()))
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "ANTHROPIC_API_KEY", "WORKBENCH_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    return folder
+
+
+def until(condition: Callable[[], object], seconds: float = 60.0, what: str = "the condition") -> object:
+    """Wait for a condition and return its value; fail loudly after ``seconds``."""
+    pause = threading.Event()
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        pause.wait(0.02)
+    raise AssertionError(f"{what} did not come true within {seconds:g} s")
+
+
+@pytest.fixture(name="until")
+def until_fixture() -> Callable[..., object]:
+    """The function ``until``."""
+    return until

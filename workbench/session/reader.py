@@ -107,7 +107,11 @@ class SessionReader:
         """
         if run.state != "running":
             return run.state
-        return "running" if self.holder(run.id) else "interrupted"
+        if self.holder(run.id):
+            return "running"
+        # It may have ended, and let its lease go, between the two looks.
+        now = self.run(run.id)
+        return "interrupted" if now is None or now.state == "running" else now.state
 
     def holder(self, run_id: str) -> lease.Lease | None:
         """Return the living engine that executes a run, or None."""

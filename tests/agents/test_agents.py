@@ -1,0 +1,232 @@
+"""The agents at their desk, with a scripted model: protocol, limits, and the defects of the original."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from workbench.agents import AGENTS, make_agent
+from workbench.agents.baselines import main_looking
+from workbench.agents.desk import Assignment, Desk, Step
+from workbench.agents.protocol import first_message
+from workbench.catalog import load_cases
+from workbench.errors import UsageError
+from workbench.models.types import Answer, ModelTimeout, Request, Usage
+from workbench.repository import View
+
+
+class Steps:
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+
+    def step(self, step: Step) -> None:
+        self.steps.append(step)
+
+
+class Scripted:
+    """Answers by a function of the number of requests so far; keeps the requests."""
+
+    def __init__(self, answer: Callable[[int, Request], str]) -> None:
+        self.answer = answer
+        self.requests: list[Request] = []
+
+    async def complete(self, request: Request) -> Answer:
+        self.requests.append(request)
+        text = self.answer(len(self.requests), request)
+        return Answer(text, "scripted", Usage(10, 5), 0.0, 0.1, "stop")
+
+
+def call(name: str, **kwargs: object) -> str:
+    return f"<json>{json.dumps({'name': name, 'kwargs': kwargs})}</json>"
+
+
+DONE = call("respond", readme="# Demo\n\nA demo.", metadata={"name": "demo"})
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    root = tmp_path / "demo"
+    for path, text in {
+        "demo.py": "def main():\n    pass\n",
+        "pkg/inner.py": "x = 1\n",
+        "big.py": "y = 2\n" * 50_000,
+        "README.md": "the old readme",
+        "ground_truth/facts.toml": "secret = 1",
+        ".env": "TOKEN=1",
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return root
+
+
+def desk_for(root: Path, asker: Scripted, **options: object) -> tuple[Desk, Steps]:
+    log = Steps()
+    desk = Desk(Assignment("demo", "A Python project."), View(root), asker, log, model="m", **options)  # type: ignore[arg-type]
+    return desk, log
+
+
+async def test_explore_then_respond(repository: Path) -> None:
+    script = {
+        1: call("list_directory"),
+        2: call("list_directory", path="pkg"),
+        3: call("read_file", path="demo.py"),
+        4: DONE,
+    }
+    asker = Scripted(lambda n, _: script[n])
+    desk, log = desk_for(repository, asker)
+    submission = await make_agent("white").document(desk)
+    assert submission.readme == "# Demo\n\nA demo."
+    assert submission.parsed
+    assert [(s.number, s.kind, s.action, s.target) for s in log.steps] == [
+        (1, "tool", "list_directory", "."),
+        (2, "tool", "list_directory", "pkg"),
+        (3, "tool", "read_file", "demo.py"),
+        (4, "respond", "respond", "README 0.0 kB"),
+    ]
+    # The whole history goes along, each time two messages longer, and the temperature is the original's.
+    assert [len(request.messages) for request in asker.requests] == [2, 4, 6, 8]
+    assert {request.sampling.temperature for request in asker.requests} == {0.3}
+    assert "Tool call result for 'list_directory':\n[\n  \"big.py\",\n" in asker.requests[1].messages[-1].content
+
+
+async def test_at_most_15_steps_then_an_unparsed_submission(repository: Path) -> None:
+    asker = Scripted(lambda n, _: call("list_directory"))
+    desk, log = desk_for(repository, asker)
+    submission = await make_agent("white").document(desk)
+    assert (submission.readme, submission.parsed) == ("", False)
+    assert len(log.steps) == len(asker.requests) == 15
+    assert "last step" in asker.requests[-1].messages[-1].content
+
+
+async def test_defect_5_hidden_things_are_neither_listed_nor_read(repository: Path) -> None:
+    script = {
+        1: call("list_directory"),
+        2: call("list_directory", path="ground_truth"),
+        3: call("read_file", path="ground_truth/facts.toml"),
+        4: call("read_file", path="../demo/.env"),
+        5: call("read_file", path="README.md"),
+        6: call("read_file", path=str(repository / "demo.py")),
+        7: DONE,
+    }
+    desk, log = desk_for(repository, Scripted(lambda n, _: script[n]))
+    await make_agent("white").document(desk)
+    texts = [step.observation.text for step in log.steps if step.observation]
+    assert json.loads(texts[0]) == ["big.py", "demo.py", "pkg/"]
+    assert all(text.startswith("Error: ") for text in texts[1:])
+
+
+async def test_defect_6_a_read_has_a_cap_and_says_so(repository: Path) -> None:
+    script = {1: call("read_file", path="big.py"), 2: DONE}
+    desk, log = desk_for(repository, Scripted(lambda n, _: script[n]), read_limit=1000)
+    await make_agent("white").document(desk)
+    assert log.steps[0].observation is not None
+    text = log.steps[0].observation.text
+    assert len(text) < 1100
+    assert text.endswith("… cut after 1,000 characters; the file has 300,000 bytes")
+
+
+async def test_defect_7_an_unusable_answer_is_asked_for_again(repository: Path) -> None:
+    script = {
+        1: "",
+        2: "I think so.",
+        3: '<json>{"name": "respond", "kwargs": {',
+        4: call("dance"),
+        5: call("read_file"),
+        6: DONE,
+    }
+    desk, log = desk_for(repository, Scripted(lambda n, _: script[n]))
+    submission = await make_agent("white").document(desk)
+    assert submission.parsed
+    assert [step.kind for step in log.steps] == ["invalid", "invalid", "invalid", "tool", "tool", "respond"]
+    assert [step.action for step in log.steps[:3]] == ["empty answer", "no <json> tag", "bad JSON"]
+    assert log.steps[3].observation is not None
+    assert log.steps[3].observation.text.startswith("Error: unknown tool 'dance'")
+    assert log.steps[4].observation is not None
+    assert log.steps[4].observation.text == "Error: 'path' parameter is required"
+
+
+async def test_a_model_that_fails_is_the_last_recorded_step(repository: Path) -> None:
+    def answer(number: int, request: Request) -> str:
+        if number == 2:
+            raise ModelTimeout("No answer within 1 s.")
+        return call("list_directory")
+
+    desk, log = desk_for(repository, Scripted(answer))
+    with pytest.raises(ModelTimeout):
+        await make_agent("white").document(desk)
+    assert [(s.kind, s.action, s.problem) for s in log.steps][1:] == [("error", "timeout", "No answer within 1 s.")]
+    assert log.steps[1].request is not None  # the exact messages are known all the same
+
+
+def test_defect_2_what_the_agent_is_told_does_not_give_the_purpose_away() -> None:
+    cases, problems = load_cases()
+    assert not problems
+    assert len(cases) >= 6
+    for case in cases:
+        assert case.facts is not None
+        told = set(first_message(case.name, case.agent_description).lower().split())
+        for feature in (case.facts.main_purpose, case.description):
+            words = {word.strip(".,") for word in feature.lower().split() if len(word) > 4}
+            known = {word.strip(".,") for word in told}
+            assert len(words & known) <= len(words) / 3, (case.id, words & known)
+
+
+def test_defect_3_dependencies_and_features_of_the_cases_mean_something() -> None:
+    cases = [case for case in load_cases()[0] if case.facts is not None]
+    facts = [case.facts for case in cases if case.facts]
+    assert any(fact.dependencies for fact in facts)
+    assert all(fact.key_features and fact.must_mention and fact.run_command for fact in facts)
+
+
+async def test_no_exploration_sees_nothing(repository: Path) -> None:
+    asker = Scripted(lambda n, _: DONE)
+    desk, log = desk_for(repository, asker)
+    assert (await make_agent("no-exploration").document(desk)).parsed
+    assert [step.kind for step in log.steps] == ["respond"]
+    assert "demo.py" not in "".join(message.content for message in asker.requests[0].messages)
+
+
+async def test_single_file_reads_one_file(repository: Path) -> None:
+    asker = Scripted(lambda n, _: DONE)
+    desk, log = desk_for(repository, asker)
+    assert (await make_agent("single-file").document(desk)).parsed
+    assert [(s.kind, s.target) for s in log.steps] == [("tool", "demo.py"), ("respond", "README 0.0 kB")]
+    assert "def main" in asker.requests[0].messages[-1].content
+
+
+async def test_planner_walks_plans_reads_and_writes(repository: Path) -> None:
+    script = {1: call("plan", read=["demo.py", "pkg/inner.py", "not there"]), 2: "hm", 3: DONE}
+    desk, log = desk_for(repository, Scripted(lambda n, _: script[n]))
+    assert (await make_agent("planner").document(desk)).parsed
+    assert [(s.kind, s.action, s.target) for s in log.steps] == [
+        ("tool", "list_directory", "."),
+        ("tool", "list_directory", "pkg"),
+        ("plan", "plan", "demo.py, pkg/inner.py"),
+        ("tool", "read_file", "demo.py"),
+        ("tool", "read_file", "pkg/inner.py"),
+        ("invalid", "no <json> tag", "asked again"),
+        ("respond", "respond", "README 0.0 kB"),
+    ]
+
+
+async def test_planner_goes_on_without_a_plan(repository: Path) -> None:
+    script = {1: "no plan", 2: DONE}
+    desk, log = desk_for(repository, Scripted(lambda n, _: script[n]))
+    assert (await make_agent("planner").document(desk)).parsed
+    assert ("invalid", "no plan") in [(s.kind, s.action) for s in log.steps]
+    assert "demo.py" in [s.target for s in log.steps if s.action == "read_file"]
+
+
+def test_every_listed_agent_can_be_made() -> None:
+    assert [make_agent(info.name).name for info in AGENTS] == [info.name for info in AGENTS]
+    with pytest.raises(UsageError, match="Did you mean 'white'"):
+        make_agent("whit")
+
+
+def test_the_main_looking_file_is_found(repository: Path) -> None:
+    assert main_looking(View(repository).files, "demo") == "demo.py"
+    assert main_looking(View(repository).files, "other") == "big.py"
+    assert main_looking((), "x") == ""

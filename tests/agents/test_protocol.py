@@ -1,0 +1,102 @@
+"""Reading the action out of an answer: whatever a README contains, whatever a model does."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.agents.protocol import Action, Problem, parse_action, submission_of
+
+
+def respond(readme: str, metadata: object = None) -> str:
+    return f"<json>{json.dumps({'name': 'respond', 'kwargs': {'readme': readme, 'metadata': metadata or {}}})}</json>"
+
+
+@given(
+    st.text(),
+    st.recursive(st.none() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)),
+)
+def test_any_readme_and_metadata_come_back_unchanged(readme: str, metadata: object) -> None:
+    outcome = parse_action("I have seen enough.\n" + respond(readme, {"m": metadata}) + "\nDone.")
+    assert isinstance(outcome, Action)
+    assert submission_of(outcome).readme == readme
+    assert submission_of(outcome).metadata == {"m": metadata}
+    assert outcome.thought == "I have seen enough."
+
+
+@given(st.text())
+def test_no_answer_raises(answer: str) -> None:
+    assert isinstance(parse_action(answer), Action | Problem)
+
+
+@given(st.text())
+def test_no_tagged_answer_raises(answer: str) -> None:
+    assert isinstance(parse_action("<json>{" + answer + "}</json>"), Action | Problem)
+
+
+def test_defect_1_a_readme_with_a_json_fence_and_closing_tags_is_kept_whole() -> None:
+    readme = '# T\n```json\n{"name": "list_directory", "kwargs": {}}\n```\n</json> <json>{"name": "x"}</json> end'
+    outcome = parse_action(respond(readme))
+    assert isinstance(outcome, Action)
+    assert submission_of(outcome).readme == readme
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '<json>{"name": "read_file", "kwargs": {"path": "a.py"}}',
+        '<json>\n```json\n{"name": "read_file", "kwargs": {"path": "a.py"}}\n```\n</json>',
+        'Let me see: <json> {"name": "read_file", "kwargs": {"path": "a.py"}} </json> and wait',
+        'As asked I use <json>…</json>: <json>{"name": "read_file", "kwargs": {"path": "a.py"}}</json>',
+    ],
+)
+def test_plain_meanings_are_accepted(answer: str) -> None:
+    outcome = parse_action(answer)
+    assert isinstance(outcome, Action)
+    assert (outcome.name, outcome.kwargs) == ("read_file", {"path": "a.py"})
+
+
+def test_raw_newlines_inside_strings_are_accepted() -> None:
+    outcome = parse_action('<json>{"name": "respond", "kwargs": {"readme": "# A\n\nB", "metadata": {}}}</json>')
+    assert isinstance(outcome, Action)
+    assert submission_of(outcome).readme == "# A\n\nB"
+
+
+@pytest.mark.parametrize(
+    ("answer", "short"),
+    [
+        ("", "empty answer"),
+        ("   \n", "empty answer"),
+        ("I would list the files.", "no <json> tag"),
+        ("<json></json>", "no JSON"),
+        ("<json>[1, 2]</json>", "no JSON"),
+        ('<json>{"name": "read_file", "kwargs": {"pa</json>', "bad JSON"),
+        ('<json>{"kwargs": {}}</json>', "no name"),
+        ('<json>{"name": 3}</json>', "no name"),
+        ('<json>{"name": "read_file", "kwargs": [1]}</json>', "bad kwargs"),
+        ('<json>{"name": "respond", "kwargs": {}}</json>', "no readme"),
+        ('<json>{"name": "respond", "kwargs": {"readme": null}}</json>', "no readme"),
+        ("<json>{" + '"a":{' * 5000 + "}", "bad JSON"),
+    ],
+)
+def test_each_problem_has_its_words(answer: str, short: str) -> None:
+    outcome = parse_action(answer)
+    assert isinstance(outcome, Problem)
+    assert outcome.short == short
+    assert outcome.sentence.endswith(".")
+
+
+def test_metadata_given_as_text_is_decoded() -> None:
+    outcome = parse_action(respond("# x", '{"name": "x"}'))
+    assert isinstance(outcome, Action)
+    assert submission_of(outcome).metadata == {"name": "x"}
+
+
+@given(st.lists(st.integers()) | st.text() | st.integers())
+def test_defect_7_odd_metadata_raises_nowhere(metadata: object) -> None:
+    outcome = parse_action(respond("# x", metadata))
+    assert isinstance(outcome, Action)
+    assert submission_of(outcome).parsed

@@ -1,0 +1,280 @@
+"""The session file: one file, safe against kills, honest about what it cannot read."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.session import (
+    SessionCorrupt,
+    SessionError,
+    SessionFull,
+    SessionMissing,
+    SessionNewer,
+    SessionReader,
+    SessionWriter,
+    blobs,
+    create,
+    schema,
+)
+from workbench.session.file import peek_version
+from workbench.session.lease import RunHeld
+from workbench.session.rows import SeenRow, StepRow
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    path = tmp_path / "demo.session"
+    create(path)
+    return path
+
+
+def step(number: int, trial: str = "t1", **values: object) -> StepRow:
+    columns: dict[str, object] = dict.fromkeys(StepRow.__dataclass_fields__)
+    columns |= {"trial_id": trial, "number": number, "kind": "tool", "action": "read_file", "target": "a.py"}
+    columns |= {"observation_size": 0, "settings": "{}", "at": 1.0, **values}
+    return StepRow(**columns)  # type: ignore[arg-type]
+
+
+def with_trial(path: Path) -> SessionWriter:
+    writer = SessionWriter(path)
+    writer.add_run("r1", "document", {"cases": ["c"]})
+    assert writer.add_trial("t1", "r1", 0, ("c", "Case"), "white", "local", 1)
+    return writer
+
+
+def test_a_closed_session_is_one_file(session: Path) -> None:
+    writer = with_trial(session)
+    reader = SessionReader(session)
+    writer.add_step(step(1))
+    assert session.with_name("demo.session-wal").exists()
+    writer.close()
+    reader.close()
+    assert [item.name for item in session.parent.iterdir()] == ["demo.session"]
+
+
+def test_a_copied_file_is_a_copied_session(session: Path, tmp_path: Path) -> None:
+    with with_trial(session) as writer:
+        writer.add_step(step(1, answer_blob=writer.blob("thought")))
+    copy = tmp_path / "elsewhere" / "copy.session"
+    copy.parent.mkdir()
+    copy.write_bytes(session.read_bytes())
+    with SessionReader(copy) as reader:
+        assert reader.text(reader.steps("t1")[0].answer_blob) == "thought"
+
+
+def test_a_text_is_stored_once(session: Path) -> None:
+    text = "x = 1\n" * 200_000
+    with SessionWriter(session) as writer:
+        first, size = writer.blob(text), session.stat().st_size
+        assert writer.blob(text) == first
+        with SessionReader(session) as reader:
+            assert reader.query("SELECT count(*) FROM blobs") == [(1,)]
+            assert reader.text(first) == text
+            assert reader.text(first, limit=10) == text[:10]
+            assert reader.size(first) == len(text)
+        assert session.stat().st_size == size
+
+
+@given(st.text(st.characters()))
+def test_every_text_comes_back(text: str) -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(schema.TABLES)
+    digest = blobs.put(connection, text)
+    assert blobs.get(connection, digest).decode("utf-8", "surrogatepass") == text
+    connection.close()
+
+
+def test_steps_once_recorded_stay(session: Path) -> None:
+    with with_trial(session) as writer:
+        writer.add_step(step(1, seconds=1.5))
+        writer.add_step(step(1, seconds=99.0))
+        with SessionReader(session) as reader:
+            assert [row.seconds for row in reader.steps("t1")] == [1.5]
+
+
+def test_the_feed_names_what_changed_in_order(session: Path) -> None:
+    with with_trial(session) as writer, SessionReader(session) as reader:
+        before, version = reader.last_change(), reader.data_version()
+        writer.add_step(step(1))
+        writer.add_seen([SeenRow("t1", "a.py", "read", 1, 10, None)])
+        writer.set_trial("t1", state="done")
+        assert reader.data_version() != version
+        changes = reader.changes(before)
+        assert [(c.kind, c.item, c.part) for c in changes] == [
+            ("step", "t1", "1"),
+            ("seen", "t1", "a.py"),
+            ("trial", "t1", None),
+        ]
+        assert reader.changes(changes[-1].seq) == []
+
+
+def test_what_was_committed_survives_kill_9(session: Path) -> None:
+    code = (
+        "import sys, os\nfrom pathlib import Path\nfrom workbench.session import SessionWriter\n"
+        "w = SessionWriter(Path(sys.argv[1])); w.add_run('r1', 'document', {})\n"
+        "for i in range(10**6):\n    w.add_trial(f't{i}', 'r1', i, ('c', 'C'), 'white', 'local', i + 1)\n"
+        "    print(i, flush=True)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(session)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    said = -1
+    for line in process.stdout:
+        said = int(line)
+        if said >= 100:
+            os.kill(process.pid, signal.SIGKILL)
+            break
+    process.wait()
+    with SessionReader(session) as reader:
+        assert len(reader.trials("r1")) > said  # all that it said was done, is there
+
+
+def test_a_block_is_in_the_file_together_or_not_at_all(session: Path) -> None:
+    with with_trial(session) as writer:
+        with contextlib.suppress(ZeroDivisionError), writer.transaction():
+            writer.add_step(step(1))
+            writer.add_step(step(1 // 0))
+        with SessionReader(session) as reader:
+            assert reader.steps("t1") == []
+
+
+def test_a_second_engine_is_refused_while_the_first_lives(session: Path) -> None:
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom workbench.session import SessionWriter\n"
+        "w = SessionWriter(Path(sys.argv[1])); w.acquire('r1'); print('held', flush=True); sys.stdin.read()\n"
+    )
+    with with_trial(session) as writer:
+        other = subprocess.Popen(
+            [sys.executable, "-c", code, str(session)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(RunHeld, match=f"process {other.pid}"):
+            writer.acquire("r1")
+        other.kill()
+        other.wait()
+        assert writer.acquire("r1").pid == os.getpid()  # taken over from the dead at once
+
+
+def test_a_missing_session_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(SessionMissing, match="There is no session"):
+        SessionReader(tmp_path / "none.session")
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database at all" * 50, b"SQLite format 3\x00" + b"\x01" * 500])
+def test_a_corrupt_file_is_one_sentence_and_unchanged(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "bad.session"
+    path.write_bytes(content)
+    with pytest.raises(SessionCorrupt, match="not a workbench session"):
+        SessionReader(path)
+    assert path.read_bytes() == content
+    assert [item.name for item in tmp_path.iterdir()] == ["bad.session"]
+
+
+def test_damage_in_the_middle_is_one_sentence(session: Path) -> None:
+    with with_trial(session) as writer:
+        writer.blob(os.urandom(200_000))
+    data = bytearray(session.read_bytes())
+    data[4096:40_000] = b"\xff" * (40_000 - 4096)
+    session.write_bytes(bytes(data))
+    with pytest.raises(SessionCorrupt, match="damaged"), SessionReader(session) as reader:
+        reader.trials()
+
+
+def test_another_programs_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.session"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE t (x)")
+    connection.commit()
+    connection.close()
+    with pytest.raises(SessionCorrupt, match="not a workbench session"):
+        SessionReader(path)
+
+
+def test_a_newer_session_is_refused_unchanged(session: Path) -> None:
+    connection = sqlite3.connect(session)
+    connection.execute(f"PRAGMA user_version = {schema.SCHEMA_VERSION + 1}")
+    connection.close()
+    before = session.read_bytes()
+    with pytest.raises(SessionNewer, match="newer version"):
+        SessionReader(session)
+    assert session.read_bytes() == before
+
+
+def test_an_older_session_is_migrated_on_a_copy(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_trial(session).close()
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", schema.SCHEMA_VERSION + 1)
+    step_up = {schema.SCHEMA_VERSION - 1: lambda c: c.execute("ALTER TABLE trials ADD COLUMN extra TEXT")}
+    monkeypatch.setattr(schema, "MIGRATIONS", step_up)
+    with SessionReader(session) as reader:
+        assert reader.query("SELECT extra FROM trials") == [(None,)]
+    assert peek_version(session) == schema.SCHEMA_VERSION
+    assert [item.name for item in session.parent.iterdir()] == ["demo.session"]
+
+
+def test_a_migration_that_fails_leaves_the_file_as_it_was(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_trial(session).close()
+    before = session.read_bytes()
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", schema.SCHEMA_VERSION + 1)
+    monkeypatch.setattr(schema, "MIGRATIONS", {schema.SCHEMA_VERSION - 1: lambda c: c.execute("DROP TABLE nonsense")})
+    with pytest.raises(SessionError):
+        SessionReader(session)
+    assert session.read_bytes() == before
+    assert [item.name for item in session.parent.iterdir()] == ["demo.session"]
+
+
+def test_create_never_overwrites(session: Path) -> None:
+    with pytest.raises(SessionError, match="exists already"):
+        create(session)
+
+
+def test_a_read_only_folder_can_be_read(session: Path) -> None:
+    with_trial(session).close()
+    session.chmod(0o444)
+    code = (
+        "import os, sys; from pathlib import Path; from workbench.session import SessionReader\n"
+        "os.access = lambda *a: False\n"
+        "print(len(SessionReader(Path(sys.argv[1])).trials()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(session)], capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"
+    assert [item.name for item in session.parent.iterdir()] == ["demo.session"]
+
+
+def test_a_full_disk_is_one_sentence_and_keeps_what_was_finished(session: Path) -> None:
+    # RLIMIT_FSIZE stands in for a full disk: the write fails in the same place with the same kind of error.
+    code = (
+        "import resource, signal, sys, os\nfrom pathlib import Path\n"
+        "from workbench.session import SessionWriter, SessionFull\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "w = SessionWriter(Path(sys.argv[1])); w.add_run('r1', 'document', {})\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))\n"
+        "n = 0\n"
+        "try:\n"
+        "    for n in range(1000):\n"
+        "        w.blob(os.urandom(20_000)); w.add_trial(f't{n}', 'r1', n, ('c', 'C'), 'white', 'local', n + 1)\n"
+        "except SessionFull as error:\n    print(n); print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(session)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    finished, sentence = done.stdout.splitlines()
+    assert "The disk is full" in sentence
+    assert "workbench resume" in sentence
+    with SessionReader(session) as reader:
+        assert len(reader.trials("r1")) >= int(finished) > 0
+
+
+def test_full_is_told_from_damaged() -> None:
+    from workbench.session.file import translate
+
+    assert isinstance(translate(sqlite3.OperationalError("database or disk is full"), Path("x")), SessionFull)
+    assert isinstance(translate(sqlite3.DatabaseError("database disk image is malformed"), Path("x")), SessionCorrupt)
