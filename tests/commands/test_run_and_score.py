@@ -1,0 +1,202 @@
+"""The command line as a script uses it: JSON lines, exit codes, one sentence for what is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine.author import METADATA, README, Author
+from loopback.server import LoopbackServer, failure
+
+from workbench.cli import main
+
+Until = Callable[..., Any]
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.fixture
+def model(home: Path, loopback_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> LoopbackServer:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
+    loopback_server.answer = Author()
+    return loopback_server
+
+
+RUN = ["--model", "openai/scripted", "--judge", "offline", "--json"]
+
+
+def test_run_prints_steps_and_a_summary(model: LoopbackServer, capsys: pytest.CaptureFixture[str], home: Path) -> None:
+    assert main(["run", "word_counter", *RUN, "--session", "demo"]) == 0
+    printed = lines(capsys.readouterr().out)
+    assert [line["action"] for line in printed if line["type"] == "step"][0] == "list_directory"
+    closing = printed[-1]
+    assert closing["type"] == "summary"
+    (case,) = closing["cases"]
+    assert {"case", "agent", "model", "score", "tiers", "steps", "tokens", "cost", "status"} <= case.keys()
+    assert (case["case"], case["agent"], case["status"], case["steps"]) == ("word_counter", "white", "done", 5)
+    assert case["tiers"]["1"] == 15.0
+    assert case["score"] == pytest.approx(sum(case["tiers"].values()))
+    assert [path.name for path in (home / "data" / "sessions").iterdir()] == ["demo.session"]
+    # The same again finds everything done; nothing is asked twice.
+    asked = len(model.seen)
+    assert main(["run", "word_counter", *RUN, "--session", "demo"]) == 0
+    assert lines(capsys.readouterr().out)[-1]["cases"] == closing["cases"]
+    assert len(model.seen) == asked
+    assert main(["resume", "demo", "--json"]) == 0
+
+
+def test_a_failed_trial_is_exit_code_1(model: LoopbackServer, capsys: pytest.CaptureFixture[str]) -> None:
+    model.answer = lambda body: failure(400, "we do not like this request")
+    assert main(["run", "word_counter", *RUN]) == 1
+    case = lines(capsys.readouterr().out)[-1]["cases"][0]
+    assert (case["status"], case["score"], case["tiers"]["3"]) == ("failed", None, None)
+    assert "do not like" in case["error"]
+
+
+def test_the_terminal_view_ends_in_a_table(model: LoopbackServer, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "word_counter", *RUN[:-1]]) == 0
+    out = capsys.readouterr().out
+    assert "✓ word_counter · white" in out
+    assert "judge: offline" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["run"], "required"),
+        (["run", "word_countr", *RUN], "word_counter"),
+        (["run", "word_counter", "--agent", "whit", "--json"], "Did you mean 'white'"),
+        (["run", "word_counter", "--repeats", "0", *RUN], "repeats must be 1 or more"),
+        (["fly"], "invalid choice"),
+        (["resume", "no-such"], "There is no session 'no-such'"),
+        (["score", "no-such.md"], "cannot be read"),
+        (["rerun", "no-such", "x"], "There is no session"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2_and_one_sentence(
+    home: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str
+) -> None:
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    assert sentence in printed.err
+    assert "Traceback" not in printed.err
+    assert printed.err.count("\n") == 1
+
+
+def test_ctrl_c_keeps_what_is_done_and_exits_with_130(
+    model: LoopbackServer, home: Path, tmp_path: Path, until: Until
+) -> None:
+    author = Author(stop_at=2)
+    model.answer = author
+    session = tmp_path / "broken.session"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "workbench", "run", "word_counter", *RUN, "--session", str(session)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ),
+    )
+    until(author.reached.is_set, 60)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Go on with: workbench resume" in err
+    assert "Traceback" not in err
+    assert lines(out)[-1]["cases"][0]["status"] == "cancelled"
+    author.go.set()
+    author.stop_at = 0
+    done = subprocess.run(
+        [sys.executable, "-m", "workbench", "resume", str(session), "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert lines(done.stdout)[-1]["cases"][0]["status"] == "done"
+
+
+def test_score_without_a_case_leaves_tier_3_unscored(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readme, metadata = tmp_path / "README.md", tmp_path / "metadata.json"
+    readme.write_text(README)
+    metadata.write_text(json.dumps(METADATA))
+    assert main(["score", str(readme), "--metadata", str(metadata), "--judge", "offline", "--json"]) == 0
+    closing = lines(capsys.readouterr().out)[-1]
+    assert (closing["type"], closing["rubric"], closing["tiers"]["3"]) == ("score", "aeo-bench", None)
+    assert (closing["tiers"]["1"], closing["tiers"]["2"]) == (15.0, 25.0)
+    scored = [points for points in closing["tiers"].values() if points is not None]
+    assert closing["total"] == pytest.approx(sum(scored))
+
+
+def test_score_with_a_case_scores_every_tier_with_a_reason(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text(README)
+    command = ["score", str(readme), "--case", "word_counter", "--rubric", "strict", "--judge", "offline", "--json"]
+    assert main(command) == 0
+    printed = lines(capsys.readouterr().out)
+    assert all(tier is not None for tier in printed[-1]["tiers"].values())
+    assert all(line["reason"] for line in printed if line["type"] == "criterion")
+    assert main(command[:-1]) == 0
+    assert "judge offline" in capsys.readouterr().out
+
+
+def test_score_by_a_model_and_its_failure_is_unscored(
+    model: LoopbackServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text(README)
+    command = ["score", str(readme), "--case", "word_counter", "--judge", "openai/judge", "--json"]
+    numbers = {"purpose": 9, "dependencies": 8, "run_command": 7, "clarity": 6, "completeness": 5, "formatting": 4}
+
+    def answer(body: dict[str, Any]) -> str:
+        asked = [key for key in numbers if f"- {key}:" in str(body["messages"])]
+        return json.dumps({**{key: numbers[key] for key in asked}, "reasoning": "seen"})
+
+    model.answer = answer
+    assert main(command) == 0
+    closing = lines(capsys.readouterr().out)[-1]
+    assert (closing["tiers"]["3"], closing["tiers"]["4"], closing["judge"]) == (24.0, 15.0, "openai/judge")
+    model.answer = lambda body: "I would rather not."
+    assert main(command) == 1
+    closing = lines(capsys.readouterr().out)[-1]
+    assert (closing["tiers"]["3"], closing["tiers"]["4"]) == (None, None)
+
+
+def test_cases_are_listed_added_and_shown(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "mine.py").write_text("print('hello')\n")
+    assert main(["cases", "--json"]) == 0
+    known = [line["id"] for line in lines(capsys.readouterr().out)]
+    assert {
+        "word_counter",
+        "password_generator",
+        "countdown_timer",
+        "art_github",
+        "dotenv_github",
+        "pyfiglet_github",
+    } <= set(known)
+    assert main(["cases", "--add", str(tmp_path / "mine"), "--id", "mine", "--json"]) == 0
+    assert Path(lines(capsys.readouterr().out)[0]["path"]).exists()
+    assert main(["cases", "mine", "--fetch", "--json"]) == 0
+    shown = lines(capsys.readouterr().out)[0]
+    assert (shown["id"], shown["visible_files"]) == ("mine", 1)
+
+
+def test_a_debug_flag_shows_the_traceback(home: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "workbench", "resume", "no-such", "--debug"], capture_output=True, text=True, check=False
+    )
+    assert "Traceback" in done.stderr
