@@ -8,14 +8,16 @@ from collections.abc import Iterable, Sequence
 from workbench.text import clean
 
 # An underscore inside a word is no emphasis; what only means something at the start of a line is escaped only there.
-_PUNCTUATION = re.compile(r"([\\`*\[\]|~>$]|(?<!\w)_|_(?!\w)|^[#+=-]|(?<=^\d)[.)]|#(?=#*$))")
+_PUNCTUATION = re.compile(r"([\\`*\[\]|~$]|(?<!\w)_|_(?!\w)|^[#+=>-]|#(?=#*$))")
+_NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 _BACKTICKS = re.compile(r"`+")
 
 
 def inline(text: object) -> str:
     """Return a text as one line that Markdown shows letter by letter: no markup, no HTML, no table cell's end."""
     flat = " ".join(clean(str(text)).split())
-    return _PUNCTUATION.sub(r"\\\1", flat.replace("&", "&amp;").replace("<", "&lt;"))
+    escaped = _PUNCTUATION.sub(r"\\\1", flat.replace("&", "&amp;").replace("<", "&lt;"))
+    return _NUMBERED.sub(r"\1\\\2", escaped)
 
 
 def fence(text: str, language: str = "") -> str:
