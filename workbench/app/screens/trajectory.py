@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 REFRESH_SECONDS = 0.1
 """Time between two looks at a trial that changes: a person sees no difference, a slow machine does."""
+REST_SECONDS = 0.3
+"""Time until the rest of a long list of steps is read: what is on the screen comes first."""
 NO_SESSION = "No session is open: press 3 to choose one, or 1 to pick a case and start a run."
 NO_TRIALS = "This session has no trials yet: press 1 and enter to start a run."
 GONE = "This trial is not in the open session: press 3 to choose another session."
@@ -88,6 +90,7 @@ class TrajectoryScreen(ModeScreen):
         self.doing = Latest(self, "deeds")
         self._wanted: str | None = None
         self._following = False
+        self._to_end = False  # the last step was asked for while not all were read
         self._refresh_due = False
 
     # -- the widgets
@@ -159,9 +162,10 @@ class TrajectoryScreen(ModeScreen):
             self.notify(sentence, title="Trajectory", severity="error", timeout=10)
 
     def _show_nothing(self, sentence: str) -> None:
-        """Show a sentence in place of the panes, or ("") the panes."""
-        self.set_class(bool(sentence), "-nothing")
-        self.query_one("#nothing", Static).update(sentence)
+        """Show a sentence over the panes, or ("") the panes."""
+        nothing = self.query_one("#nothing", Static)
+        nothing.update(sentence)
+        nothing.display = bool(sentence)
         if sentence:
             self.set_status("")
 
@@ -211,7 +215,7 @@ class TrajectoryScreen(ModeScreen):
             return
         self.finder.forget()
         self._show_nothing("")
-        self._following = state.live
+        self._following, self._to_end = state.live, False
         self.loading_rest.drop_waiting()
         self.step_list.clear()
         self._apply(state, steps, 0, tree)
@@ -285,7 +289,7 @@ class TrajectoryScreen(ModeScreen):
         self.outcome.show_trial(reader, state)
         self.refresh_bindings()
         if len(step_list.steps) < state.step_count:
-            self._load_rest()
+            self.set_timer(REST_SECONDS, self._load_rest)
 
     def _load_rest(self) -> None:
         """Read the next page of a long trajectory while the first is on the screen already."""
@@ -300,7 +304,7 @@ class TrajectoryScreen(ModeScreen):
         def done(page: list[StepRow]) -> None:
             if self.state is not None and self.state.trial.id == trial and len(self.step_list.steps) == after and page:
                 self.step_list.put(page, after=after)
-                if self._following:
+                if self._following or self._to_end:
                     self.step_list.select(len(self.step_list.steps) - 1, by_user=False)
                 if len(self.step_list.steps) < self.state.step_count:
                     self._load_rest()
@@ -315,7 +319,9 @@ class TrajectoryScreen(ModeScreen):
         if state is None:
             return
         if message.by_user:
-            self._following = state.live and self.step_list.cursor == len(self.step_list.steps) - 1
+            last = self.step_list.cursor == len(self.step_list.steps) - 1
+            self._following = state.live and last
+            self._to_end = self._to_end and last
         self.query_one(panes.Steps).show_count(state, self._following)
         self._show_step()
 
@@ -413,6 +419,7 @@ class TrajectoryScreen(ModeScreen):
         pane.go_to_end(last)
         if pane is self.step_list and last and self.state is not None:
             self._following = self.state.live
+            self._to_end = len(self.step_list.steps) < self.state.step_count
             self.query_one(panes.Steps).show_count(self.state, self._following)
 
     def action_open_here(self) -> None:

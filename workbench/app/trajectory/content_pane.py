@@ -11,6 +11,7 @@ from workbench.app.trajectory.latest import Latest
 from workbench.app.trajectory.loading import TrialState, money, state_of
 from workbench.app.trajectory.panes import Pane
 from workbench.app.trajectory.step_content import GROWTH, SHOWN_AT_FIRST, TABS, StepContent, load_content, with_remarks
+from workbench.app.trajectory.syntax import COLOURED_AT_MOST
 from workbench.app.trajectory.tab_line import TabLine
 from workbench.app.trajectory.text_pane import TextPane
 from workbench.text import one_line
@@ -18,6 +19,10 @@ from workbench.text import one_line
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import StepRow
+
+
+REST_SECONDS = 0.25
+"""How long a step must have been selected before the rest of a long text is coloured."""
 
 
 class ContentPane(Pane):
@@ -121,6 +126,20 @@ class ContentPane(Pane):
             self.text.show(loaded.document, keep_place=shown == self._shown)
             self._shown = shown
             self._arrive()
+            if not loaded.wholly_coloured:
+                # Who steps on quickly never pays for colours further down.
+                self.set_timer(REST_SECONDS, colour)
+
+        def colour() -> None:
+            if key == self._asked and self.loader.idle:
+                self.loader.ask(work_colours, coloured)
+
+        def work_colours() -> StepContent:
+            return with_remarks(load_content(reader, step, wanted, limit, COLOURED_AT_MOST), remarks)
+
+        def coloured(loaded: StepContent) -> None:
+            if key == self._asked:
+                self.text.recolour(loaded.document)
 
         self.loader.ask(work, done)
 

@@ -12,7 +12,7 @@ from workbench.session.rows import AnnotationRow, RunRow, SeenRow, StepRow, Tria
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
-FIRST_STEPS = 300
+FIRST_STEPS = 120
 """Steps that are read before the list is first shown; the rest follows in pages."""
 PAGE_OF_STEPS = 2000
 FILES_LIMIT = 20_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from workbench.app.trajectory.document import prepared
 from workbench.app.trajectory.loading import Card
 from workbench.text import one_line
 
@@ -78,11 +79,11 @@ def _item(raw: dict[str, object]) -> Item:
     samples = raw.get("samples")
     return Item(
         key=str(raw.get("key") or ""),
-        title=one_line(str(raw.get("title") or raw.get("key") or "?"), 60),
+        title=one_line(prepared(str(raw.get("title") or raw.get("key") or "?")), 60),
         points=_number(raw.get("points")),
         maximum=_number(raw.get("maximum")) or 0.0,
-        reason=one_line(str(raw.get("reason") or ""), 2000),
-        judged_by=one_line(str(raw.get("judged_by") or "rule"), 60),
+        reason=one_line(prepared(str(raw.get("reason") or "")), 2000),
+        judged_by=one_line(prepared(str(raw.get("judged_by") or "rule")), 60),
         samples=tuple(float(x) for x in samples) if isinstance(samples, list) else (),
         proofs=tuple(_proof(item) for item in proofs if isinstance(item, dict)) if isinstance(proofs, list) else (),
     )
@@ -92,10 +93,10 @@ def _proof(raw: dict[str, object]) -> Proof:
     start, end, line = (raw.get(name) for name in ("start", "end", "line"))
     return Proof(
         kind=str(raw.get("kind") or ""),
-        text=str(raw.get("text") or ""),
+        text=prepared(str(raw.get("text") or "")),
         start=start if isinstance(start, int) else None,
         end=end if isinstance(end, int) else None,
-        path=str(raw["path"]) if raw.get("path") else None,
+        path=prepared(str(raw["path"])) if raw.get("path") else None,
         line=line if isinstance(line, int) else None,
     )
 
@@ -121,7 +122,7 @@ def title(card: Card) -> str:
 
 def judge_of(card: Card) -> str:
     """Return who judged, in words: the offline judge is named as what it is."""
-    judge = one_line(str(card.get("judge") or ""), 60)
+    judge = one_line(prepared(str(card.get("judge") or "")), 60)
     if judge in {"offline", "offline judge"}:
         return "offline judge, no model"
     return f"judge {judge}" if judge else "rules only"

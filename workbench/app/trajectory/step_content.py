@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.app.trajectory.document import Document, Line, heading, joined, note, plain
 from workbench.app.trajectory.loading import money, size_of
-from workbench.app.trajectory.syntax import code
+from workbench.app.trajectory.syntax import COLOURED_AT_FIRST, COLOURED_AT_MOST, code
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -30,10 +30,25 @@ class StepContent:
     tab: str
     document: Document
     empty: frozenset[str]
+    wholly_coloured: bool = True
 
 
-def load_content(reader: SessionReader, step: StepRow, wanted: str | None, limit: int = SHOWN_AT_FIRST) -> StepContent:
-    """Read and lay out the wanted tab of a step, or the one that says most if that is empty or none is wanted."""
+def load_content(
+    reader: SessionReader,
+    step: StepRow,
+    wanted: str | None,
+    limit: int = SHOWN_AT_FIRST,
+    coloured: int = COLOURED_AT_FIRST,
+) -> StepContent:
+    """Read and lay out the wanted tab of a step, or the one that says most if that is empty or none is wanted.
+
+    Args:
+        reader: The session.
+        step: The step.
+        wanted: A name of :data:`TABS`, None for what tells most.
+        limit: Bytes of a content that are read.
+        coloured: Characters of an observation that get their colours now.
+    """
     answer = _text(reader, step.answer_blob, _ANSWER_LIMIT)
     thought, action = split_answer(answer)
     if step.kind in {"plan", "invalid"} and not action:
@@ -49,12 +64,13 @@ def load_content(reader: SessionReader, step: StepRow, wanted: str | None, limit
     if tab == "Thought":
         document = _thought(step, thought)
     elif tab == "Observation":
-        document = _observation(reader, step, limit)
+        document = _observation(reader, step, limit, coloured)
     elif tab == "Raw":
         document = _raw(reader, step, answer, limit)
     else:
         document = _action(step, action)
-    return StepContent(tab, document, frozenset(empty))
+    whole = tab != "Observation" or min(len(document.text), COLOURED_AT_MOST) <= coloured
+    return StepContent(tab, document, frozenset(empty), whole)
 
 
 def with_remarks(content: StepContent, remarks: Sequence[str]) -> StepContent:
@@ -131,13 +147,13 @@ def _shortened(key: str, value: Any, long_texts: list[Document]) -> Any:
     return f"… {len(value):,} characters, below"
 
 
-def _observation(reader: SessionReader, step: StepRow, limit: int) -> Document:
+def _observation(reader: SessionReader, step: StepRow, limit: int, coloured: int) -> Document:
     if not step.observation_blob:
         return note("This step brought no observation.")
     size = step.observation_size or reader.size(step.observation_blob)
     text = _text(reader, step.observation_blob, limit)
     path = step.target if step.action == "read_file" else "list.json" if step.action == "list_directory" else ""
-    document = code(text, path if not text.startswith("Error:") else "", cut=_cut(size, limit))
+    document = code(text, path if not text.startswith("Error:") else "", cut=_cut(size, limit), coloured=coloured)
     return joined([_problem(step), document]) if step.problem else document
 
 

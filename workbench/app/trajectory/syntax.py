@@ -8,8 +8,10 @@ from typing import Any
 
 from workbench.app.trajectory.document import Document, Line, Span, plain, prepared
 
-HIGHLIGHT_LIMIT = 96_000
-"""Characters that are coloured; what follows is shown without colours, because a lexer needs about 1 s a megabyte."""
+COLOURED_AT_FIRST = 3_000
+"""Characters that are coloured before a text is first shown: what a screen holds; a lexer needs seconds a megabyte."""
+COLOURED_AT_MOST = 96_000
+"""Characters that are ever coloured; what follows is shown without colours."""
 
 _STYLES = (
     ("Token.Comment", "comment"),
@@ -33,10 +35,10 @@ _STYLES = (
 )
 
 
-def code(text: str, path: str, *, cut: str | None = None) -> Document:
-    """Return the text of the file ``path`` with line numbers and, where its language is known, colours."""
+def code(text: str, path: str, *, cut: str | None = None, coloured: int = COLOURED_AT_MOST) -> Document:
+    """Return the text of the file ``path`` with line numbers and its first ``coloured`` characters in colours."""
     ready = prepared(text)
-    spans = spans_by_line(ready[:HIGHLIGHT_LIMIT], path=path)
+    spans = spans_by_line(ready[:coloured], path=path)
     if spans is None:
         return plain(ready, numbered=True, cut=cut)
     lines = [

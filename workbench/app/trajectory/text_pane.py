@@ -58,6 +58,12 @@ class TextPane(Painted):
         self.scroll_to(y=top, animate=False, immediate=True)
         self.refresh()
 
+    def recolour(self, document: Document) -> None:
+        """Show the same text with other colours; place and marks stay."""
+        if len(document.lines) == len(self.document.lines):
+            self.document = document
+            self.refresh()
+
     def find(self, needle: str) -> None:
         """Mark every place where ``needle`` occurs ("" marks nothing)."""
         if needle != self._needle:
