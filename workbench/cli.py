@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -108,4 +109,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def entry() -> None:
     """Leave the process with the exit code of :func:`main`."""
+    for stream in (sys.stdout, sys.stderr):
+        # What the terminal's encoding lacks (or a lone surrogate out of a model) becomes "?", not a crash.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     sys.exit(main())

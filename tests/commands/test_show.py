@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded.sessions import HOSTILE, document_session, regeneration_session
+from recorded.sessions import HOSTILE, add_trial, document_session, regeneration_session
 
 from workbench.cli import main
 from workbench.session import SessionWriter, create
@@ -181,3 +181,17 @@ def test_the_program_as_a_process(documented: tuple[str, dict[str, str]]) -> Non
     done = subprocess.run([*command, "zzzz"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+def test_what_the_terminal_cannot_say_is_no_crash(tmp_path: Path, encoding: str) -> None:
+    session = tmp_path / "odd.session"
+    create(session)
+    with SessionWriter(session) as writer:
+        writer.add_run("run", "document", {})
+        trial = add_trial(writer, "run", "alpha", 1, readme="# lone \ud800 surrogate ü")
+    command = [sys.executable, "-m", "workbench", "show", str(session), trial]
+    environment = os.environ | {"PYTHONIOENCODING": encoding}
+    done = subprocess.run(command, capture_output=True, check=False, env=environment)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"# lone ? surrogate" in done.stdout

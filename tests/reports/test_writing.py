@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import subprocess
 import sys
@@ -10,10 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from recorded.sessions import add_trial
 
 from workbench.errors import UsageError
 from workbench.reports import write_report
 from workbench.reports.writing import ReportError, write_atomically
+from workbench.session import SessionWriter, create
 
 
 def test_every_format_is_written_and_leaves_nothing_beside_it(documented: tuple[Path, dict[str, str]]) -> None:
@@ -88,3 +91,17 @@ def test_importing_the_front_door_loads_none_of_the_heavy_packages() -> None:
     code = f"import sys, workbench.reports; print([m for m in ({heavy}) if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", ["md", "html", "json", "csv"])
+def test_a_lone_surrogate_of_a_model_is_no_crash(tmp_path: Path, name: str) -> None:
+    session = tmp_path / "odd.session"
+    create(session)
+    with SessionWriter(session) as writer:
+        writer.add_run("run", "document", {})
+        add_trial(writer, "run", "alpha", 1, readme="# lone \ud800 surrogate")
+    out = tmp_path / f"r.{name}"
+    write_report(session, name, out)
+    text = out.read_text(encoding="utf-8")
+    if name == "json":
+        assert json.loads(text)["trials"][0]["readme"] == "# lone \ud800 surrogate"

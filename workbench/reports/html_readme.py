@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-_RENDERED_LIMIT = 200_000  # characters; beyond that only the source is shown
+_RENDERED_LIMIT = 100_000  # characters; the worst of them take a second; beyond that only the source is shown
 _LINKS = ("http://", "https://", "mailto:")
 _LOWER = 3  # a README's first heading stands below the report's own
 
