@@ -22,6 +22,7 @@ COMMANDS = {
     "tasks": "tasks",
     "regenerate": "regenerate",
     "resume": "resume",
+    "cancel": "cancel",
     "rerun": "rerun",
     "show": "show",
     "report": "report",

@@ -21,7 +21,7 @@ from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.identity import run_id, trial_id
 from workbench.session.rows import RunRow
 
-LOCAL_READ_LIMIT = 2_400  # characters; a small model's window holds a few such files beside the conversation
+LOCAL_READ_LIMIT = 1_800  # characters; a small model's window holds a few such files beside the conversation
 
 
 def engine_log(run: str) -> Path:
