@@ -323,7 +323,7 @@ class _Builder:
             path=function.path,
             content=content,
             limits=replace(self.limits, seconds=seconds),
-            function=(function.qualified_name, function.occurrence),
+            function=None if trace.import_time else (function.qualified_name, function.occurrence),
         )
         return await self.pool.run(job)
 

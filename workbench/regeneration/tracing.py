@@ -162,6 +162,9 @@ def trace_functions(suite: Suite, functions: Sequence[Function], source: bytes, 
             # On one line with its header, a body shares the line that runs at import: only tests can tell.
             import_time |= "" in lines.get(line, ()) and line > _line(source, function.header.end)
             tests |= {context for context in lines.get(line, ()) if context in stable}
+        around = [other for other in functions if other.body.start <= function.span.start < other.body.end]
+        # Whatever an enclosing function made at import holds the original code already.
+        import_time |= any("" in lines.get(line, ()) for other in around for line in bodies[other.id])
         own = body & statements
         covered = sum(1 for line in own if tests.intersection(lines.get(line, ())))
         ordered = tuple(sorted(tests, key=lambda test: stable[test]))

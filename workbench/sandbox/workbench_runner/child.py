@@ -34,19 +34,21 @@ class Wire:
             line = line[os.write(self.descriptor, line) :]
 
 
-def enter(spec, descriptor):
-    """Turn this process into a candidate's: descriptors, limits, folders, variables, ``sys.path``."""
+def enter(spec, descriptor, keep=()):
+    """Turn this process into a candidate's: descriptors, folders, variables, ``sys.path``."""
     from . import processes
 
     quiet = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(quiet, standard)
-    os.closerange(3, descriptor)
-    os.closerange(descriptor + 1, 4096)
+    start = 3
+    for wanted in sorted((descriptor, *keep)):
+        os.closerange(start, wanted)
+        start = wanted + 1
+    os.closerange(start, 4096)
     with contextlib.suppress(OSError):
         os.setsid()
     processes.soften_child()
-    processes.limit_child(spec["limits"], spec.get("address_space_mb"), spec.get("process_limit"))
     os.umask(0o022)
     os.chdir(spec["root"])
     os.environ.clear()
@@ -73,8 +75,8 @@ def check_syntax(spec, wire):
         compile(source, spec["path"], "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as problem:
         line = getattr(problem, "lineno", None)
-        place = " (line %d)" % line if line else ""
-        wire.emit("invalid", message="{}{}: {}".format(type(problem).__name__, place, getattr(problem, "msg", problem)))
+        place = f" (line {line})" if line else ""
+        wire.emit("invalid", message=f"{type(problem).__name__}{place}: {getattr(problem, 'msg', problem)}")
         os._exit(1)
 
 
@@ -91,7 +93,10 @@ def arguments(spec):
 
 def run(spec, descriptor, forked):
     """Test the candidate; never returns."""
+    from . import processes
+
     enter(spec, descriptor)
+    processes.limit_child(spec["limits"], spec.get("address_space_mb"), spec.get("process_limit"))
     wire = Wire(descriptor, spec.pop("nonce"))
     check_syntax(spec, wire)
     tracer = None

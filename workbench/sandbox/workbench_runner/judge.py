@@ -56,7 +56,7 @@ def judge(events, required, status, ended, memory_exceeded=False):
         "detail": detail,
         "tests": outcomes,
         "suspicious": suspicious,
-        "running": unfinished[-1] if unfinished and ended != "exit" or unfinished and last is None else "",
+        "running": unfinished[-1] if (unfinished and ended != "exit") or (unfinished and last is None) else "",
         "notes": [f"{problem['id']}: {problem['message']}" for problem in problems],
     }
 
@@ -80,9 +80,9 @@ def _decide(outcomes, problems, last, status, ended, memory_exceeded, where):
 def _died(status, where):
     if status is not None and status & 0x7F:
         number = status & 0x7F
-        return "crashed", "signal", "The process was killed by signal %d%s." % (number, where)
+        return "crashed", "signal", f"The process was killed by signal {number}{where}."
     code = (status >> 8) if status is not None else -1
-    return "crashed", "early_exit", "The process ended with status %d before the report was complete%s." % (code, where)
+    return "crashed", "early_exit", f"The process ended with status {code} before the report was complete{where}."
 
 
 def _compare(outcomes, problems, last, status):
@@ -93,12 +93,12 @@ def _compare(outcomes, problems, last, status):
     if any(outcome["message"].startswith("MemoryError") for outcome in bad):
         return "crashed", "out_of_memory", "It asked for more memory than allowed in {}.".format(bad[0]["id"])
     if bad:
-        return "failed", "tests_failed", "%d of %d tests failed." % (len(bad), len(outcomes))
+        return "failed", "tests_failed", f"{len(bad)} of {len(outcomes)} tests failed."
     missing = [outcome for outcome in outcomes if outcome["outcome"] == "missing"]
     if missing and problems:
         return "failed", "collection", "The tests could not be imported: {}".format(problems[0]["message"])
     if missing:
-        return "failed", "missing_tests", "%d of %d required tests did not run." % (len(missing), len(outcomes))
+        return "failed", "missing_tests", f"{len(missing)} of {len(outcomes)} required tests did not run."
     unsure = [outcome for outcome in outcomes if outcome["outcome"] != "passed"]
     if unsure:
         first = unsure[0]

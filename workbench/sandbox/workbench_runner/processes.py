@@ -15,10 +15,8 @@ _PR_SET_NO_NEW_PRIVS = 38
 
 
 def _prctl(option, value):
-    try:
+    with contextlib.suppress(OSError, AttributeError):  # not Linux: the process back end says so in its guarantees
         ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
-    except (OSError, AttributeError):
-        pass  # not Linux: the process back end says so in its guarantees
 
 
 def harden_server():
@@ -81,7 +79,7 @@ def others(keep=()):
             continue
         parents[int(name)] = (int(fields[1]), fields[0])
     found = []
-    for pid, (parent, state) in parents.items():
+    for pid, (_, state) in parents.items():
         if pid == me or pid in keep or state in (b"Z", b"X"):
             continue
         ancestor, steps = pid, 0
@@ -89,7 +87,6 @@ def others(keep=()):
             ancestor, steps = parents.get(ancestor, (0, b""))[0], steps + 1
         if me == 1 or ancestor == me:
             found.append(pid)
-    del parent
     return found
 
 
@@ -98,7 +95,7 @@ def resident_bytes(pids):
     page, total = resource.getpagesize(), 0
     for pid in pids:
         try:
-            with open("/proc/%d/statm" % pid) as file:
+            with open(f"/proc/{pid}/statm") as file:
                 fields = file.read().split()
             total += (int(fields[1]) - int(fields[2])) * page
         except (OSError, IndexError, ValueError):

@@ -12,14 +12,15 @@ import importlib
 import json
 import os
 import secrets
-import select
 import subprocess
 import sys
 import time
 
 from . import child, processes
+from .heat import Heat
 from .judge import judge
 from .tree import Tree
+from .watching import Exit, watch
 
 _BOOTSTRAP = "import sys; sys.path[:] = [p for p in sys.path if p]; sys.path.insert(0, %r); from workbench_runner.%s import main; main()"
 
@@ -58,8 +59,8 @@ class Server:
         self.extra_paths = [settings["metadata_root"]] if settings.get("metadata") else []
         self.failed = self._preload()
         self.limits = processes.own_limits()
-        self.hot = None
-        self._harvested = False
+        self.heat = Heat(self)
+        self.harvested = False
 
     def _preload(self):
         blocker = Blocker(self.settings["own_modules"])
@@ -111,26 +112,41 @@ class Server:
     def run(self, job):
         """Test one candidate and return the report; everything that it started is gone when this returns."""
         began = time.monotonic()
-        if job["path"]:
-            self.tree.place(job["path"], base64.b64decode(job["content"]))
         nonce = secrets.token_hex(16)
+        content = base64.b64decode(job["content"])
+        report, slower = None, ""
+        if job["route"] in ("auto", "hot") and not job["function"]:
+            slower = "no function that may be patched was named"
+        elif job["route"] in ("auto", "hot") and job["tests"]:
+            report, slower = self.heat.run(job, content, nonce)
+        if report is None:
+            report = self._run_slower(job, content, nonce)
+        report.update(job=job["id"], slower=slower, seconds=time.monotonic() - began)
+        if processes.own_limits() != self.limits:
+            report["suspicious"].append("it changed the runner's limits")
+            report["restart"] = True
+        return report
+
+    def _run_slower(self, job, content, nonce):
+        """Warm or cold: a process that imports the repository with the candidate's file in place."""
+        if job["path"]:
+            self.tree.place(job["path"], content)
         route = "cold" if job["route"] == "cold" else "warm"
         spec = self.specification(job, nonce)
-        spec["write_bytecode"] = not job["path"] and not self._harvested
-        start = self._start_cold if route == "cold" else self._start_warm
-        pid, reader = start(spec)
-        events, status, ended, exceeded = self._watch(pid, reader, nonce, job)
-        clean = processes.end_all()
+        spec["write_bytecode"] = not job["path"] and not self.harvested
+        pid, reader = (self._start_cold if route == "cold" else self._start_warm)(spec)
+        outcome = watch(reader, nonce, job, Exit(pid), keep=self.heat.pids)
+        clean = processes.end_all(self.heat.pids)
         os.close(reader)
-        report = judge(events, job["tests"], status, ended, exceeded)
-        report["trace"] = next((event["trace"] for event in events if event["e"] == "trace"), None)
-        report.update(job=job["id"], route=route, slower="", seconds=time.monotonic() - began)
-        if not clean or processes.own_limits() != self.limits:
-            report["suspicious"].append("it changed the runner's limits" if clean else "it outlived its end")
+        report = judge(outcome.events, job["tests"], outcome.status, outcome.ended, outcome.exceeded)
+        report["trace"] = next((event["trace"] for event in outcome.events if event["e"] == "trace"), None)
+        report["route"] = route
+        if not clean:
+            report["suspicious"].append("it outlived its end")
             report["restart"] = True
         if spec["write_bytecode"] and report["verdict"] != "timeout":
             self.tree.harvest()
-            self._harvested = True
+            self.harvested = True
         return report
 
     def _start_warm(self, spec):
@@ -156,68 +172,10 @@ class Server:
         process.returncode = 0  # we wait for it ourselves
         return process.pid, reader
 
-    def _watch(self, pid, reader, nonce, job):
-        deadline = time.monotonic() + job["limits"]["seconds"]
-        room = job["limits"]["output_kb"] * 1024 * (64 if job["trace"] else 1)
-        memory = job["limits"]["memory_mb"] * 2**20
-        events, pending, status, next_look = [], b"", None, time.monotonic() + 0.25
-        while True:
-            now = time.monotonic()
-            if now >= deadline:
-                return events, None, "timeout", False
-            if now >= next_look:
-                next_look = now + 0.1
-                if processes.resident_bytes(processes.others()) > memory:
-                    return events, None, "memory", True
-            ready = select.select([reader], [], [], max(0.0, min(deadline, next_look) - now))[0]
-            if ready:
-                data = os.read(reader, 1 << 20)
-                room -= len(data)
-                if room < 0:
-                    return events, None, "flood", False
-                *lines, pending = (pending + data).split(b"\n")
-                events.extend(_read(lines, nonce))
-                if events and events[-1]["e"] in ("end", "invalid"):
-                    status = self._status(pid, deadline)
-                    return events, status, "exit" if status is not None else "timeout", False
-                if data:
-                    continue
-            statuses = processes.reap()
-            if pid in statuses:
-                while select.select([reader], [], [], 0)[0]:
-                    data = os.read(reader, 1 << 20)
-                    if not data or room < 0:
-                        break
-                    room -= len(data)
-                    *lines, pending = (pending + data).split(b"\n")
-                    events.extend(_read(lines, nonce))
-                return events, statuses[pid], "exit", False
-            if ready:
-                time.sleep(0.002)  # the pipe is closed but the process still runs
-
-    @staticmethod
-    def _status(pid, deadline):
-        while time.monotonic() < deadline:
-            statuses = processes.reap()
-            if pid in statuses:
-                return statuses[pid]
-            time.sleep(0.0005)
-        return None
-
     def reset(self):
         """Bring the tree back, after the report has been sent."""
         self.tree.reset()
         self.metadata.reset()
-
-
-def _read(lines, nonce):
-    for line in lines:
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict) and event.get("n") == nonce and isinstance(event.get("e"), str):
-            yield event
 
 
 def _builtin_plugins():

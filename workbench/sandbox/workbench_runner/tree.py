@@ -69,6 +69,18 @@ class Tree:
             self._add(found, mtimes)
         return len(found)
 
+    def strangers(self):
+        """Return what is in the tree or the scratch folders and was not there at the start, bytecode left out."""
+        found = []
+        for folder in (self.root, *self.scratch):
+            for here, _, names in os.walk(folder):
+                for name in names:
+                    path = os.path.join(here, name)
+                    inside = folder == self.root and os.path.relpath(path, folder) in self._entries
+                    if not inside and not name.endswith(".pyc") and not any(path.startswith(m) for m in self._mounts):
+                        found.append(path)
+        return found
+
     def place(self, path, content):
         """Put the candidate's file where the original was, and take away every bytecode file of the original."""
         target = os.path.join(self.root, path)

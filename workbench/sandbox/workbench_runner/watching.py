@@ -1,0 +1,78 @@
+"""Watching one candidate: its report, its time, its memory, its end."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import time
+from collections import namedtuple
+
+from . import processes
+
+#: events under the right nonce; wait status or None; ``exit``, ``timeout``, ``flood`` or ``memory``; memory exceeded
+Outcome = namedtuple("Outcome", ["events", "status", "ended", "exceeded"])
+
+#: Events after which a candidate's process has nothing more to say.
+_LAST = ("end", "invalid", "slower")
+
+_LOOK_FIRST, _LOOK_AGAIN = 0.25, 0.1  # seconds between looks at the memory in use
+
+
+class Exit:
+    """The end of a process that is our own child."""
+
+    descriptor = None
+
+    def __init__(self, pid):
+        self.pid = pid
+
+    def poll(self):
+        """Return its wait status, or None while it runs."""
+        return processes.reap().get(self.pid)
+
+
+def watch(reader, nonce, job, end, keep=()):
+    """Read events from ``reader`` until the process ends, or until a limit is reached; kills nothing."""
+    deadline = time.monotonic() + job["limits"]["seconds"]
+    room = job["limits"]["output_kb"] * 1024 * (64 if job["trace"] else 1)
+    memory = job["limits"]["memory_mb"] * 2**20
+    events, pending, next_look = [], b"", time.monotonic() + _LOOK_FIRST
+    listening = [reader] if end.descriptor is None else [reader, end.descriptor]
+    while True:
+        now = time.monotonic()
+        if now >= deadline:
+            return Outcome(events, None, "timeout", False)
+        if now >= next_look:
+            next_look = now + _LOOK_AGAIN
+            if processes.resident_bytes(processes.others(keep)) > memory:
+                return Outcome(events, None, "memory", True)
+        ready = select.select(listening, [], [], max(0.0, min(deadline, next_look) - now))[0]
+        closed = False
+        status = end.poll()  # before reading: what it wrote before it ended is then complete
+        while select.select([reader], [], [], 0)[0]:
+            data = os.read(reader, 1 << 20)
+            closed = not data
+            if closed:
+                break
+            room -= len(data)
+            if room < 0:
+                return Outcome(events, None, "flood", False)
+            *lines, pending = (pending + data).split(b"\n")
+            events.extend(_read(lines, nonce))
+            if status is None and time.monotonic() > deadline:
+                break
+        if status is not None:
+            return Outcome(events, status, "exit", False)
+        if (events and events[-1]["e"] in _LAST) or (closed and ready):
+            time.sleep(0.0005)  # nothing more will come; only the exit status is missing
+
+
+def _read(lines, nonce):
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict) and event.get("n") == nonce and isinstance(event.get("e"), str):
+            yield event
