@@ -131,7 +131,7 @@ def own_modules(root: Path, roots: Sequence[str]) -> tuple[str, ...]:
 
 def pytest_options(root: Path) -> tuple[str, ...]:
     """Return what replaces the project's ``addopts``: the same without reports, coverage and parallel runs."""
-    stated = None
+    stated: str | list[str] | None = None
     for name, section in (
         ("pytest.ini", "pytest"),
         (".pytest.ini", "pytest"),

@@ -14,8 +14,16 @@ import os
 import random
 import sys
 import time
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
+
+if TYPE_CHECKING:
+    from .trace import Tracer
+
+if TYPE_CHECKING:
+    pass
 
 _MESSAGE, _TRACEBACK, _FULL_TRACEBACKS = 300, 6000, 25
 
@@ -23,18 +31,18 @@ _MESSAGE, _TRACEBACK, _FULL_TRACEBACKS = 300, 6000, 25
 class Wire:
     """Writes events as JSON lines that carry the job's nonce."""
 
-    def __init__(self, descriptor, nonce):
+    def __init__(self, descriptor: int, nonce: str) -> None:
         self.descriptor = descriptor
         self.nonce = nonce
 
-    def emit(self, kind, **fields):
+    def emit(self, kind: str, **fields: Any) -> None:
         """Write one event, whole."""
         line = json.dumps(dict(fields, e=kind, n=self.nonce)).encode("utf-8", "replace") + b"\n"
         while line:
             line = line[os.write(self.descriptor, line) :]
 
 
-def enter(spec, descriptor, keep=()):
+def enter(spec: dict[str, Any], descriptor: int, keep: Collection[int] = ()) -> None:
     """Turn this process into a candidate's: descriptors, folders, variables, ``sys.path``."""
     from . import processes
 
@@ -65,7 +73,7 @@ def enter(spec, descriptor, keep=()):
     random.seed(0)
 
 
-def check_syntax(spec, wire):
+def check_syntax(spec: dict[str, Any], wire: Wire) -> None:
     """Report ``invalid`` and end the process when the candidate's file does not parse."""
     if not spec["path"].endswith((".py", ".pyi")):
         return
@@ -80,7 +88,7 @@ def check_syntax(spec, wire):
         os._exit(1)
 
 
-def arguments(spec):
+def arguments(spec: dict[str, Any]) -> list[str]:
     """Return pytest's arguments: the project's own, then ours, then what to collect (without parameters)."""
     ours = ["-p", "no:cacheprovider", "--tb=native", "--maxfail=0", "--color=no", "--rootdir", spec["root"]]
     bases = []
@@ -91,7 +99,7 @@ def arguments(spec):
     return [*spec["pytest_args"], *ours, *(bases or spec["test_paths"])]
 
 
-def run(spec, descriptor, forked):
+def run(spec: dict[str, Any], descriptor: int) -> NoReturn:
     """Test the candidate; never returns."""
     from . import processes
 
@@ -109,7 +117,7 @@ def run(spec, descriptor, forked):
     finish(wire, reporter, int(code))
 
 
-def finish(wire, reporter, code):
+def finish(wire: Wire, reporter: Reporter, code: int) -> NoReturn:
     """Write the last event and end the process with pytest's status."""
     if reporter.tracer is not None:
         wire.emit("trace", trace=reporter.tracer.result())
@@ -118,7 +126,7 @@ def finish(wire, reporter, code):
     os._exit(code & 0xFF)
 
 
-def wrong_copies(spec):
+def wrong_copies(spec: dict[str, Any]) -> list[list[str]]:
     """Return ``[module, file]`` for modules of the repository that came from outside its tree."""
     wrong = []
     own = set(spec["own_modules"])
@@ -133,21 +141,21 @@ def wrong_copies(spec):
 class Reporter:
     """The pytest plugin: selects the required tests, reports each of them, watches over pytest itself."""
 
-    def __init__(self, wire, spec, tracer=None):
+    def __init__(self, wire: Wire, spec: dict[str, Any], tracer: Tracer | None = None) -> None:
         self.wire = wire
         self.spec = spec
         self.tracer = tracer
         self.collected = 0
-        self._phases = {}
+        self._phases: dict[str, list[Any]] = {}
         self._failures = 0
-        self._prints = None
-        self.patched = []
+        self._prints: dict[str, Any] | None = None
+        self.patched: list[str] = []
 
     @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items):
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         self.select(items)
 
-    def select(self, items):
+    def select(self, items: list[Any]) -> None:
         """Keep only the required tests, in the given or in a random order."""
         self.collected = len(items)
         wanted = set(self.spec["tests"])
@@ -158,30 +166,30 @@ class Reporter:
         if self.spec["order"].startswith("random:"):
             random.Random(self.spec["order"]).shuffle(items)
 
-    def pytest_collection_finish(self, session):
+    def pytest_collection_finish(self, session: Any) -> None:
         self.remember_framework()
 
-    def remember_framework(self):
+    def remember_framework(self) -> None:
         """Take the fingerprint of the test framework, after every plugin has had its say."""
         self._prints = _fingerprint()
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self):
+    def pytest_sessionfinish(self) -> None:
         # Before pytest takes back its own patches, which it does when it is unconfigured.
         if self._prints is not None:
             now = _fingerprint()
             self.patched = sorted(key for key, value in self._prints.items() if now.get(key) != value)[:20]
 
-    def pytest_runtest_logstart(self, nodeid, location):
+    def pytest_runtest_logstart(self, nodeid: str, location: Any) -> None:
         self.wire.emit("start", id=nodeid)
         if self.tracer is not None:
             self.tracer.switch(nodeid)
 
-    def pytest_runtest_logfinish(self, nodeid, location):
+    def pytest_runtest_logfinish(self, nodeid: str, location: Any) -> None:
         if self.tracer is not None:
             self.tracer.switch("")
 
-    def pytest_runtest_logreport(self, report):
+    def pytest_runtest_logreport(self, report: Any) -> None:
         if report.outcome == "rerun":
             return
         phases = self._phases.setdefault(report.nodeid, [])
@@ -189,7 +197,7 @@ class Reporter:
         if report.when == "teardown":
             self._report(report.nodeid, self._phases.pop(report.nodeid))
 
-    def _report(self, nodeid, phases):
+    def _report(self, nodeid: str, phases: list[Any]) -> None:
         outcome, culprit = "passed", None
         for report in phases:
             if report.failed:
@@ -203,7 +211,7 @@ class Reporter:
         seconds = sum(report.duration for report in phases)
         self.wire.emit("test", id=nodeid, outcome=outcome, seconds=seconds, message=message, traceback=traceback)
 
-    def _text(self, report):
+    def _text(self, report: Any) -> tuple[str, str]:
         longrepr = report.longrepr
         if isinstance(longrepr, tuple):
             return self._tidy(str(longrepr[2]))[:_MESSAGE], ""
@@ -213,10 +221,10 @@ class Reporter:
         message = self._tidy(str(crash.message)) if crash is not None else (text.strip().splitlines() or [""])[-1]
         return message.strip().split("\n", 1)[0][:_MESSAGE], text[-_TRACEBACK:]
 
-    def _tidy(self, text):
+    def _tidy(self, text: str) -> str:
         return text.replace(self.spec["root"] + os.sep, "")
 
-    def pytest_collectreport(self, report):
+    def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
             message, traceback = self._text(report)
             lines = [line for line in traceback.splitlines() if line.strip()]
@@ -227,11 +235,11 @@ class Reporter:
                 traceback=traceback,
             )
 
-    def pytest_internalerror(self, excrepr):
+    def pytest_internalerror(self, excrepr: Any) -> None:
         self.wire.emit("internal", message=(str(excrepr).strip().splitlines() or [""])[-1][:_MESSAGE])
 
 
-def _without_framework(text):
+def _without_framework(text: str) -> str:
     """Return a native traceback without the frames of pytest and pluggy."""
     kept, hidden = [], False
     for line in text.splitlines(keepends=True):
@@ -244,9 +252,9 @@ def _without_framework(text):
     return "".join(kept)
 
 
-def _fingerprint():
+def _fingerprint() -> dict[str, Any]:
     """Map the names of the test framework's functions to what they are now."""
-    prints = {"builtins." + name: id(value) for name, value in vars(builtins).items() if name != "_"}
+    prints: dict[str, Any] = {"builtins." + name: id(value) for name, value in vars(builtins).items() if name != "_"}
     for name, module in list(sys.modules.items()):
         if module is None or not name.startswith(("_pytest.", "pluggy.", "unittest.case", "unittest.suite")):
             continue
@@ -264,7 +272,7 @@ def _fingerprint():
     return prints
 
 
-def main():
+def main() -> NoReturn:
     """Entry point of the cold route: the specification on standard input, the report's descriptor as argument."""
     spec = json.loads(sys.stdin.buffer.read())
-    run(spec, int(sys.argv[1]), forked=False)
+    run(spec, int(sys.argv[1]))

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import base64
 import time
+from typing import TYPE_CHECKING, Any
 
 from . import processes
 from .hot import Hot
 from .judge import judge
 from .patching import NotTheSame, snippet, units
 from .watching import watch
+
+if TYPE_CHECKING:
+    from .server import Server
+
+if TYPE_CHECKING:
+    pass
 
 #: How often the hot process may be lost (a candidate killed it) before the warm path takes over for good.
 _MOST_LOSSES = 20
@@ -20,19 +27,19 @@ _START_SECONDS = 60.0
 class Heat:
     """At most one hot process, and what is known about each file's functions."""
 
-    def __init__(self, server):
+    def __init__(self, server: Server) -> None:
         self._server = server
-        self._hot = None
+        self._hot: Hot | None = None
         self._problem = ""
         self._losses = 0
-        self._units = {}
+        self._units: dict[str, dict[tuple[str, int], dict[str, Any]]] = {}
 
     @property
-    def pids(self):
+    def pids(self) -> tuple[int, ...]:
         """The processes that must survive a candidate."""
         return (self._hot.pid,) if self._hot is not None else ()
 
-    def run(self, job, content, nonce):
+    def run(self, job: dict[str, Any], content: bytes, nonce: str) -> tuple[dict[str, Any] | None, str]:
         """Return ``(report, "")``, or ``(None, why the hot path cannot give this verdict)``."""
         tree = self._server.tree
         pristine = tree.source(job["path"])
@@ -46,6 +53,7 @@ class Heat:
             return None, str(reason)
         tree.place(job["path"], content)
         hot = self._hot
+        assert hot is not None
         hot.drain()
         command = {"nonce": nonce, "tests": job["tests"], "path": job["path"], "unit": unit, "limits": job["limits"]}
         command["text"] = base64.b64encode(text).decode()
@@ -64,7 +72,7 @@ class Heat:
         report.update(route="hot", trace=None)
         return report, ""
 
-    def _unit(self, path, pristine, function):
+    def _unit(self, path: str, pristine: bytes, function: tuple[str, int]) -> dict[str, Any]:
         if path not in self._units:
             self._units[path] = units(pristine)
         unit = self._units[path].get(function)
@@ -72,7 +80,7 @@ class Heat:
             raise NotTheSame("the function cannot be found in the file")
         return unit
 
-    def _start(self, job):
+    def _start(self, job: dict[str, Any]) -> None:
         if self._hot is not None:
             return
         if self._problem:
@@ -94,10 +102,11 @@ class Heat:
             server.harvested = True
         self._hot = hot
 
-    def _lose(self):
+    def _lose(self) -> tuple[None, str]:
         """Give the hot process up; the warm path decides about this candidate."""
-        self._hot.close()
-        self._hot = None
+        if self._hot is not None:
+            self._hot.close()
+            self._hot = None
         self._losses += 1
         if self._losses >= _MOST_LOSSES:
             self._problem = "candidates kept killing the hot process"
@@ -109,17 +118,17 @@ class Heat:
 class _Answer:
     """The end of a process that is the hot process's child."""
 
-    def __init__(self, hot):
+    def __init__(self, hot: Hot) -> None:
         self._hot = hot
-        self.descriptor = hot.answers
+        self.descriptor: int | None = hot.answers
         self.lost = False
-        self._status = None
+        self._status: int | None = None
 
-    def poll(self):
+    def poll(self) -> int | None:
         """Return its wait status, or None while it runs."""
         return self.wait(0.0)
 
-    def wait(self, seconds):
+    def wait(self, seconds: float) -> int | None:
         """Wait for its status."""
         deadline = time.monotonic() + seconds
         while self._status is None:

@@ -14,6 +14,7 @@ import os
 import select
 import threading
 import time
+from typing import Any, NoReturn
 
 import pytest
 
@@ -24,20 +25,20 @@ from .patching import Index, NotTheSame
 class Loop(child.Reporter):
     """The plugin: a server before the tests, the usual reporter after the fork."""
 
-    def __init__(self, wire, spec, commands, answers):
+    def __init__(self, wire: child.Wire, spec: dict[str, Any], commands: int, answers: int) -> None:
         super().__init__(wire, spec)
         self._commands = os.fdopen(commands, "rb")
         self._answers = answers
         self._errors = 0
 
-    def _answer(self, **message):
+    def _answer(self, **message: Any) -> None:
         os.write(self._answers, json.dumps(message).encode() + b"\n")
 
-    def pytest_collectreport(self, report):
+    def pytest_collectreport(self, report: Any) -> None:
         self._errors += bool(report.failed)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session):
+    def pytest_runtestloop(self, session: Any) -> None:
         items = {item.nodeid: (number, item) for number, item in enumerate(session.items)}
         if self._errors:
             self._answer(problem="some tests cannot be imported")
@@ -59,7 +60,7 @@ class Loop(child.Reporter):
             self._answer(status=os.waitpid(pid, 0)[1])
         os._exit(0)
 
-    def _become(self, session, items, index, command):
+    def _become(self, session: Any, items: dict[str, tuple[int, Any]], index: Index, command: dict[str, Any]) -> None:
         """In the fork: limits, patch, selection; then pytest goes on."""
         os.close(self._answers)
         os.close(self._commands.fileno())
@@ -88,7 +89,7 @@ class Loop(child.Reporter):
         session.testscollected = self.collected = len(session.items)
 
 
-def serve(spec, descriptor, commands, answers):
+def serve(spec: dict[str, Any], descriptor: int, commands: int, answers: int) -> NoReturn:
     """Turn this fork of the server into the hot process; never returns."""
     child.enter(spec, descriptor, keep=(commands, answers))
     processes.harden_server()
@@ -103,7 +104,7 @@ def serve(spec, descriptor, commands, answers):
 class Hot:
     """The server's end: starts the hot process and gives it commands."""
 
-    def __init__(self, spec, seconds):
+    def __init__(self, spec: dict[str, Any], seconds: float) -> None:
         self.reader, writer = os.pipe()
         commands, self._commands = os.pipe()
         self._answers, answers = os.pipe()
@@ -120,17 +121,17 @@ class Hot:
         self.problem = None if first and "ready" in first else (first or {}).get("problem", "it did not get ready")
 
     @property
-    def answers(self):
+    def answers(self) -> int:
         """The descriptor on which answers arrive."""
         return self._answers
 
-    def send(self, command):
+    def send(self, command: dict[str, Any]) -> None:
         """Send one command; raises OSError when the process is gone."""
         data = json.dumps(command).encode() + b"\n"
         while data:
             data = data[os.write(self._commands, data) :]
 
-    def answer(self, deadline):
+    def answer(self, deadline: float) -> dict[str, Any] | None:
         """Return the next answer, or None when there is none before the deadline or the process is gone."""
         while b"\n" not in self._pending:
             wait = max(0.0, deadline - time.monotonic())
@@ -141,15 +142,15 @@ class Hot:
                 return None
             self._pending += data
         line, self._pending = self._pending.split(b"\n", 1)
-        return json.loads(line)
+        return dict(json.loads(line))
 
-    def drain(self):
+    def drain(self) -> None:
         """Throw away what a former candidate left in the report's pipe."""
         while select.select([self.reader], [], [], 0)[0]:
             if not os.read(self.reader, 1 << 20):
                 return
 
-    def close(self):
+    def close(self) -> None:
         """End the process and close the pipes."""
         try:
             os.kill(self.pid, 9)

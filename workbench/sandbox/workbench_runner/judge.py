@@ -6,8 +6,13 @@ status is 0, the process's exit status is the same, the tested module came from 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
 
-def judge(events, required, status, ended, memory_exceeded=False):
+
+def judge(
+    events: list[dict[str, Any]], required: Sequence[str], status: int | None, ended: str, memory_exceeded: bool = False
+) -> dict[str, Any]:
     """Return ``{"verdict", "reason", "detail", "tests", "suspicious"}``.
 
     Args:
@@ -61,7 +66,15 @@ def judge(events, required, status, ended, memory_exceeded=False):
     }
 
 
-def _decide(outcomes, problems, last, status, ended, memory_exceeded, where):
+def _decide(
+    outcomes: list[dict[str, Any]],
+    problems: list[dict[str, Any]],
+    last: dict[str, Any] | None,
+    status: int | None,
+    ended: str,
+    memory_exceeded: bool,
+    where: str,
+) -> tuple[str, str, str]:
     if memory_exceeded:
         return "crashed", "out_of_memory", f"It used more memory than allowed{where}."
     if ended == "timeout":
@@ -77,7 +90,7 @@ def _decide(outcomes, problems, last, status, ended, memory_exceeded, where):
     return _compare(outcomes, problems, last, status)
 
 
-def _died(status, where):
+def _died(status: int | None, where: str) -> tuple[str, str, str]:
     if status is not None and status & 0x7F:
         number = status & 0x7F
         return "crashed", "signal", f"The process was killed by signal {number}{where}."
@@ -85,7 +98,9 @@ def _died(status, where):
     return "crashed", "early_exit", f"The process ended with status {code} before the report was complete{where}."
 
 
-def _compare(outcomes, problems, last, status):
+def _compare(
+    outcomes: list[dict[str, Any]], problems: list[dict[str, Any]], last: dict[str, Any], status: int | None
+) -> tuple[str, str, str]:
     if last.get("wrong_copy"):
         first = last["wrong_copy"][0]
         return "error", "wrong_copy", f"The tests imported {first[0]} from outside the tree: {first[1]}."

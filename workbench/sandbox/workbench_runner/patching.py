@@ -14,6 +14,7 @@ import inspect
 import linecache
 import os
 import types
+from typing import Any
 
 _KIND = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
 _FUTURE = 0x0FF0_0000
@@ -23,21 +24,21 @@ class NotTheSame(Exception):
     """Patching in memory might differ from importing the file; the message says why."""
 
 
-def units(source):
+def units(source: bytes) -> dict[tuple[str, int], dict[str, Any]]:
     """Map ``(qualified name, occurrence)`` of every function of a file to its unit of patching.
 
     A unit is ``{"first", "last", "name", "classes", "header"}``: lines from 1, ``__qualname__``, the classes around it.
     """
-    found = {}
+    found: dict[tuple[str, int], dict[str, Any]] = {}
     if source.startswith(b"\xef\xbb\xbf") or b"coding" in b"".join(source.splitlines()[:2]):
         return found
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return found
-    counts = {}
+    counts: dict[str, int] = {}
 
-    def walk(node, prefix, classes, unit):
+    def walk(node: ast.AST, prefix: str, classes: tuple[str, ...], unit: dict[str, Any] | None) -> None:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 name = prefix + child.name
@@ -61,14 +62,14 @@ def units(source):
     return found
 
 
-def header(function):
+def header(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     """Return what of a function is evaluated when it is defined: it must not change, because it is not run again."""
     parts = [function.args, *function.decorator_list] + ([function.returns] if function.returns else [])
     documented = bool(function.body) and ast.get_docstring(function, clean=False)
     return "|".join([type(function).__name__, function.name, *(ast.dump(part) for part in parts), repr(documented)])
 
 
-def snippet(pristine, content, unit):
+def snippet(pristine: bytes, content: bytes, unit: dict[str, Any]) -> bytes:
     """Return the unit's new lines; raises :class:`NotTheSame` when anything else of the file changed."""
     lines = pristine.splitlines(keepends=True)
     prefix, suffix = b"".join(lines[: unit["first"] - 1]), b"".join(lines[unit["last"] :])
@@ -77,7 +78,7 @@ def snippet(pristine, content, unit):
     return content[len(prefix) : len(content) - len(suffix)]
 
 
-def compile_unit(text, unit, filename, flags):
+def compile_unit(text: bytes, unit: dict[str, Any], filename: str, flags: int) -> types.CodeType:
     """Return the unit's new code object, line numbers as in the file."""
     source = text.decode("utf-8")
     classes = unit["classes"]
@@ -106,15 +107,16 @@ def compile_unit(text, unit, filename, flags):
         raise NotTheSame("it does not compile by itself") from None
     for name in (*classes, body[0].name):
         code = next(const for const in code.co_consts if isinstance(const, types.CodeType) and const.co_name == name)
-    return code.replace(co_qualname=unit["name"])
+    named: types.CodeType = code.replace(co_qualname=unit["name"])
+    return named
 
 
 class Index:
     """Every live function of the tree, found before ``gc.freeze`` hides it."""
 
-    def __init__(self, root):
+    def __init__(self, root: str) -> None:
         self.root = root
-        self._functions = {}
+        self._functions: dict[tuple[str, str, int], list[types.FunctionType]] = {}
         self._closures = set()
         prefix = root + os.sep
         for thing in gc.get_objects():
@@ -125,7 +127,7 @@ class Index:
                 if inside:
                     self._closures.add((code.co_filename, outer))
 
-    def patch(self, path, unit, text):
+    def patch(self, path: str, unit: dict[str, Any], text: bytes) -> None:
         """Swap the unit's code in every function object that has it; raises :class:`NotTheSame`."""
         filename = os.path.join(self.root, path)
         functions = self._functions.get((filename, unit["name"], unit["first"]), [])

@@ -8,18 +8,20 @@ import os
 import resource
 import signal
 import time
+from collections.abc import Collection, Iterable
+from typing import Any
 
 _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 
 
-def _prctl(option, value):
+def _prctl(option: int, value: int) -> None:
     with contextlib.suppress(OSError, AttributeError):  # not Linux: the process back end says so in its guarantees
         ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
-def harden_server():
+def harden_server() -> None:
     """Make the server unreadable and unstoppable for the processes that it starts."""
     _prctl(_PR_SET_DUMPABLE, 0)  # a process of the same user may neither trace it nor open its memory or descriptors
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # what leaves its session or loses its parent still comes back to us
@@ -28,7 +30,7 @@ def harden_server():
         signal.signal(getattr(signal, name), signal.SIG_IGN)
 
 
-def soften_child():
+def soften_child() -> None:
     """Give a candidate's process back what a normal process has."""
     _prctl(_PR_SET_DUMPABLE, 1)
     for name in ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGQUIT"):
@@ -36,7 +38,7 @@ def soften_child():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def limit_child(limits, address_space_mb, processes):
+def limit_child(limits: dict[str, Any], address_space_mb: int | None, processes: int | None) -> None:
     """Set the resource limits of the calling process; they are inherited by everything that it starts."""
     wanted = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, int(limits["file_mb"] * 2**20))]
     wanted.append((resource.RLIMIT_CPU, int(limits["seconds"] * 4) + 10))
@@ -55,13 +57,13 @@ def limit_child(limits, address_space_mb, processes):
         pass
 
 
-def own_limits():
+def own_limits() -> list[tuple[str, tuple[int, int]]]:
     """Return all resource limits of this process: a process of the same user can change them from outside."""
     names = sorted(name for name in dir(resource) if name.startswith("RLIMIT_"))
     return [(name, resource.getrlimit(getattr(resource, name))) for name in names]
 
 
-def others(keep=()):
+def others(keep: Collection[int] = ()) -> list[int]:
     """Return the live processes that came from here: in a PID namespace all of them, otherwise our descendants."""
     me = os.getpid()
     parents = {}
@@ -90,7 +92,7 @@ def others(keep=()):
     return found
 
 
-def resident_bytes(pids):
+def resident_bytes(pids: Iterable[int]) -> int:
     """Return the resident memory of ``pids`` together, shared pages not counted."""
     page, total = resource.getpagesize(), 0
     for pid in pids:
@@ -103,7 +105,7 @@ def resident_bytes(pids):
     return total
 
 
-def end_all(keep=(), patience=2.0):
+def end_all(keep: Collection[int] = (), patience: float = 2.0) -> bool:
     """Kill everything that came from here except ``keep``; True when nothing is left.
 
     Stops before it kills, so that a fork bomb cannot outrun the walk through ``/proc``.
@@ -124,9 +126,9 @@ def end_all(keep=(), patience=2.0):
             return False
 
 
-def reap(keep=()):
+def reap(keep: Collection[int] = ()) -> dict[int, int]:
     """Collect the exit statuses of dead children, ``keep`` excepted; return them by process id."""
-    statuses = {}
+    statuses: dict[int, int] = {}
     while True:
         try:
             # A kept process that died is left for its owner to notice.

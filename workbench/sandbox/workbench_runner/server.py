@@ -15,6 +15,8 @@ import secrets
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
+from typing import Any, NoReturn
 
 from . import child, processes
 from .heat import Heat
@@ -28,10 +30,10 @@ _BOOTSTRAP = "import sys; sys.path[:] = [p for p in sys.path if p]; sys.path.ins
 class Blocker:
     """A finder that refuses the repository's own modules."""
 
-    def __init__(self, names):
+    def __init__(self, names: Iterable[str]) -> None:
         self.names = set(names)
 
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         if name.split(".")[0] in self.names:
             raise ModuleNotFoundError(f"{name} belongs to the repository under test", name=name)
         return
@@ -40,7 +42,7 @@ class Blocker:
 class Server:
     """One worker's server."""
 
-    def __init__(self, settings, home):
+    def __init__(self, settings: dict[str, Any], home: str) -> None:
         self.settings = settings
         self.home = home  # the folder that holds this package
         root, scratch = settings["root"], settings["scratch"]
@@ -62,7 +64,7 @@ class Server:
         self.heat = Heat(self)
         self.harvested = False
 
-    def _preload(self):
+    def _preload(self) -> list[list[str]]:
         blocker = Blocker(self.settings["own_modules"])
         sys.meta_path.insert(0, blocker)
         failed = []
@@ -86,7 +88,7 @@ class Server:
         importlib.invalidate_caches()
         return failed
 
-    def specification(self, job, nonce):
+    def specification(self, job: dict[str, Any], nonce: str) -> dict[str, Any]:
         """Return what the candidate's process needs to know."""
         settings = self.settings
         return {
@@ -109,7 +111,7 @@ class Server:
             "process_limit": settings.get("process_limit"),
         }
 
-    def run(self, job):
+    def run(self, job: dict[str, Any]) -> dict[str, Any]:
         """Test one candidate and return the report; everything that it started is gone when this returns."""
         began = time.monotonic()
         nonce = secrets.token_hex(16)
@@ -127,7 +129,7 @@ class Server:
             report["restart"] = True
         return report
 
-    def _run_slower(self, job, content, nonce):
+    def _run_slower(self, job: dict[str, Any], content: bytes, nonce: str) -> dict[str, Any]:
         """Warm or cold: a process that imports the repository with the candidate's file in place."""
         if job["path"]:
             self.tree.place(job["path"], content)
@@ -149,42 +151,43 @@ class Server:
             self.harvested = True
         return report
 
-    def _start_warm(self, spec):
+    def _start_warm(self, spec: dict[str, Any]) -> tuple[int, int]:
         reader, writer = os.pipe()
         pid = os.fork()
         if pid == 0:
             try:
                 os.close(reader)
-                child.run(spec, writer, forked=True)
+                child.run(spec, writer)
             finally:
                 os._exit(70)
         os.close(writer)
         return pid, reader
 
-    def _start_cold(self, spec):
+    def _start_cold(self, spec: dict[str, Any]) -> tuple[int, int]:
         reader, writer = os.pipe()
         command = [sys.executable, "-c", _BOOTSTRAP % (self.home, "child"), str(writer)]
         flags = {"PYTHONDONTWRITEBYTECODE": "1", **self.settings["environ"]}
         process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[writer], env=flags)
         os.close(writer)
+        assert process.stdin is not None
         process.stdin.write(json.dumps(spec).encode())
         process.stdin.close()
         process.returncode = 0  # we wait for it ourselves
         return process.pid, reader
 
-    def reset(self):
+    def reset(self) -> None:
         """Bring the tree back, after the report has been sent."""
         self.tree.reset()
         self.metadata.reset()
 
 
-def _builtin_plugins():
+def _builtin_plugins() -> list[str]:
     from _pytest.config import builtin_plugins, default_plugins
 
     return sorted((set(builtin_plugins) | set(default_plugins)) - {"pytester", "pytester_assertions"})
 
 
-def main():
+def main() -> NoReturn:
     """Read requests from standard input until it closes."""
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
@@ -193,9 +196,9 @@ def main():
     os.dup2(quiet, 1)
     processes.harden_server()
     home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    server = None
+    server: Server | None = None
 
-    def answer(message):
+    def answer(message: Any) -> None:
         answers.write(json.dumps(message).encode() + b"\n")
         answers.flush()
 
@@ -213,7 +216,7 @@ def main():
                     "threads": threads,
                 }
             )
-        elif request["op"] == "run":
+        elif request["op"] == "run" and server is not None:
             report = server.run(request["job"])
             answer(dict(report, op="report"))
             if report.get("restart"):

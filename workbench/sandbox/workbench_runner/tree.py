@@ -13,26 +13,30 @@ import os
 import shutil
 import stat
 import subprocess
+from collections.abc import Iterable
+from typing import Any
 
 
 class Tree:
     """The repository's files below ``root``, and the other writable folders (``scratch``) that are emptied."""
 
-    def __init__(self, root, scratch, mounts=()):
+    def __init__(self, root: str, scratch: Iterable[str], mounts: Iterable[str] = ()) -> None:
         self.root = root
         self._mounts = frozenset(mounts)  # read-only folders that may stand inside a scratch folder
         self.scratch = list(scratch)
-        self._stores = []
-        self._entries = {}  # relative path -> (store, offset, length, mode, mtime_ns)
-        self._folders = set()
-        self._signatures = {}
+        self._stores: list[mmap.mmap] = []
+        self._entries: dict[
+            str, tuple[mmap.mmap, int, int, int, int]
+        ] = {}  # relative path -> (store, offset, length, mode, mtime_ns)
+        self._folders: set[str] = set()
+        self._signatures: dict[str, tuple[int, int, int, int]] = {}
 
-    def load(self, files):
+    def load(self, files: list[Any]) -> None:
         """Take ``[path, mode, base64]`` entries as the pristine tree and write them."""
         self._add([(path, mode, base64.b64decode(data)) for path, mode, data in files], None)
         self.reset()
 
-    def _add(self, files, mtimes):
+    def _add(self, files: list[Any], mtimes: dict[str, int] | None) -> None:
         store = mmap.mmap(-1, max(1, sum(len(content) for _, _, content in files)))
         if hasattr(mmap, "MADV_DONTFORK"):
             store.madvise(mmap.MADV_DONTFORK)
@@ -49,12 +53,12 @@ class Tree:
                 self._folders.add(folder)
                 folder = os.path.dirname(folder)
 
-    def source(self, path):
+    def source(self, path: str) -> bytes | None:
         """Return the pristine bytes of ``path`` or None."""
         entry = self._entries.get(path)
         return None if entry is None else entry[0][entry[1] : entry[1] + entry[2]]
 
-    def harvest(self):
+    def harvest(self) -> int:
         """Keep the bytecode files that a run on the pristine tree wrote: later candidates import faster."""
         found, mtimes = [], {}
         for folder, _, names in os.walk(self.root):
@@ -69,7 +73,7 @@ class Tree:
             self._add(found, mtimes)
         return len(found)
 
-    def strangers(self):
+    def strangers(self) -> list[str]:
         """Return what is in the tree or the scratch folders and was not there at the start, bytecode left out."""
         found = []
         for folder in (self.root, *self.scratch):
@@ -81,7 +85,7 @@ class Tree:
                         found.append(path)
         return found
 
-    def place(self, path, content):
+    def place(self, path: str, content: bytes) -> None:
         """Put the candidate's file where the original was, and take away every bytecode file of the original."""
         target = os.path.join(self.root, path)
         self._remove(target)
@@ -97,7 +101,7 @@ class Tree:
                 self._remove(os.path.join(self.root, relative))
                 self._signatures.pop(relative, None)
 
-    def reset(self):
+    def reset(self) -> None:
         """Bring the tree and the scratch folders back to how the first candidate found them."""
         os.chmod(self.root, 0o755)
         self._sweep(self.root, "")
@@ -110,7 +114,7 @@ class Tree:
             os.chmod(folder, 0o1777 if folder in ("/tmp", "/dev/shm") else 0o755)
             self._empty(folder)
 
-    def _empty(self, folder):
+    def _empty(self, folder: str) -> None:
         for name in os.listdir(folder):
             path = os.path.join(folder, name)
             if path in self._mounts:
@@ -120,7 +124,7 @@ class Tree:
             else:
                 self._remove(path)
 
-    def _sweep(self, folder, prefix):
+    def _sweep(self, folder: str, prefix: str) -> None:
         """Remove what does not belong; forget the signature of what changed or is gone."""
         pending = [(folder, prefix)]
         seen = set()
@@ -145,7 +149,7 @@ class Tree:
         for relative in [path for path in self._signatures if path not in seen]:
             del self._signatures[relative]
 
-    def _restore(self, path):
+    def _restore(self, path: str) -> None:
         store, offset, length, mode, mtime = self._entries[path]
         target = os.path.join(self.root, path)
         self._remove(target)
@@ -160,7 +164,7 @@ class Tree:
         self._signatures[path] = _signature(os.lstat(target))
 
     @staticmethod
-    def _remove(path):
+    def _remove(path: str) -> None:
         try:
             os.unlink(path)
         except FileNotFoundError:
@@ -174,5 +178,5 @@ class Tree:
                 subprocess.run(["rm", "-rf", "--", path], check=True, capture_output=True)
 
 
-def _signature(status):
+def _signature(status: os.stat_result) -> tuple[int, int, int, int]:
     return (status.st_ino, status.st_ctime_ns, status.st_size, status.st_mode)

@@ -6,12 +6,29 @@ import json
 import os
 import select
 import time
-from collections import namedtuple
+from collections.abc import Collection, Iterator
+from typing import Any, NamedTuple, Protocol
 
 from . import processes
 
-#: events under the right nonce; wait status or None; ``exit``, ``timeout``, ``flood`` or ``memory``; memory exceeded
-Outcome = namedtuple("Outcome", ["events", "status", "ended", "exceeded"])
+
+class Outcome(NamedTuple):
+    """Events under the right nonce, wait status or None, how it ended (``exit``, ``timeout``, ``flood``, ``memory``)."""
+
+    events: list[dict[str, Any]]
+    status: int | None
+    ended: str
+    exceeded: bool
+
+
+class End(Protocol):
+    """How to notice that a process ended; ``descriptor`` becomes readable then, if there is one."""
+
+    descriptor: int | None
+
+    def poll(self) -> int | None:
+        """Return its wait status, or None while it runs."""
+
 
 #: Events after which a candidate's process has nothing more to say.
 _LAST = ("end", "invalid", "slower")
@@ -22,22 +39,23 @@ _LOOK_FIRST, _LOOK_AGAIN = 0.25, 0.1  # seconds between looks at the memory in u
 class Exit:
     """The end of a process that is our own child."""
 
-    descriptor = None
+    descriptor: int | None = None
 
-    def __init__(self, pid):
+    def __init__(self, pid: int) -> None:
         self.pid = pid
 
-    def poll(self):
+    def poll(self) -> int | None:
         """Return its wait status, or None while it runs."""
         return processes.reap().get(self.pid)
 
 
-def watch(reader, nonce, job, end, keep=()):
+def watch(reader: int, nonce: str, job: dict[str, Any], end: End, keep: Collection[int] = ()) -> Outcome:
     """Read events from ``reader`` until the process ends, or until a limit is reached; kills nothing."""
     deadline = time.monotonic() + job["limits"]["seconds"]
     room = job["limits"]["output_kb"] * 1024 * (64 if job["trace"] else 1)
     memory = job["limits"]["memory_mb"] * 2**20
-    events, pending, next_look = [], b"", time.monotonic() + _LOOK_FIRST
+    events: list[dict[str, Any]] = []
+    pending, next_look = b"", time.monotonic() + _LOOK_FIRST
     listening = [reader] if end.descriptor is None else [reader, end.descriptor]
     while True:
         now = time.monotonic()
@@ -68,7 +86,7 @@ def watch(reader, nonce, job, end, keep=()):
             time.sleep(0.0005)  # nothing more will come; only the exit status is missing
 
 
-def _read(lines, nonce):
+def _read(lines: list[bytes], nonce: str) -> Iterator[dict[str, Any]]:
     for line in lines:
         try:
             event = json.loads(line)
