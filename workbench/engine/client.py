@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from dataclasses import replace
@@ -195,9 +196,15 @@ def cancel(session: Path, run: str) -> None:
             writer.request(run, "cancel")
             return
         writer.set_run(run, state="cancelled")
-        connection.execute(
-            "UPDATE trials SET state = 'cancelled' WHERE run_id = ? AND state IN ('queued', 'running')", (run,)
-        )
+        mark_cancelled(connection, run)
+
+
+def mark_cancelled(connection: sqlite3.Connection, run: str) -> None:
+    """Mark the unfinished work items of a run as cancelled, within a transaction."""
+    connection.execute(
+        "UPDATE trials SET state = 'cancelled' WHERE run_id = ? AND state IN ('queued', 'running')", (run,)
+    )
+    connection.execute("UPDATE candidates SET state = 'cancelled' WHERE run_id = ? AND state != 'done'", (run,))
 
 
 def unfinished(reader: SessionReader) -> list[RunRow]:
@@ -206,10 +213,23 @@ def unfinished(reader: SessionReader) -> list[RunRow]:
     for run in reader.runs():
         if reader.holder(run.id) is not None:
             continue
-        missing = run.state in {"queued", "running"} or any(trial.state != "done" for trial in reader.trials(run.id))
-        if missing or (run.kind == "regenerate" and run.state != "done"):
+        if run.kind == "regenerate":
+            missing = run.state != "done" or bool(reader.query(_MISSING, (run.id, run.id)))
+        else:
+            missing = run.state in {"queued", "running"} or any(
+                trial.state != "done" for trial in reader.trials(run.id)
+            )
+        if missing:
             found.append(run)
     return found
+
+
+# Candidates without a verdict, or lost by an error of ours; tasks for which the doc system gave no docstring.
+_MISSING = """
+SELECT 1 FROM candidates JOIN tasks ON tasks.id = candidates.task_id WHERE candidates.run_id = ? AND (
+    candidates.verdict = 'error' OR (candidates.state != 'done' AND tasks.state = 'ready'))
+UNION ALL SELECT 1 FROM dropped WHERE run_id = ? AND stage = 'documentation' LIMIT 1
+"""
 
 
 def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None) -> list[str]:
@@ -232,6 +252,7 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
             writer.set_run(key, state="queued", finished_at=None, error=None)
             connection.execute("UPDATE requests SET handled_at = 0 WHERE run_id = ? AND handled_at IS NULL", (key,))
             connection.execute("UPDATE trials SET state = 'queued' WHERE run_id = ? AND state != 'done'", (key,))
+            connection.execute("UPDATE candidates SET state = 'queued' WHERE run_id = ? AND state != 'done'", (key,))
     for key in waiting:
         launch(session, key, warm)
     return waiting

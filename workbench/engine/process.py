@@ -7,14 +7,17 @@ import contextlib
 import signal
 import time
 import traceback
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 from workbench import settings as settings_room
 from workbench.engine import document
+from workbench.engine.client import mark_cancelled
 from workbench.errors import WorkbenchError
 from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.lease import HEARTBEAT_SECONDS, Lease
 from workbench.session.rows import RunRow
+from workbench.settings import Settings
 
 _LISTEN_SECONDS = 0.1
 
@@ -34,12 +37,12 @@ async def _listen(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) 
         await asyncio.sleep(_LISTEN_SECONDS)
 
 
-def _executor(run: RunRow):  # type: ignore[no-untyped-def]
+def _executor(run: RunRow) -> Callable[[SessionWriter, RunRow, Settings], Coroutine[object, object, None]]:
     if run.kind == "document":
         return document.execute
-    from workbench.engine import regenerate
+    from workbench.engine.regenerate import execute
 
-    return regenerate.execute
+    return execute
 
 
 async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
@@ -54,9 +57,7 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
         await work
     except asyncio.CancelledError:
         with writer.transaction() as connection:
-            connection.execute(
-                "UPDATE trials SET state = 'cancelled' WHERE run_id = ? AND state IN ('queued', 'running')", (run.id,)
-            )
+            mark_cancelled(connection, run.id)
             writer.set_run(run.id, state="cancelled", finished_at=time.time())
         return 130
     except WorkbenchError as error:

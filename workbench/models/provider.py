@@ -13,7 +13,7 @@ from typing import Any
 
 from workbench.models.defaults import count_tokens, provider_of
 from workbench.models.local_files import LOCAL_NAME
-from workbench.models.types import Answer, MalformedAnswer, MissingKey, ModelRefused, Request, Usage
+from workbench.models.types import Answer, EmptyAnswer, MalformedAnswer, MissingKey, ModelRefused, Request, Usage
 
 _litellm: Any = None
 _loading = threading.Lock()
@@ -196,7 +196,8 @@ def read(response: Any, request: Request, target: Target, dropped: tuple[str, ..
     """Return the answer in LiteLLM's response.
 
     Raises:
-        MalformedAnswer: It holds no text.
+        EmptyAnswer: It holds no text.
+        MalformedAnswer: It holds no choices.
         ModelRefused: The model or the provider's filter withheld it.
     """
     choices = getattr(response, "choices", None)
@@ -213,7 +214,7 @@ def read(response: Any, request: Request, target: Target, dropped: tuple[str, ..
                 f"{request.model} refused to answer: {refusal or 'its content filter took the answer away'}."
             )
         why = " (the token limit went into reasoning)" if finish == "length" else ""
-        raise MalformedAnswer(f"{request.model} sent an empty answer{why}.")
+        raise EmptyAnswer(f"{request.model} sent an empty answer{why}.")
     usage = getattr(response, "usage", None)
     details = getattr(usage, "prompt_tokens_details", None)
     return Answer(

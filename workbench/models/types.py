@@ -168,6 +168,10 @@ class MissingKey(ModelError):
     kind = "key"
 
 
+class EmptyAnswer(MalformedAnswer):
+    """The model answered, and said nothing."""
+
+
 class NotRecorded(ModelError):
     """The replayed session holds no answer to this request."""
 

@@ -1,0 +1,322 @@
+"""From tasks to verdicts: bodies are asked for and tested side by side, and every step is in the session at once.
+
+Controls of a task are tested before anything is asked for it: a task on which they do not hold costs no request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from workbench.engine.candidate_rows import Work
+from workbench.engine.evaluators import CONTROLS, Evaluators, Given, ModelEvaluator, read_answer
+from workbench.engine.stages import Teller
+from workbench.errors import WorkbenchError
+from workbench.models.types import Answer, MissingKey, ModelError, SpendLimit
+from workbench.repository.splicing import SpliceError, splice
+from workbench.sandbox import Job, Limits, Pool, Report, Route, Verdict
+from workbench.session import SessionError, SessionWriter
+
+#: So many candidates in a row that no model answers end the run: the rest would only fail as well, slowly.
+GIVE_UP_AFTER = 12
+
+
+class EvaluatorGone(WorkbenchError):
+    """The evaluator's model fails every time."""
+
+
+@dataclass(slots=True)
+class _Gate:
+    """Opens when the controls of a task are decided."""
+
+    waiting: int = 0
+    opened: asyncio.Event = field(default_factory=asyncio.Event)
+    excluded: bool = False
+
+
+class Candidates:
+    """Executes the candidates of one run.
+
+    Args:
+        writer: The session.
+        evaluators: Who gives the bodies.
+        pool: The sandboxes.
+        limits: What a candidate may use at most.
+        teller: Is told how far the stages are.
+    """
+
+    def __init__(
+        self,
+        writer: SessionWriter,
+        evaluators: Evaluators,
+        pool: Pool,
+        limits: Limits,
+        teller: Teller,
+    ) -> None:
+        self._writer = writer
+        self._evaluators = evaluators
+        self._pool = pool
+        self._limits = limits
+        self._teller = teller
+        self._gates: dict[str, _Gate] = {}
+        self._to_test: asyncio.PriorityQueue[tuple[int, int, Work]] = asyncio.PriorityQueue()
+        self._failed_in_a_row = 0
+        self._done = {True: 0, False: 0}
+        self._total = {True: 0, False: 0}
+        self._order = 0
+
+    async def run(self, works: Sequence[Work], finished: Mapping[bool, int], askers: int) -> None:
+        """Bring every candidate to its verdict.
+
+        Args:
+            works: Candidates without one, in the order in which they are to be done.
+            finished: How many controls (True) and candidates (False) have theirs already.
+            askers: Requests prepared at once.
+
+        Raises:
+            EvaluatorGone: The model fails every time.
+            MissingKey: The model's key is not there.
+            SandboxError: The sandbox does not start.
+            SessionError: The session cannot be written.
+        """
+        controls = [work for work in works if work.decides]
+        others = [work for work in works if not work.decides]
+        self._done = dict(finished)
+        self._total = {kind: finished[kind] + sum(work.control is kind for work in works) for kind in (True, False)}
+        for kind in (True, False):
+            self._told(kind)
+        for work in controls:
+            self._gates.setdefault(work.item.id, _Gate()).waiting += 1
+        to_ask: asyncio.Queue[Work] = asyncio.Queue()
+        for work in others:
+            to_ask.put_nowait(work)
+        testers: list[asyncio.Task[None]] = []
+        asking: list[asyncio.Task[None]] = []
+        try:
+            async with asyncio.TaskGroup() as group:
+                for work in controls:
+                    group.create_task(self._ask(work))
+                testers = [group.create_task(self._tester()) for _ in self._pool.workers]
+                asking = [group.create_task(self._asker(to_ask)) for _ in range(min(askers, len(others)))]
+                group.create_task(self._closer(asking, testers))
+        except BaseExceptionGroup as several:
+            raise _cause(several) from None
+        for kind in (True, False):
+            self._told(kind, end=True)
+
+    async def _closer(self, asking: Sequence[asyncio.Task[None]], testers: Sequence[object]) -> None:
+        """Once everything has been asked, let the testers finish the queue and end."""
+        for gate in self._gates.values():
+            await gate.opened.wait()
+        if asking:
+            await asyncio.wait(asking)
+        for _ in testers:
+            self._order += 1
+            self._to_test.put_nowait((2, self._order, _NOTHING))
+
+    async def _asker(self, to_ask: asyncio.Queue[Work]) -> None:
+        while not to_ask.empty():
+            work = to_ask.get_nowait()
+            gate = self._gates.get(work.item.id)
+            if gate is not None:
+                await gate.opened.wait()
+                if gate.excluded:
+                    self._set(work, state="cancelled", verdict_reason="The task was taken out.")
+                    self._count(work)
+                    continue
+            await self._ask(work)
+
+    async def _ask(self, work: Work) -> None:
+        try:
+            evaluator = self._evaluators.of(work.ask)
+            by_model = isinstance(evaluator, ModelEvaluator)
+            if by_model and work.answer_text is not None:
+                # It was answered before: only its test is missing.
+                work.extraction = read_answer(work.answer_text, work.item)
+            else:
+                if by_model:
+                    self._set(work, state="asking")
+                began = time.monotonic()
+                given = await evaluator.give(work.item, work.id, work.sample)
+                self._failed_in_a_row = 0
+                work.extraction = given.extraction
+                self._answered(work, given, time.monotonic() - began if by_model else None)
+        except (SessionError, MissingKey):
+            raise
+        except WorkbenchError as error:
+            self._error(work, str(error))
+            self._despair(work, error)
+            return
+        extraction = work.extraction
+        if not extraction.valid:
+            self._verdict(work, Report(work.id, Verdict.INVALID, detail=_sentence(extraction.reason)))
+            return
+        self._order += 1
+        self._to_test.put_nowait((0 if work.decides else 1, self._order, work))
+
+    def _despair(self, work: Work, error: WorkbenchError) -> None:
+        if not isinstance(error, ModelError) or isinstance(error, SpendLimit) or error.kind in ("context", "refused"):
+            return
+        self._failed_in_a_row += 1
+        if self._failed_in_a_row >= GIVE_UP_AFTER:
+            raise EvaluatorGone(
+                f"{work.ask.evaluator} failed {self._failed_in_a_row} times in a row, so the run was stopped; "
+                f"the last time: {error} Go on with: workbench resume {self._writer.path}"
+            )
+
+    async def _tester(self) -> None:
+        while True:
+            _, _, work = await self._to_test.get()
+            if work is _NOTHING:
+                return
+            await self._test(work)
+
+    async def _test(self, work: Work) -> None:
+        assert work.extraction is not None
+        assert work.extraction.body is not None
+        item = work.item
+        try:
+            content = splice(item.source, item.function, work.extraction.body)
+        except SpliceError as error:
+            self._verdict(work, Report(work.id, Verdict.INVALID, detail=str(error)))
+            return
+        job = Job(
+            id=work.id,
+            tests=item.task.tests,
+            path=item.task.path,
+            content=content,
+            limits=item.task.limits(self._limits),
+            route=Route.WARM if item.task.import_time else Route.AUTO,
+            function=(item.task.qualified_name, item.task.occurrence),
+        )
+        self._set(work, state="testing")
+        report = await self._pool.run(job)
+        if report.suspicious and report.passed and report.route is not Route.COLD:
+            report = await self._pool.run(replace(job, route=Route.COLD))
+        self._verdict(work, report)
+
+    # -- what is written
+
+    def _set(self, work: Work, **values: object) -> None:
+        self._writer.update("candidates", {"id": work.id}, values)
+
+    def _answered(self, work: Work, given: Given, seconds: float | None) -> None:
+        answer, extraction, blob = given.answer, given.extraction, self._writer.blob
+        with self._writer.transaction():
+            self._set(
+                work,
+                state="testing",
+                call_id=given.call,
+                answer_blob=None if given.text is None else blob(given.text),
+                body_blob=None if extraction.body is None else blob(extraction.body),
+                notes=json.dumps(extraction.notes, ensure_ascii=False) if extraction.notes else None,
+                **_figures(answer),
+                asked_s=seconds if answer is None or answer.source == "replay" else answer.latency_s,
+            )
+
+    def _error(self, work: Work, sentence: str) -> None:
+        self._verdict(work, Report(work.id, Verdict.ERROR, detail=sentence))
+
+    def _verdict(self, work: Work, report: Report) -> None:
+        with self._writer.transaction() as connection:
+            connection.execute("DELETE FROM failing_tests WHERE candidate_id = ?", (work.id,))
+            for test in report.failing:
+                self._writer.insert(
+                    "failing_tests",
+                    {
+                        "candidate_id": work.id,
+                        "test_id": test.id,
+                        "outcome": test.outcome,
+                        "message": test.message,
+                        "traceback_blob": self._writer.blob(test.traceback) if test.traceback else None,
+                    },
+                    conflict="REPLACE",
+                )
+            tested = report.verdict is not Verdict.INVALID or bool(report.tests)
+            outcomes = [[test.id, test.outcome, round(test.seconds, 6)] for test in report.tests]
+            self._set(
+                work,
+                state="done",
+                verdict=str(report.verdict),
+                verdict_reason=report.detail or None,
+                path_taken=str(report.route) if tested and report.backend else None,
+                tested_s=report.seconds if tested and report.backend else None,
+                outcomes_blob=self._writer.blob(json.dumps(outcomes)) if outcomes else None,
+                at=time.time(),
+            )
+            if work.decides:
+                self._decide(work.item.id)
+        self._count(work)
+        gate = self._gates.get(work.item.id) if work.decides else None
+        if gate is not None and gate.waiting == 0:
+            gate.opened.set()
+
+    def _decide(self, task: str) -> None:
+        """Write what the controls say about a task; after the last one it stays or is taken out."""
+        gate = self._gates[task]
+        gate.waiting -= 1
+        held: dict[str, bool] = {}
+        reasons = []
+        with self._writer.transaction() as connection:
+            rows = connection.execute(
+                "SELECT evaluator, verdict, verdict_reason FROM candidates WHERE task_id = ? AND sample = 0 "
+                "AND verdict IS NOT NULL AND evaluator IN (?, ?) ORDER BY evaluator",
+                (task, *CONTROLS),
+            ).fetchall()
+            for name, verdict, reason in rows:
+                held[name] = verdict != "error" and (verdict == "passed") == (name == "reference")
+                if verdict == "error":
+                    reasons.append(f"The control {name} could not be tested: {reason}")
+                elif not held[name]:
+                    words = f"{verdict} with the original body" if name == "reference" else "passed with a stub"
+                    reasons.append(f"Its tests: {words}.")
+            gate.excluded = bool(reasons)
+            values = {"controls": json.dumps(held), "reason": " ".join(reasons) or None}
+            state = "excluded" if gate.excluded else "ready"
+            self._writer.update("tasks", {"id": task}, {**values, "state": state})
+
+    def _count(self, work: Work) -> None:
+        self._done[work.control] += 1
+        self._told(work.control)
+
+    def _told(self, control: bool, *, end: bool = False) -> None:
+        name = "controls" if control else "candidates"
+        total = self._total[control]
+        state = "done" if end or self._done[control] >= total else "running"
+        if total or end:
+            self._teller.tell(name, state, done=self._done[control], total=total)
+
+
+def _figures(answer: Answer | None) -> dict[str, object]:
+    if answer is None:
+        return {"prompt_tokens": None, "completion_tokens": None, "cost_usd": None}
+    return {
+        "prompt_tokens": answer.usage.prompt_tokens,
+        "completion_tokens": answer.usage.completion_tokens,
+        "cost_usd": answer.cost_usd,
+    }
+
+
+def _sentence(text: str) -> str:
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return what ended the group: a sentence for people before a defect, and that before a cancellation."""
+    leaves: list[BaseException] = []
+    for error in group.exceptions:
+        leaves += [_cause(error)] if isinstance(error, BaseExceptionGroup) else [error]
+    for error in leaves:
+        if isinstance(error, WorkbenchError):
+            return error
+    for error in leaves:
+        traceback.print_exception(error)
+    return leaves[0]
+
+
+_NOTHING = Work("", None, None, 0, False, False)  # type: ignore[arg-type]

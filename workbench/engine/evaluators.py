@@ -1,0 +1,196 @@
+"""Where candidate bodies come from: a model, the controls, a replayed session, or a file of answers written elsewhere."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from workbench.engine.plan import Ask
+from workbench.engine.records import SessionCallLog
+from workbench.engine.samples import Sample, read_samples
+from workbench.engine.task_rows import TaskItem
+from workbench.errors import UsageError, WorkbenchError
+from workbench.models import Gateway
+from workbench.models.defaults import context_window, sampling_for
+from workbench.models.types import Answer, EmptyAnswer, Request
+from workbench.regeneration import build_prompt, extract_body, minimal_stub
+from workbench.regeneration.extraction import Extraction, Style
+from workbench.regeneration.prompts import DEFAULT_RESERVE
+
+CONTROLS = ("reference", "stub")
+SAMPLES = "samples:"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What an evaluator gives for one candidate.
+
+    Attributes:
+        extraction: The body, or why there is none.
+        text: The answer as it came; None where there was none to read.
+        answer: The model's answer with its figures, where a model was asked.
+        call: Number of the call in the session.
+    """
+
+    extraction: Extraction
+    text: str | None = None
+    answer: Answer | None = None
+    call: int | None = None
+
+
+class Evaluator(Protocol):
+    """Writes bodies."""
+
+    async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
+        """Return the ``sample``-th body for a task.
+
+        Raises:
+            WorkbenchError: There is none, and that is not the model's fault.
+        """
+        ...
+
+
+class Control:
+    """The model-free controls: ``reference`` gives the original body, ``stub`` an empty one."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
+        """Return the body; every sample is the same."""
+        body = item.task.body if self._name == "reference" else minimal_stub(item.function)
+        return Given(Extraction(body))
+
+
+class ModelEvaluator:
+    """A model, asked through the gateway.
+
+    Args:
+        ask: Which model, which prompt and context.
+        gateway: Who asks.
+        calls: The gateway's log.
+    """
+
+    def __init__(self, ask: Ask, gateway: Gateway, calls: SessionCallLog) -> None:
+        self._ask = ask
+        self._gateway = gateway
+        self._calls = calls
+        settings_of = ask.sampled_as or ask.evaluator
+        self._sampling = sampling_for(settings_of, "evaluator")
+        self._window = context_window(settings_of)
+
+    async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
+        """Ask the model; an answer that the session has already is not asked for again.
+
+        Raises:
+            ContextOverflow: The prompt does not fit the model's window.
+            ModelError: The model gave no answer.
+        """
+        prompt = build_prompt(
+            item.source,
+            item.function,
+            item.docstring,
+            policy=self._ask.context,
+            version=self._ask.prompt,
+            window_tokens=self._window,
+            reserve_tokens=self._sampling.max_tokens or DEFAULT_RESERVE,
+        ).require_fit()
+        request = Request(
+            model=self._ask.evaluator,
+            messages=prompt.messages,
+            purpose="evaluator",
+            sampling=self._sampling,
+            sample=sample,
+            scope=candidate,
+        )
+        try:
+            answer = await self._gateway.complete(request)
+        except EmptyAnswer as error:
+            # The model spoke, and said nothing: that is its candidate, not our failure.
+            return Given(Extraction(None, (str(error),), "the answer is empty"), call=self._calls.last_call(candidate))
+        extraction = read_answer(answer.text, item)
+        if answer.finish_reason == "length":
+            notes = (*extraction.notes, "the answer was cut at the token limit")
+            extraction = Extraction(extraction.body, notes, extraction.reason)
+        return Given(extraction, answer.text, answer, self._calls.last_call(candidate))
+
+
+def read_answer(text: str, item: TaskItem, style: Style = "chat") -> Extraction:
+    """Return the body that an answer to the prompt gives."""
+    return extract_body(text, item.function, item.source, style=style)
+
+
+class SamplesEvaluator:
+    """Answers that were written elsewhere; the n-th line of a task is its sample n."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._of: dict[str, list[Sample]] = defaultdict(list)
+        for sample in read_samples(path):
+            self._of[sample.task].append(sample)
+
+    def count(self, item: TaskItem) -> int:
+        """Return how many samples there are for a task."""
+        return len(self._lines(item))
+
+    def _lines(self, item: TaskItem) -> list[Sample]:
+        return [sample for task in (item.task.id, item.id) for sample in self._of.get(task, ())]
+
+    def require_some(self, items: Sequence[TaskItem]) -> None:
+        """Check that the file holds samples for at least one of the tasks.
+
+        Raises:
+            UsageError: It does not; the sentence names an id that is no task here.
+        """
+        if not any(self._lines(item) for item in items):
+            raise UsageError(
+                f"{self._path.name} holds no sample for any of the tasks: {next(iter(self._of))!r} is none of them; "
+                "`workbench tasks SOURCE --json` prints their ids."
+            )
+
+    async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
+        """Return the body that the file holds.
+
+        Raises:
+            WorkbenchError: The file has no such sample any more.
+        """
+        lines = self._lines(item)
+        if sample >= len(lines):
+            raise WorkbenchError(f"{self._path.name} holds no sample {sample} of {item.task.id}; restore the file.")
+        line = lines[sample]
+        return Given(read_answer(line.text, item, line.style), line.text)
+
+
+class Evaluators:
+    """The evaluators of a run, each made when it is first needed.
+
+    Args:
+        gateway: Who asks models.
+        calls: The gateway's log.
+    """
+
+    def __init__(self, gateway: Gateway, calls: SessionCallLog) -> None:
+        self._gateway = gateway
+        self._calls = calls
+        self._made: dict[tuple[str, str, str], Evaluator] = {}
+
+    def of(self, ask: Ask) -> Evaluator:
+        """Return the evaluator that an ask names.
+
+        Raises:
+            UsageError: A samples file cannot be read.
+        """
+        key = (ask.evaluator, ask.prompt_version, ask.sampled_as)
+        if key not in self._made:
+            self._made[key] = self._make(ask)
+        return self._made[key]
+
+    def _make(self, ask: Ask) -> Evaluator:
+        if ask.evaluator in CONTROLS:
+            return Control(ask.evaluator)
+        if ask.evaluator.startswith(SAMPLES):
+            return SamplesEvaluator(Path(ask.evaluator.removeprefix(SAMPLES)))
+        return ModelEvaluator(ask, self._gateway, self._calls)

@@ -1,0 +1,68 @@
+"""Execute a regeneration run: from the source to a verdict for every candidate, doing only what is missing."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from workbench.documenters import parse_documenter
+from workbench.engine.candidate_rows import CandidateTable
+from workbench.engine.candidates import Candidates
+from workbench.engine.document import gateway_for
+from workbench.engine.evaluators import Evaluators
+from workbench.engine.run_record import RunRecord
+from workbench.engine.stages import StageBook
+from workbench.engine.task_building import cores, prepare
+from workbench.engine.task_rows import TaskTable
+from workbench.models.local_process import SLOTS
+from workbench.sandbox import Limits, choose_backend, pool
+from workbench.session import SessionWriter
+from workbench.session.rows import RunRow
+from workbench.settings import Settings
+
+
+async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> None:
+    """Do what is missing in ``run``; raises what ends the whole run, cancellation included."""
+    record = RunRecord(writer, run.id)
+    plan = record.plan()
+    stages = StageBook(writer, run.id)
+    gateway, calls = gateway_for(writer, run, plan.spend_limit, settings)
+    try:
+        backend = choose_backend(plan.sandbox or settings.sandbox or None)
+        record.amend(sandbox=backend.name)
+        record.forget_dropped()
+        prepared = await prepare(
+            plan.source,
+            backend,
+            stages,
+            pinned=plan.snapshot,
+            rebuild=plan.rebuild,
+            on_dropped=record.dropped,
+            on_fetched=record.fetched,
+        )
+        record.amend(rebuild=False)
+        documenter = await asyncio.to_thread(parse_documenter, plan.docs, asker=gateway)
+        snapshot = prepared.snapshot
+        tasks = TaskTable(writer, run.id, snapshot.digest, snapshot.root, documenter, record.dropped)
+        evaluators = Evaluators(gateway, calls)
+        candidates = CandidateTable(writer, run.id)
+        limits = Limits()
+        async with pool(backend, prepared.environment.workspace, workers=cores(), limits=limits) as sandboxes:
+            while True:
+                plan = record.plan()
+                asked = await tasks.document(prepared.built.tasks, plan.asks, stages)
+                candidates.add(plan, asked, evaluators)
+                works = candidates.works(tasks.items)
+                # What the app asked for meanwhile is found when everything else is done.
+                if not works:
+                    break
+                execution = Candidates(writer, evaluators, sandboxes, limits, stages)
+                await execution.run(works, candidates.finished(), max(settings.concurrency, SLOTS))
+        for name in ("controls", "candidates"):
+            stages.tell(name, "done")
+    except BaseException:
+        stages.failed()
+        raise
+    finally:
+        with contextlib.suppress(Exception):
+            await gateway.aclose()

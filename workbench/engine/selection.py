@@ -1,0 +1,51 @@
+"""Which tasks a person means: ids, their beginnings, names or globs. Cheap to import."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from typing import TypeVar
+
+from workbench.engine.plan import Ask
+from workbench.session.rows import TaskRow
+
+Item = TypeVar("Item")
+_SHORTEST = 4  # characters of a hashed id that count as naming it
+
+
+def readable_id(path: str, qualified_name: str, occurrence: int) -> str:
+    """Return a task's id for people: ``path::qualified_name``, with ``#n`` from the second definition on."""
+    return f"{path}::{qualified_name}" + (f"#{occurrence}" if occurrence > 1 else "")
+
+
+def row_id(row: TaskRow) -> str:
+    """Return the id for people of a task in a session."""
+    return readable_id(row.path, row.qualified_name, row.occurrence)
+
+
+def matches(pattern: str, readable: str, hashed: str) -> bool:
+    """Return whether ``pattern`` means the task: an id or its beginning, a glob, a file, or the function's name."""
+    name = readable.partition("::")[2]
+    if pattern in (readable, hashed, name, name.rpartition(".")[2], readable.partition("::")[0]):
+        return True
+    if len(pattern) >= _SHORTEST and hashed.startswith(pattern):
+        return True
+    return readable.startswith(pattern) or fnmatch.fnmatchcase(readable, pattern) or fnmatch.fnmatchcase(name, pattern)
+
+
+def chosen(ask: Ask, items: Sequence[tuple[str, str, Item]]) -> list[Item]:
+    """Return what an ask means out of ``(readable id, hashed id, item)`` in the order given.
+
+    An id that fits exactly wins over the tasks that merely begin with it.
+    """
+    exact = {wanted for wanted in ask.tasks if any(wanted in (readable, hashed) for readable, hashed, _ in items)}
+    found = [
+        item
+        for readable, hashed, item in items
+        if not ask.tasks
+        or any(
+            wanted in (readable, hashed) if wanted in exact else matches(wanted, readable, hashed)
+            for wanted in ask.tasks
+        )
+    ]
+    return found[: ask.limit] if ask.limit else found

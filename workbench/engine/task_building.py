@@ -1,0 +1,205 @@
+"""From a source to tasks: fetch, environment, suite, trace, stub filter; what was built before comes from the cache."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench import paths
+from workbench.catalog import TestCase, resolve_case, snapshot_of
+from workbench.engine.stages import Teller
+from workbench.errors import WorkbenchError
+from workbench.regeneration.environment import Environment, build_environment
+from workbench.regeneration.stubs import STUB_VERSION
+from workbench.regeneration.tasks import Dropped, Progress, TaskSet, build_tasks
+from workbench.repository import Snapshot
+from workbench.sandbox import Backend
+
+#: Counted up whenever tasks would be built differently from the same repository.
+TASKS_FORMAT = 1
+
+
+class NoTasks(WorkbenchError):
+    """The repository gives no task; the sentence says at which stages its functions were dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A repository ready for regeneration.
+
+    Attributes:
+        case: What it was made of.
+        snapshot: Its files.
+        environment: Where its tests run.
+        built: Its tasks and what was dropped.
+        cached: Whether the tasks came from the cache.
+    """
+
+    case: TestCase
+    snapshot: Snapshot
+    environment: Environment
+    built: TaskSet
+    cached: bool
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+async def prepare(
+    source: str,
+    backend: Backend,
+    teller: Teller,
+    *,
+    pinned: str = "",
+    rebuild: bool = False,
+    on_dropped: Callable[[Dropped], None] = lambda dropped: None,
+    on_fetched: Callable[[Snapshot], None] = lambda snapshot: None,
+) -> Prepared:
+    """Fetch a repository, make its environment and build its tasks.
+
+    Args:
+        source: Id of a case, or a source.
+        backend: The sandbox.
+        teller: Is told how far each stage is.
+        pinned: Digest of the content that an earlier part of the run worked on; it is used again if it is there still.
+        rebuild: Build the tasks anew although the cache has them.
+        on_dropped: Called for every function that becomes no task.
+        on_fetched: Called with the repository's files as soon as they are there.
+
+    Raises:
+        WorkbenchError: The repository cannot be fetched, installed or tested; the sentence says why.
+    """
+    teller.tell("fetch", note=source)
+    case = resolve_case(source)
+    snapshot = await asyncio.to_thread(_snapshot, case, pinned, teller)
+    on_fetched(snapshot)
+    teller.tell("fetch", "done", done=len(snapshot.files), total=len(snapshot.files), note=_revision(snapshot))
+    teller.tell("environment")
+    environment = await build_environment(
+        snapshot.root,
+        install=case.install,
+        test=case.test,
+        on_progress=lambda line: teller.tell("environment", note=line),
+    )
+    teller.tell("environment", "done", note=f"{len(environment.installed)} packages, Python in {backend.name}")
+    place = _place(snapshot, environment, backend)
+    built = None if rebuild else await asyncio.to_thread(_read, place)
+    cached = built is not None
+    if built is None:
+        building = _Building(teller, on_dropped)
+        built = await build_tasks(
+            snapshot.root, environment, backend, workers=cores(), on_progress=building.on_progress
+        )
+        await asyncio.to_thread(_write, place, built)
+    else:
+        for dropped in built.dropped:
+            on_dropped(dropped)
+    _tell_all(teller, built, cached)
+    if not built.tasks:
+        raise NoTasks(f"{case.name} gives no task: {_why_none(built)}")
+    return Prepared(case, snapshot, environment, built, cached)
+
+
+class _Building:
+    """Turns the builder's steps into stages."""
+
+    def __init__(self, teller: Teller, on_dropped: Callable[[Dropped], None]) -> None:
+        self._teller = teller
+        self._on_dropped = on_dropped
+
+    def on_progress(self, step: Progress) -> None:
+        if step.dropped is not None:
+            self._on_dropped(step.dropped)
+        if step.stage == "suite":
+            self._teller.tell("suite", note=step.text)
+        elif step.stage == "functions":
+            self._teller.tell("suite", "done")
+            self._teller.tell("trace", "done", done=step.total, total=step.total, note=step.text)
+            self._teller.tell("filter", done=0, total=step.total)
+        elif step.stage != "done":
+            self._teller.tell("filter", done=step.done, total=step.total, note=step.text)
+
+
+def _tell_all(teller: Teller, built: TaskSet, cached: bool) -> None:
+    functions = len(built.tasks) + len(built.dropped)
+    again = "from the cache · " if cached else ""
+    suite = f"{again}{built.stable} tests are stable"
+    for number, what in ((len(built.unstable), "unstable"), (len(built.failing) + len(built.taken_out), "not usable")):
+        suite += f", {number} {what}" if number else ""
+    tests = built.stable + len(built.unstable) + len(built.failing) + len(built.taken_out)
+    teller.tell("suite", "done", done=built.stable, total=tests, note=suite)
+    teller.tell("trace", "done", done=functions, total=functions, note=f"{again}{functions} functions")
+    left = ", ".join(f"{number} {stage}" for stage, number in dropped_by_stage(built).items())
+    note = f"{again}{len(built.tasks)} tasks" + (f"; dropped: {left}" if left else "")
+    teller.tell("filter", "done", done=functions, total=functions, note=note)
+
+
+def dropped_by_stage(built: TaskSet) -> dict[str, int]:
+    """Return how many functions each stage dropped."""
+    return dict(Counter(entry.stage for entry in built.dropped))
+
+
+def _why_none(built: TaskSet) -> str:
+    if not built.dropped:
+        return "it has no Python functions outside its tests."
+    words = {
+        "parse": "do not parse",
+        "body": "are stubs already",
+        "trace": "are executed by no stable test",
+        "time": "have tests that take too long",
+        "original": "fail their tests when these run alone",
+        "stub": "pass their tests even with an empty body",
+    }
+    told = ", ".join(f"{number} {words.get(stage, stage)}" for stage, number in dropped_by_stage(built).items())
+    return f"of its {len(built.dropped)} functions, {told}."
+
+
+def _snapshot(case: TestCase, pinned: str, teller: Teller) -> Snapshot:
+    if pinned:
+        from workbench.repository.store import Known, Store
+
+        kept = Store(paths.cache_dir().absolute()).load(Known(case.source or case.id, pinned, "", "", 0.0))
+        if kept is not None:
+            return kept
+    return snapshot_of(case, progress=lambda line: teller.tell("fetch", note=line))
+
+
+def _revision(snapshot: Snapshot) -> str:
+    revision = snapshot.revision.removeprefix("sha256:")[:12]
+    return f"{snapshot.source} {revision}".strip()
+
+
+def _place(snapshot: Snapshot, environment: Environment, backend: Backend) -> Path:
+    workspace = environment.workspace
+    parts = [TASKS_FORMAT, STUB_VERSION, snapshot.digest, environment.digest, backend.name, workspace.pytest_args,
+             workspace.test_paths, workspace.import_roots, workspace.variables]  # fmt: skip
+    key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    return paths.cache_dir() / "tasks" / f"{key[:40]}.json"
+
+
+def _read(place: Path) -> TaskSet | None:
+    try:
+        return TaskSet.from_json(json.loads(place.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _write(place: Path, built: TaskSet) -> None:
+    # A cache that cannot be written costs time, never the run.
+    with contextlib.suppress(OSError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            "w", dir=place.parent, prefix=".part-", delete=False, encoding="utf-8"
+        ) as file:
+            json.dump(built.to_json(), file, ensure_ascii=True)
+        os.replace(file.name, place)  # noqa: PTH105  atomic
