@@ -74,6 +74,7 @@ async def test_held_down_key_reads_only_the_last_step(tmp_path: Path, recorder: 
         recorder.tool("t1", number, "read_file", f"file{number}.py", f"content of file {number}")
     recorder.finish("t1")
     async with trajectory(recorder.path) as (pilot, screen):
+        await until(pilot, lambda: len(screen.step_list.steps) == 199, "all steps")
         asked: list[str] = []
         text = screen.workbench.reader.text
         screen.workbench.reader.text = lambda digest, limit=None: (asked.append(digest), text(digest, limit))[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.markup import escape
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 REFRESH_SECONDS = 0.1
 """Time between two looks at a trial that changes: a person sees no difference, a slow machine does."""
+TREE_SECONDS = 0.5
+"""Time between two looks at the repository of a live trial: its tree may have thousands of files."""
 REST_SECONDS = 0.3
 """Time until the rest of a long list of steps is read: what is on the screen comes first."""
 NO_SESSION = "No session is open: press 3 to choose one, or 1 to pick a case and start a run."
@@ -91,6 +94,9 @@ class TrajectoryScreen(ModeScreen):
         self._wanted: str | None = None
         self._following = False
         self._to_end = False  # the last step was asked for while not all were read
+        self._tree_of: TrialState | None = None  # the state whose tree is shown
+        self._tree_at = 0.0
+        self._state_shown = ""
         self._refresh_due = False
 
     # -- the widgets
@@ -245,18 +251,23 @@ class TrajectoryScreen(ModeScreen):
             self._refresh_soon()
             return
         keep, number = self.step_list.known_tail()
+        grown = self._tree_of
+        tree_due = monotonic() - self._tree_at > TREE_SECONDS
 
         def work() -> _Bundle | None:
             fresh = loading.load_trial(reader, state.trial.id, state)
             if fresh is None:
                 return None
             steps = loading.load_steps(reader, state.trial.id, number, loading.PAGE_OF_STEPS)
-            same = fresh.seen is state.seen and fresh.files is state.files and fresh.trial.state == state.trial.state
-            return fresh, steps, keep, None if same else entries_of(fresh.files, fresh.seen)
+            same = grown is not None and fresh.seen is grown.seen and fresh.files is grown.files
+            return fresh, steps, keep, entries_of(fresh.files, fresh.seen) if tree_due and not same else None
 
         def done(bundle: _Bundle | None) -> None:
             if bundle is not None and self.state is not None and bundle[0].trial.id == self.state.trial.id:
                 self._apply(*bundle)
+                grown = self._tree_of
+                if grown is not None and grown.seen is not bundle[0].seen:
+                    self._refresh_soon()
 
         self.loading_rest.ask(work, done)
 
@@ -275,6 +286,7 @@ class TrajectoryScreen(ModeScreen):
             step_list.select(len(step_list.steps) - 1, by_user=False)
         self._following = self._following and state.live
         if tree is not None:
+            self._tree_of, self._tree_at = state, monotonic()
             entries, coverage = tree
             waiting = "waiting for the engine…" if loading.state_of(state) == "queued" else "nothing was seen yet"
             self.query_one(RepositoryPane).show(entries, waiting)
@@ -287,7 +299,9 @@ class TrajectoryScreen(ModeScreen):
         steps_pane.show_heading()
         self.query_one(panes.Score).show_scores(state)
         self.outcome.show_trial(reader, state)
-        self.refresh_bindings()
+        if loading.state_of(state) != self._state_shown:
+            self._state_shown = loading.state_of(state)
+            self.refresh_bindings()
         if len(step_list.steps) < state.step_count:
             self.set_timer(REST_SECONDS, self._load_rest)
 

@@ -124,7 +124,7 @@ def plain(text: str, *, style: str = "", cut: str | None = None, numbered: bool 
 
 def note(*sentences: str) -> Document:
     """Return a document that only says why there is nothing to show."""
-    return Document(tuple(Line(part, ((0, len(part), "dim"),)) for part in sentences), "")
+    return Document(tuple(Line(part, ((0, len(part), "dim"),)) for part in map(prepared, sentences)), "")
 
 
 def joined(parts: Sequence[Document], *, cut: str | None = None) -> Document:
@@ -135,6 +135,7 @@ def joined(parts: Sequence[Document], *, cut: str | None = None) -> Document:
 
 def heading(text: str, detail: str = "") -> Document:
     """Return a heading line with an optional dim detail behind it."""
+    text, detail = prepared(text), prepared(detail)
     whole = f"{text}  {detail}" if detail else text
     spans: tuple[Span, ...] = ((0, len(text), "heading"),)
     if detail:

@@ -31,8 +31,12 @@ class Pane(Vertical):
 
     def titled(self, title: str, subtitle: str = "") -> None:
         """Set the title and subtitle in the frame, taken literally."""
-        self.border_title = escape(title)
-        self.border_subtitle = escape(subtitle)
+        title, subtitle = escape(title), escape(subtitle)
+        # Setting them repaints the frame with all that is in it.
+        if self.border_title != title:
+            self.border_title = title
+        if self.border_subtitle != subtitle:
+            self.border_subtitle = subtitle
 
     def on_latest_finished(self, message: Latest.Finished) -> None:
         """Bring a result of a thread to this pane's own code, and a failure to the person."""
@@ -47,6 +51,7 @@ class Repository(Pane):
     """Where the agent has been."""
 
     short = "Repository"
+    _legend_lines = 0
 
     def compose(self) -> ComposeResult:
         """Compose the tree and the legend."""
@@ -60,13 +65,16 @@ class Repository(Pane):
             share = round(100 * coverage.bytes_read / coverage.bytes) if coverage.bytes else 0
             percent = "<1" if coverage.bytes_read and not share else str(min(share, 100))
             lines += ["", f"seen {coverage.read:,} of {coverage.files:,} files", f"{percent} % of the bytes"]
-        self.query_one("#legend", Static).update("\n".join(lines))
+        legend = self.query_one("#legend", Static)
+        legend.update("\n".join(lines), layout=len(lines) != self._legend_lines)
+        self._legend_lines = len(lines)
 
 
 class Steps(Pane):
     """What happened."""
 
     short = "Steps"
+    _heading = ""
 
     def compose(self) -> ComposeResult:
         """Compose the heading and the list."""
@@ -79,7 +87,10 @@ class Steps(Pane):
 
     def show_heading(self) -> None:
         """Show the heading of the columns that have room."""
-        self.query_one("#steps-heading", Static).update(self.query_one(StepList).heading())
+        heading = self.query_one(StepList).heading()
+        if heading != self._heading:
+            self._heading = heading
+            self.query_one("#steps-heading", Static).update(heading, layout=False)
 
     def show_count(self, state: TrialState, following: bool) -> None:
         """Show how many steps there are and, while live, whether the newest is followed."""

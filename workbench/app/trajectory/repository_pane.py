@@ -93,6 +93,7 @@ class RepositoryPane(Painted):
         self.cursor = 0
         self.current_path = ""
         self.empty_text = ""
+        self._places: dict[str, int] = {}
 
     def show(self, entries: list[Entry], empty_text: str) -> None:
         """Show these rows; ``empty_text`` stands there if there are none."""
@@ -101,7 +102,8 @@ class RepositoryPane(Painted):
         chosen = self.entries[self.cursor].path if self.cursor < len(self.entries) else None
         self.entries = entries
         self.empty_text = empty_text
-        self.cursor = next((i for i, entry in enumerate(entries) if entry.path == chosen), 0)
+        self._places = {entry.path: index for index, entry in enumerate(entries)}
+        self.cursor = self._places.get(chosen or "", 0)
         self.set_size(self.row_count())
         self.refresh()
 
@@ -110,12 +112,16 @@ class RepositoryPane(Painted):
         path = path.rstrip("/").removeprefix("./")
         if path == self.current_path:
             return
+        before, at = self._places.get(self.current_path), self._places.get(path)
         self.current_path = path
-        at = next((i for i, entry in enumerate(self.entries) if entry.path == path), None)
+        for place in (before, at, self.cursor):
+            if place is not None:
+                self.refresh_lines(place)
         if at is not None:
             self.cursor = at
-            self.keep_in_sight(at)
-        self.refresh()
+            top, height = self.scroll_offset.y, self.page_height()
+            if not top <= at < top + height:  # far enough that the next steps need no scrolling
+                self.scroll_to(y=max(0, at - height // 3), animate=False, immediate=True)
 
     def row_count(self) -> int:
         """Return the number of rows."""

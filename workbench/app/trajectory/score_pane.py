@@ -126,7 +126,7 @@ class ScorePane(Painted):
     # -- laying out
 
     def _build(self) -> None:
-        width = self.scrollable_content_region.width
+        width = self.text_width
         self._rows = []
         if not self._tiers:
             for part in _wrapped(self.empty_text, max(10, width - 2)):

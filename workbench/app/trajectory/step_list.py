@@ -89,7 +89,7 @@ class StepList(Painted):
 
     def heading(self) -> str:
         """Return the heading of the columns for the present width."""
-        return self._columns(self.scrollable_content_region.width, "#", "action", "target", "tok", "s", "$")
+        return self._columns(self.text_width, "#", "action", "target", "tok", "s", "$")
 
     # -- painting
 

@@ -148,7 +148,7 @@ class TextPane(Painted):
                 self.post_message(self.StepLink(step))
 
     def _layout(self) -> None:
-        width = self.scrollable_content_region.width
+        width = self.text_width
         if width == self._width:
             return
         place = (
@@ -157,10 +157,6 @@ class TextPane(Painted):
         self._rows = self.document.rows(width - self.document.gutter)
         self._width = width
         self.set_size(len(self._rows))
-        if self.scrollable_content_region.width != width:  # the scroll bar came or went
-            self._width = self.scrollable_content_region.width
-            self._rows = self.document.rows(self._width - self.document.gutter)
-            self.set_size(len(self._rows))
         if place:
             row = bisect_left(self._rows, place, key=lambda item: item.line)
             self.scroll_to(y=row, animate=False, immediate=True)

@@ -7,6 +7,7 @@ from typing import ClassVar
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -50,6 +51,7 @@ STYLES = [
     "evidence",
     "bar",
     "bar-rest",
+    "thumb",
 ]
 
 
@@ -60,9 +62,7 @@ class Painted(ScrollView, can_focus=True, inherit_bindings=False):
 
     DEFAULT_CSS = """
     Painted {
-        background: $background; color: $foreground; scrollbar-size-vertical: 1; scrollbar-gutter: stable;
-        scrollbar-background: $background; scrollbar-color: $border-blurred; scrollbar-background-hover: $background;
-        overflow-x: hidden; overflow-y: auto;
+        background: $background; color: $foreground; scrollbar-size-vertical: 0; overflow-x: hidden; overflow-y: scroll;
         & > .row--comment { color: $foreground 55%; text-style: italic; }
         & > .row--string { color: $text-success; }
         & > .row--number { color: $text-warning; }
@@ -97,6 +97,7 @@ class Painted(ScrollView, can_focus=True, inherit_bindings=False):
         & > .row--hit-now { background: $warning; color: auto; text-style: bold; }
         & > .row--evidence { background: $accent-muted; color: $foreground; text-style: bold; }
         & > .row--bar { color: $primary; }
+        & > .row--thumb { color: $foreground 35%; }
         & > .row--bar-rest { color: $foreground 20%; }
     }
     """
@@ -137,8 +138,15 @@ class Painted(ScrollView, can_focus=True, inherit_bindings=False):
         return text + Style.from_color(color.rich_color if color else None, back.rich_color if back else None)
 
     def set_size(self, rows: int) -> None:
-        """Say how many rows there are."""
-        self.virtual_size = Size(self.scrollable_content_region.width, rows)
+        """Say how many rows there are.
+
+        The place of the scroll bar is always kept, so that the number of rows never changes the layout: a layout would
+        repaint the whole screen at each step.
+        """
+        size = Size(self.scrollable_content_region.width, rows)
+        if size != self.virtual_size:
+            self.set_reactive(Painted.virtual_size, size)
+            self._scroll_update(size)
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
         """Return the pieces of row ``y`` and the name of the style of the whole row."""
@@ -148,20 +156,52 @@ class Painted(ScrollView, can_focus=True, inherit_bindings=False):
         """Return how many rows there are."""
         raise NotImplementedError
 
+    @property
+    def text_width(self) -> int:
+        """The cells that a row may fill; the last column is the scroll bar's."""
+        return max(1, self.scrollable_content_region.width - 1)
+
     def render_line(self, y: int) -> Strip:
         """Paint one visible row."""
-        width = self.scrollable_content_region.width
+        width = self.text_width
         row = y + self.scroll_offset.y
-        base = self.rich_style
+        base = self.style("")
+        bar = Segment("▐", base + self.style("thumb")) if self._has_thumb(y) else Segment(" ", base)
         if row >= self.row_count():
-            return Strip.blank(width, base)
+            return Strip([Segment(" " * width, base), bar], width + 1)
         parts, fill = self.row_parts(row, width)
         ground = base + self.style(fill) if fill else base
         cursor = fill.startswith("cursor")
         segments = [
-            Segment(text, ground if cursor or not name else ground + self.style(name)) for text, name in parts if text
+            Segment(
+                text if text.isprintable() else _visible(text),
+                ground if cursor or not name else ground + self.style(name),
+            )
+            for text, name in parts
+            if text
         ]
-        return Strip(segments).adjust_cell_length(width, ground)
+        return Strip([*Strip(segments).adjust_cell_length(width, ground), bar], width + 1)
+
+    def _has_thumb(self, y: int) -> bool:
+        """Whether the scroll bar's thumb covers screen row ``y``.
+
+        Painted here and not by Textual's own widget, which takes longer to paint than all the text beside it.
+        """
+        rows, height = self.virtual_size.height, self.page_height()
+        if rows <= height:
+            return False
+        length = max(1, height * height // rows)
+        top = round((height - length) * self.scroll_offset.y / (rows - height))
+        return top <= y < top + length
+
+    async def _on_mouse_down(self, event: events.MouseDown) -> None:
+        """Go where the scroll bar was pressed."""
+        await super()._on_mouse_down(event)
+        height = self.page_height()
+        if event.x >= self.text_width and self.virtual_size.height > height:
+            event.stop()
+            share = event.y / max(1, height - 1)
+            self.scroll_to(y=round(share * (self.virtual_size.height - height)), animate=False, immediate=True)
 
     # -- moving, shared by all panes
 
@@ -184,6 +224,11 @@ class Painted(ScrollView, can_focus=True, inherit_bindings=False):
     def go_to_end(self, last: bool) -> None:
         """Go to the first or the last row."""
         self.scroll_to(y=self.row_count() if last else 0, animate=False, immediate=True)
+
+
+def _visible(text: str) -> str:
+    """Return a text without what a terminal would obey: the last net under :func:`workbench.text.clean`."""
+    return "".join(char if char.isprintable() else " " if char.isspace() else "" for char in text)
 
 
 def fit(text: str, width: int, *, right: bool = False) -> str:

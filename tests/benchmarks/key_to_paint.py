@@ -1,0 +1,135 @@
+"""How long a key takes to reach the screen while another process writes 500 events a second into the session.
+
+A writer process appends steps, paths seen and scores to the trial that is shown (each its own transaction, so each is a
+change that the app's feed has to take in). Meanwhile the app is driven headlessly with j, k and l; the time runs from the
+key's arrival in the app to the moment when the frame with its effect has been handed to the driver. Target: p95 of 50 ms
+or less.
+
+Run: ``python tests/benchmarks/key_to_paint.py [EVENTS_A_SECOND]``
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+from multiprocessing.synchronize import Event
+from pathlib import Path
+from statistics import median, quantiles
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
+
+from recorded import CODE, FILES, RUN, Recorder
+from textual import events
+from textual._compositor import CompositorUpdate
+from trajectory_app import quiet, until
+
+from workbench import settings
+from workbench.app.app import WorkbenchApp
+from workbench.app.screens.trajectory import TrajectoryScreen
+from workbench.session import SessionWriter
+
+EVENTS_A_SECOND = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+KEYS = 300
+KEY_SECONDS = 0.05
+KNOWN_STEPS = 400
+
+
+def write(path: Path, begin: Event, stop: Event, written: object) -> None:
+    """Write events at an even pace until told to stop."""
+    recorder = Recorder.__new__(Recorder)
+    recorder.path, recorder.writer = path, SessionWriter(path)
+    lease = recorder.writer.acquire(RUN)
+    begin.wait()
+    start, done = time.perf_counter(), 0
+    while not stop.is_set():
+        due = int((time.perf_counter() - start) * EVENTS_A_SECOND)
+        while done < due and not stop.is_set():
+            number = KNOWN_STEPS + 1 + done // 2
+            if done % 2:
+                recorder.seen("t1", f"pkg/file{number}.py", "read", number, 800)
+            else:
+                recorder.tool("t1", number, "read_file", f"pkg/file{number}.py", f"# {number}\n{CODE}")
+            done += 1
+        written.value = done / (time.perf_counter() - start)  # type: ignore[attr-defined]
+        stop.wait(0.002)
+    recorder.writer.release(lease)
+    recorder.close()
+
+
+async def measure(path: Path, begin: Event, stop: Event) -> list[float]:
+    """Press keys while the writer writes; returns seconds from each key to its frame."""
+    app = WorkbenchApp(path, settings.load(), warm_engine=False)
+    waits: list[float] = []
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, TrajectoryScreen) and app.screen.state, "the trial")
+        screen = app.screen
+        assert isinstance(screen, TrajectoryScreen)
+        await until(pilot, lambda: quiet(screen) and len(screen.step_list.steps) == KNOWN_STEPS, "its steps")
+        screen.step_list.select(0)
+        await until(pilot, lambda: quiet(screen), "the first step")
+        begin.set()
+        if EVENTS_A_SECOND:
+            await until(pilot, lambda: len(screen.step_list.steps) > KNOWN_STEPS + 50, "the first events")
+        keys = "jjjjkjjllkjj"
+        for turn in range(KEYS):
+            key = keys[turn % len(keys)]
+            before = screen.step_list.cursor
+            frame = asyncio.Event()
+            painted = app._display
+
+            def display(*arguments: object, painted=painted, before=before, frame=frame) -> None:
+                painted(*arguments)
+                if isinstance(arguments[-1], CompositorUpdate):  # a headless driver leaves this out
+                    arguments[-1].render_segments(app.console)
+                if screen.step_list.cursor != before:
+                    frame.set()
+
+            app._display = display  # type: ignore[method-assign]
+            pressed = time.perf_counter()
+            app.post_message(events.Key(key, key))
+            await asyncio.wait_for(frame.wait(), 30)
+            waits.append(time.perf_counter() - pressed)
+            app._display = painted  # type: ignore[method-assign]
+            await asyncio.sleep(max(0.0, KEY_SECONDS - waits[-1]))
+        print(f"while {len(screen.step_list.steps) - KNOWN_STEPS:,} new steps were shown")
+        stop.set()
+    return waits
+
+
+def main() -> None:
+    """Start the writer, drive the app, print the times."""
+    with tempfile.TemporaryDirectory(prefix="workbench-bench-") as folder:
+        for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+            os.environ[f"XDG_{name}_HOME"] = str(Path(folder) / name.lower())
+        path = Path(folder) / "live.session"
+        recorder = Recorder(path)
+        recorder.run(state="running")
+        recorder.trial("t1", state="running")
+        recorder.snapshot("t1", [*FILES, *((f"pkg/file{number}.py", 900) for number in range(3_000))])
+        for number in range(1, KNOWN_STEPS + 1):
+            recorder.tool("t1", number, "read_file", f"pkg/file{number}.py", f"# {number}\n{CODE}")
+        recorder.close()
+        context = multiprocessing.get_context("spawn")
+        begin, stop, written = context.Event(), context.Event(), context.Value("d", 0.0)
+        writer = context.Process(target=write, args=(path, begin, stop, written), daemon=True)
+        writer.start()
+        try:
+            waits = sorted(asyncio.run(measure(path, begin, stop)))
+        finally:
+            stop.set()
+            writer.join(20)
+        p50, p95 = median(waits) * 1000, quantiles(waits, n=20)[-1] * 1000
+        print(f"writer: {written.value:.0f} events a second, {os.cpu_count()} cores shared with it")
+        print(
+            f"{len(waits)} keys: p50 {p50:.1f} ms, p95 {p95:.1f} ms, slowest {waits[-1] * 1000:.1f} ms (target p95 ≤ 50 ms)"
+        )
+        print(json.dumps({"benchmark": "key_to_paint", "p50_ms": round(p50, 1), "p95_ms": round(p95, 1)}))
+
+
+if __name__ == "__main__":
+    main()
