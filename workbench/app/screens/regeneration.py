@@ -1,22 +1,580 @@
-"""The place of the Regeneration mode."""
+"""The Regeneration mode: what documentation is worth, task by task and sample by sample, while it is tested."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
 
+from rich.markup import escape
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import Static
 
+from workbench.app.regeneration import filters, loading
+from workbench.app.regeneration.deeds import Deeds
+from workbench.app.regeneration.figures import LIVE_RESAMPLES, Figures, compute
+from workbench.app.regeneration.figures_line import FiguresLine
+from workbench.app.regeneration.finding import Finder
+from workbench.app.regeneration.lines import TaskLine, load_lines
+from workbench.app.regeneration.loading import RunView
+from workbench.app.regeneration.panes import BuildingPane, TasksPane
+from workbench.app.regeneration.sample_pane import FailingPane, SamplePane
+from workbench.app.regeneration.task_table import TaskTable
 from workbench.app.screens.base import ModeScreen
+from workbench.app.trajectory.latest import Latest
+from workbench.app.trajectory.panes import Pane
+from workbench.app.trajectory.prompt_line import PromptLine
+from workbench.app.trajectory.virtual import Painted
+from workbench.app.widgets.panes import PaneTabs
+from workbench.app.widgets.row_list import RowList
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import Change, DroppedRow
+
+REFRESH_SECONDS = 0.05
+"""Shortest time between two looks at a run that changes; looks that cost more are rarer."""
+FIGURES_SECONDS = 0.25
+FIRST_TASKS = 200
+"""Tasks that are read before the table is first shown; the rest follows."""
+NO_SESSION = "No session is open.\n\nPress n to test a repository's documentation by regeneration."
+NO_RUN = "No regeneration run in this session.\n\nPress n to test a repository's documentation by regeneration."
+GONE = "This run is not in the open session: press 3 to choose another session."
+
+_Loaded = tuple[RunView, "list[TaskLine]", "list[DroppedRow]"]
 
 
 class RegenerationScreen(ModeScreen):
-    """Says what will be here."""
+    """Figures on top, the table of tasks, and below it the selected sample with its failing tests."""
+
+    CSS_PATH = "../styles/regeneration.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("u", "resume", "resume", id="regeneration.resume"),
+        Binding("n", "hit(1)", "next hit", id="regeneration.next-hit"),
+        Binding("N", "hit(-1)", "Previous hit", id="regeneration.previous-hit", show=False),
+        Binding("r", "rerun_task", "rerun task", id="regeneration.rerun-task"),
+        Binding("R", "rerun_failed", "rerun failed", id="regeneration.rerun-failed"),
+        Binding("plus", "add_samples", "5 more samples", key_display="+", id="regeneration.samples"),
+        Binding("f", "filter(1)", "filter", id="regeneration.filter"),
+        Binding("F", "filter(-1)", "Previous filter", id="regeneration.previous-filter", show=False),
+        Binding("c", "cancel", "cancel", id="regeneration.cancel"),
+        Binding("d", "docs", "docs", id="regeneration.docs"),
+        Binding("n", "new", "new run", id="regeneration.new"),
+        Binding("slash", "search", "search", key_display="/", id="regeneration.search"),
+        Binding("D", "dropped", "stages, dropped", id="regeneration.dropped"),
+        Binding("x", "export", "export", id="regeneration.export"),
+        Binding("e", "open_outside", "open in editor", id="regeneration.open"),
+        Binding("l,right", "sample(1)", "sample", key_display="h/l", id="regeneration.next-sample"),
+        Binding("h,left", "sample(-1)", "Previous sample", id="regeneration.previous-sample", show=False),
+        Binding("J", "task(1)", "Next task from any pane", id="regeneration.next-task", show=False),
+        Binding("K", "task(-1)", "Previous task from any pane", id="regeneration.previous-task", show=False),
+        Binding("L", "run(1)", "Next run", id="regeneration.next-run", show=False),
+        Binding("H", "run(-1)", "Previous run", id="regeneration.previous-run", show=False),
+        Binding("v", "evaluator", "next evaluator", id="regeneration.evaluator"),
+        Binding("right_square_bracket", "tab(1)", "tab", key_display="[ ]", id="regeneration.next-tab"),
+        Binding("left_square_bracket", "tab(-1)", "Previous tab", id="regeneration.previous-tab", show=False),
+        Binding("z", "zoom", "zoom", id="regeneration.zoom", show=False),
+        Binding("m", "more", "Show more of a long text", id="regeneration.more", show=False),
+        Binding("y", "copy", "Copy", id="regeneration.copy", show=False),
+        Binding("j,down", "move(1)", "Down", id="regeneration.down", show=False),
+        Binding("k,up", "move(-1)", "Up", id="regeneration.up", show=False),
+        Binding("ctrl+d,pagedown", "page(1)", "Page down", id="regeneration.page-down", show=False),
+        Binding("ctrl+u,pageup", "page(-1)", "Page up", id="regeneration.page-up", show=False),
+        Binding("g,home", "edge(False)", "First", id="regeneration.first", show=False),
+        Binding("G,end", "edge(True)", "Last", id="regeneration.last", show=False),
+        Binding("enter", "zoom", "Zoom the pane", id="regeneration.enter", show=False),
+        Binding("escape", "leave", "Leave search, zoom, pane", id="regeneration.escape", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.view: RunView | None = None
+        self.finder = Finder(self)
+        self.deeds = Deeds(self)
+        self.loading_run = Latest(self, "regeneration-run")
+        self.refreshing = Latest(self, "regeneration-refresh")
+        self.figuring = Latest(self, "regeneration-figures")
+        self.searching = Latest(self, "regeneration-search")
+        self.doing = Latest(self, "regeneration-deeds")
+        self._wanted: str | None = None
+        self._evaluator = ""
+        self._changed: set[str] = set()
+        self._refresh_due = False
+        self._figures_due = False
+        self._refresh_seconds = REFRESH_SECONDS
+        self._figures_seconds = FIGURES_SECONDS
+        self._whole = False  # every task of the run is in the table
+        self._dropped_asked = False  # a person turned the list of dropped functions on
+
+    # -- the widgets
+
+    def compose(self) -> ComposeResult:
+        """Compose the frame, the figures and the line that asks."""
+        yield from super().compose()
+        yield FiguresLine()
+        yield Static("", id="trouble", markup=False)
+        yield Static("", id="remark", markup=False)
+        yield PromptLine()
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield one sentence."""
-        yield Static(
-            "Regeneration is not part of this version.\n\nIt will rewrite functions from their docs, test them in a sandbox "
-            "and show pass@k here.\nPress 1 for the cases.",
-            classes="state",
+        """Yield the panes."""
+        yield TasksPane(id="tasks", classes="pane")
+        yield BuildingPane(id="building", classes="pane -off")
+        yield Container(
+            SamplePane(id="sample", classes="pane"),
+            FailingPane(id="failing", classes="pane"),
+            id="detail",
+            classes="pane-group",
         )
+        yield Static("", id="nothing", classes="state", markup=False)
+
+    def on_mount(self) -> None:
+        """Begin at the table."""
+        for pane in self.query(Pane):
+            pane.titled(pane.short)
+        self.focus_pane(self.query_one("#tasks"))
+        self._show_nothing("Opening the session…" if self.workbench.session_path else NO_SESSION)
+        self.set_interval(1.0, self._tick)
+
+    @property
+    def table(self) -> TaskTable:
+        """The table of tasks."""
+        return self.query_one(TaskTable)
+
+    @property
+    def sample(self) -> SamplePane:
+        """What the selected sample says."""
+        return self.query_one(SamplePane)
+
+    @property
+    def failing(self) -> FailingPane:
+        """The tests that it did not pass."""
+        return self.query_one(FailingPane)
+
+    def _make_current(self, current: Widget) -> None:
+        super()._make_current(current)
+        self.set_class(current is self.failing, "-at-failing")
+        self.refresh_bindings()
+
+    def _refresh_tabs(self) -> None:
+        named = [(pane.short if isinstance(pane, Pane) else "", pane.has_class("-current")) for pane in self.panes]
+        self.query_one(PaneTabs).show(named)
+
+    def set_remark(self, text: str) -> None:
+        """Show a line above the keys, such as which hit of how many, "" for none."""
+        remark = self.query_one("#remark", Static)
+        remark.update(text)
+        remark.set_class(bool(text), "-open")
+        self.refresh_bindings()
+
+    def uncover(self, pane: Widget) -> None:
+        """Bring a pane to the front where only some have room."""
+        if not pane.display or self.has_class("-tabs", "-zoomed") or self.has_class("-w-narrow"):
+            self.focus_pane(pane)
+
+    def on_latest_finished(self, message: Latest.Finished) -> None:
+        """Bring a result of a thread to who asked for it."""
+        error = message.loader.settle(message)
+        if error is not None and "closed database" not in str(error):
+            sentence = one_line(str(error) or type(error).__name__, 400)
+            self.notify(sentence, title="Regeneration", severity="error", timeout=10)
+
+    def _show_nothing(self, sentence: str) -> None:
+        self.set_class(bool(sentence), "-nothing")
+        self.query_one("#nothing", Static).update(sentence)
+        if sentence:
+            self.set_status("")
+            self._show_trouble("")
+            self.query_one(FiguresLine).view = None
+        self.refresh_bindings()
+
+    def _show_trouble(self, text: str) -> None:
+        trouble = self.query_one("#trouble", Static)
+        trouble.update(text)
+        trouble.set_class(bool(text), "-open")
+
+    # -- the run
+
+    def on_session_opened(self, reader: SessionReader | None) -> None:
+        """Show the session's newest regeneration run, or the one that was asked for before."""
+        self.finder.forget()
+        self.view = None
+        if reader is None:
+            self._show_nothing("Opening the session…" if self.workbench.session_path else NO_SESSION)
+            return
+        self._load(reader, None)
+
+    def show_run(self, run_id: str) -> None:
+        """Show another run of the open session."""
+        if self.workbench.reader is not None:
+            self._load(self.workbench.reader, run_id)
+
+    def _load(self, reader: SessionReader, run_id: str | None) -> None:
+        self._wanted = run_id
+        self._changed.clear()
+        evaluator = self._evaluator
+
+        def work() -> _Loaded | None:
+            key = run_id or loading.choose_run(reader)
+            view = loading.load_view(reader, key, evaluator) if key else None
+            if view is None:
+                return None
+            lines = load_lines(reader, view.run.id, view.evaluator, view.ks, limit=FIRST_TASKS)
+            return view, lines, reader.dropped(view.run.id) if view.building or not view.tasks else []
+
+        def done(loaded: _Loaded | None) -> None:
+            if reader is not self.workbench.reader:
+                return
+            if loaded is None:
+                self._show_nothing(GONE if run_id else NO_RUN)
+                return
+            self._show_nothing("")
+            view, lines, dropped = loaded
+            self._wanted, self._dropped_asked = view.run.id, False
+            self._whole = len(lines) >= view.tasks
+            self.query_one(FiguresLine).figures = None
+            self.table.set_filter(filters.ALL)
+            self.table.put(lines, view.ks)
+            self.table.sample = 0
+            self.table.set_cursor(0)
+            self._apply(view, dropped)
+            if not self._whole:
+                self._refresh_soon()
+
+        self.loading_run.ask(work, done)
+
+    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
+        """Look again soon at what changed of this run."""
+        view = self.view
+        if view is None:
+            if any(change.kind == "run" for change in changes) and self.loading_run.idle:
+                self.on_session_opened(self.workbench.reader)
+            return
+        mine = False
+        for change in changes:
+            if change.kind == "candidate" and change.part and self.table.knows(change.part):
+                self._changed.add(change.part)
+                mine = True
+            elif change.kind == "task" and change.part == view.run.id:
+                self._changed.add(change.item)
+                mine = True
+            elif change.kind == "run" or (change.kind in {"stage", "dropped"} and change.item == view.run.id):
+                mine = True
+        if mine:
+            self._refresh_soon()
+
+    def _tick(self) -> None:
+        if self.view is not None and self.view.live:
+            self._refresh_soon()  # rate and time left change by themselves
+
+    def _refresh_soon(self) -> None:
+        if not self._refresh_due:
+            self._refresh_due = True
+            self.set_timer(self._refresh_seconds, self._refresh_now)
+
+    def _refresh_now(self) -> None:
+        self._refresh_due = False
+        reader, before = self.workbench.reader, self.view
+        if reader is None or before is None:
+            return
+        if not self.refreshing.idle:
+            self._refresh_soon()
+            return
+        changed, self._changed = self._changed, set()
+        whole, run_id, evaluator = self._whole, before.run.id, self._evaluator
+        strangers = not all(self.table.knows(task) for task in changed)
+        with_dropped = self._dropped_asked or before.building
+
+        def work() -> tuple[RunView | None, list[TaskLine] | None, bool, list[DroppedRow], float]:
+            began = time.perf_counter()
+            view = loading.load_view(reader, run_id, evaluator)
+            if view is None:
+                return None, None, False, [], 0.0
+            everything = not whole or strangers or view.evaluator != before.evaluator
+            ids = None if everything else sorted(changed)
+            lines = load_lines(reader, run_id, view.evaluator, view.ks, ids=ids) if everything or ids else None
+            dropped = reader.dropped(run_id) if with_dropped else []
+            return view, lines, everything, dropped, time.perf_counter() - began
+
+        def done(loaded: tuple[RunView | None, list[TaskLine] | None, bool, list[DroppedRow], float]) -> None:
+            view, lines, everything, dropped, seconds = loaded
+            if (
+                view is None
+                or self.view is None
+                or self.view.run.id != view.run.id
+                or reader is not self.workbench.reader
+            ):
+                return
+            self._refresh_seconds = max(REFRESH_SECONDS, 3 * seconds)
+            if lines is not None and everything:
+                self.table.put(lines, view.ks)
+                self._whole = True
+            elif lines is not None and not self.table.update_lines(lines):
+                self._whole = False
+            self._apply(view, dropped)
+            if not self._whole:
+                self._refresh_soon()
+
+        self.refreshing.ask(work, done)
+
+    def _apply(self, view: RunView, dropped: list[DroppedRow]) -> None:
+        """Show how the run stands; its lines are in the table already."""
+        self.view = view
+        self.set_status(escape(one_line(loading.header(view), 400)))
+        self._show_trouble(loading.trouble(view))
+        self.query_one(FiguresLine).view = view
+        building = view.building or self._dropped_asked or not view.tasks
+        self.set_class(building, "-building")
+        switched = self.query_one("#building").has_class("-off") is building
+        for selector, off in (
+            ("#tasks", building),
+            ("#building", not building),
+            ("#sample", building),
+            ("#failing", building),
+        ):
+            self.query_one(selector).set_class(off, "-off")
+        if building:
+            self.query_one(BuildingPane).show_run(view, dropped)
+        else:
+            self.query_one(TasksPane).show_run(view)
+        if switched:
+            self.focus_pane(self.query_one("#building" if building else "#tasks"))
+        self._show_sample()
+        self._figures_soon()
+        self.refresh_bindings()
+
+    def _figures_soon(self) -> None:
+        if self._whole and not self._figures_due:
+            self._figures_due = True
+            shown = self.query_one(FiguresLine).figures
+            self.set_timer(0.001 if shown is None else self._figures_seconds, self._figures_now)
+
+    def _figures_now(self) -> None:
+        self._figures_due = False
+        view = self.view
+        if view is None:
+            return
+        if not self.figuring.idle:
+            self._figures_soon()
+            return
+        lines, ks, run_id = tuple(self.table.lines), view.ks, view.run.id
+        resamples = LIVE_RESAMPLES if view.live else None
+
+        def work(draws: int | None) -> tuple[Figures, float]:
+            began = time.perf_counter()
+            return compute(lines, ks, resamples=draws), time.perf_counter() - began
+
+        def done(made: tuple[Figures, float]) -> None:
+            if self.view is not None and self.view.run.id == run_id:
+                self._figures_seconds = max(FIGURES_SECONDS, 4 * made[1])
+                self.query_one(FiguresLine).figures = made[0]
+
+        if self.query_one(FiguresLine).figures is None:
+            self.figuring.ask(lambda: work(0), done)  # the interval takes longer than all the rest
+        self.figuring.ask(lambda: work(resamples), done)
+
+    # -- the selected task and sample
+
+    def _show_sample(self) -> None:
+        reader, view, line = self.workbench.reader, self.view, self.table.selected
+        if reader is None or view is None:
+            return
+        if line is None:
+            self.sample.show_nothing("No task passes this filter; f goes on to the next one." if view.tasks else "")
+            self.failing.show_nothing()
+            return
+        self.sample.show_sample(reader, line, view.evaluator, self.table.sample)
+        self.failing.show_sample(reader, line, view.evaluator, self.table.sample)
+
+    def on_row_list_moved(self, message: RowList.Moved) -> None:
+        """Show the sample of the task under the cursor."""
+        if message.row_list is self.table:
+            self.table.move_sample(0)
+            self._show_sample()
+
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+        """Go to the sample of the task."""
+        if message.row_list is self.table:
+            self.focus_pane(self.sample)
+
+    def go_to(self, task: str, sample: int | None) -> None:
+        """Select a task and one of its samples."""
+        if self.table.go_to_task(task, sample):
+            self._title_tasks()
+            self._show_sample()
+
+    def _title_tasks(self) -> None:
+        if self.view is not None:
+            self.query_one(TasksPane).show_run(self.view)
+
+    def on_prompt_line_answered(self, message: PromptLine.Answered) -> None:
+        """Search."""
+        self.table.focus()
+        self.finder.begin(message.text)
+
+    def on_prompt_line_left(self) -> None:
+        """Go back to the table."""
+        self.table.focus()
+
+    # -- keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer only what makes sense now."""
+        if action in {
+            "resume",
+            "cancel",
+            "rerun_task",
+            "rerun_failed",
+            "add_samples",
+            "export",
+            "open_outside",
+            "copy",
+        }:
+            return self.deeds.can(action)
+        if action == "hit":
+            return self.finder.found is not None
+        if action == "new":
+            return self.finder.found is None
+        if action == "evaluator":
+            return self.view is not None and len(self.view.evaluators) > 1
+        if action in {"filter", "search", "docs", "sample", "tab"}:
+            return self.view is not None and not self.has_class("-building")
+        if action in {"dropped", "run"}:
+            return self.view is not None
+        return True
+
+    def action_sample(self, step: int) -> None:
+        """Go to the next or previous sample of the task."""
+        self.table.move_sample(step)
+        self._show_sample()
+
+    def action_task(self, step: int) -> None:
+        """Go to the next or previous task."""
+        self.table.action_move_cursor(step)
+
+    def action_run(self, step: int) -> None:
+        """Go to the next or previous regeneration run of the session."""
+        if self.view is not None:
+            order = self.view.order
+            at = order.index(self.view.run.id) + step if self.view.run.id in order else -1
+            if 0 <= at < len(order):
+                self.show_run(order[at])
+
+    def action_evaluator(self) -> None:
+        """Show the samples of the next evaluator."""
+        if self.view is not None and self.view.evaluators:
+            names = self.view.evaluators
+            self._evaluator = names[(names.index(self.view.evaluator) + 1) % len(names)]
+            self._whole = False
+            self.query_one(FiguresLine).figures = None
+            self._refresh_soon()
+
+    def action_filter(self, step: int) -> None:
+        """Show only some of the tasks."""
+        self.table.set_filter(filters.beside(self.table.filter, self.table.lines, step))
+        self._title_tasks()
+        self._show_sample()
+
+    def action_docs(self) -> None:
+        """Show the docstring from which the sample was made."""
+        self.sample.choose("Docstring")
+        self.uncover(self.sample)
+
+    def action_dropped(self) -> None:
+        """Show the stages and every function that was dropped, or the tasks again."""
+        if self.view is None or self.view.building:
+            return
+        self._dropped_asked = not self._dropped_asked
+        self._refresh_now()
+
+    def action_tab(self, step: int) -> None:
+        """Turn the tabs of the sample."""
+        self.sample.turn(step)
+
+    def action_more(self) -> None:
+        """Show more of a long text."""
+        self.sample.more()
+
+    def action_zoom(self) -> None:
+        """Give the current pane all the room, or take it back."""
+        self.toggle_class("-zoomed")
+
+    def action_leave(self) -> None:
+        """Forget the search; else end the zoom; else go back to the table."""
+        if self.finder.found is not None:
+            self.finder.forget()
+        elif self.has_class("-zoomed"):
+            self.remove_class("-zoomed")
+        elif self._dropped_asked:
+            self.action_dropped()
+        else:
+            self.focus_pane(self.query_one("#tasks"))
+
+    def _painted(self) -> Painted:
+        return self.focused if isinstance(self.focused, Painted) else self.table
+
+    def action_move(self, rows: int) -> None:
+        """Go down or up in the current pane."""
+        self._painted().move(rows)
+
+    def action_page(self, step: int) -> None:
+        """Go a page down or up in the current pane."""
+        pane = self._painted()
+        pane.move(step * max(1, pane.page_height() - 1))
+
+    def action_edge(self, last: bool) -> None:
+        """Go to the first or last row of the current pane."""
+        self._painted().go_to_end(last)
+
+    def action_search(self) -> None:
+        """Ask what to search for."""
+        self.query_one(PromptLine).ask("search", "/")
+
+    def action_hit(self, step: int) -> None:
+        """Go to the next or previous hit."""
+        self.finder.go(step)
+
+    @work
+    async def action_new(self) -> None:
+        """Ask what to regenerate and start."""
+        from workbench.app.regeneration.starting import ask_and_start
+
+        plan = self.view.plan if self.view is not None else {}
+        await ask_and_start(self.workbench, str(plan.get("source") or ""), str(plan.get("docs") or ""))
+
+    def action_rerun_task(self) -> None:
+        """Write and test the samples of the task again."""
+        self.deeds.rerun_task()
+
+    def action_rerun_failed(self) -> None:
+        """Write and test every sample again that did not pass."""
+        self.deeds.rerun_failed()
+
+    def action_add_samples(self) -> None:
+        """Ask for five more samples of every task."""
+        self.deeds.add_samples()
+
+    def action_resume(self) -> None:
+        """Have an engine take up what is missing."""
+        self.deeds.resume()
+
+    def action_cancel(self) -> None:
+        """Stop the run."""
+        self.deeds.cancel()
+
+    def action_export(self) -> None:
+        """Write a report."""
+        self.deeds.export()
+
+    def action_copy(self) -> None:
+        """Copy the text of the current pane."""
+        self.deeds.copy()
+
+    def action_open_outside(self) -> None:
+        """Open the text of the current pane in another program."""
+        self.deeds.open_outside()

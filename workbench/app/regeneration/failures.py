@@ -1,0 +1,94 @@
+"""The tests that a sample did not pass, with messages and tracebacks, or why there are none."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from workbench.app.regeneration.sample_content import Sample, load_sample
+from workbench.app.regeneration.wording import plural, took
+from workbench.app.trajectory.document import Document, Line, note, prepared
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import FailingTestRow
+
+_TRACEBACK = 40_000  # bytes of one traceback
+_MESSAGE = 4_000  # characters of one message
+_TESTS = 200  # tests whose tracebacks are laid out
+_GLYPHS = {"failed": "✗", "error": "!", "timeout": "⧖", "skipped": "·", "missing": "∅"}
+
+
+def load_failures(reader: SessionReader, task_id: str, evaluator: str, number: int) -> tuple[str, Document]:
+    """Return a title and the failing tests of a sample."""
+    sample = load_sample(reader, task_id, evaluator, number)
+    if sample is None or sample.candidate is None or sample.candidate.verdict is None:
+        return "failing tests", _required(sample)
+    candidate = sample.candidate
+    reason = candidate.verdict_reason or ""
+    if candidate.verdict == "passed":
+        tests = len(_tests(sample))
+        said = f"✓ {plural(tests, 'test')} passed" + (f" in {took(candidate.tested_s)}" if candidate.tested_s else "")
+        return "failing tests 0", Document((Line(said, ((0, len(said), "ok"),)), Line(""), *_names(sample)), said)
+    rows = reader.failing_tests(candidate.id)
+    lines: list[Line] = []
+    if reason:
+        text = prepared(reason[:_MESSAGE])
+        lines += [Line(part, ((0, len(part), "warn"),), indent=2) for part in text.split("\n")]
+        lines.append(Line(""))
+    for row in rows[:_TESTS]:
+        lines += _failure(reader, row)
+    if len(rows) > _TESTS:
+        lines.append(Line(f"… and {len(rows) - _TESTS:,} more tests", ((0, 60, "notice"),)))
+    if not lines:
+        said = f"{candidate.verdict}; no test said why."
+        lines = [Line(said, ((0, len(said), "dim"),))]
+    return f"failing tests {len(rows):,}", Document(tuple(lines), "\n".join(line.text for line in lines))
+
+
+def _failure(reader: SessionReader, row: FailingTestRow) -> list[Line]:
+    head = f"{_GLYPHS.get(row.outcome, '✗')} {one_line(row.test_id, 400)}"
+    lines = [Line(head, ((0, len(head), "bad"),), indent=2)]
+    trace = _traceback(reader, row.traceback_blob)
+    message = prepared(row.message[:_MESSAGE]).strip("\n")
+    if message and message not in trace:
+        lines += [Line(f"  {part}", indent=4) for part in message.split("\n")]
+    if trace:
+        lines += [_of_traceback(part) for part in trace.split("\n")]
+    return [*lines, Line("")]
+
+
+def _traceback(reader: SessionReader, digest: str | None) -> str:
+    if digest is None:
+        return ""
+    try:
+        text = prepared(reader.text(digest, _TRACEBACK)).strip("\n")
+    except KeyError:
+        return ""
+    return text + ("\n…" if reader.size(digest) > _TRACEBACK else "")
+
+
+def _of_traceback(line: str) -> Line:
+    text = f"  {line}"
+    style = "bad" if line.startswith("E") else "strong" if line.startswith(">") else ""
+    return Line(text, ((0, len(text), style),) if style else (), indent=4)
+
+
+def _tests(sample: Sample) -> list[str]:
+    try:
+        tests = json.loads(sample.task.tests)
+    except ValueError:
+        return []
+    return [str(test) for test in tests] if isinstance(tests, list) else []
+
+
+def _names(sample: Sample) -> list[Line]:
+    return [Line(f"  {one_line(test, 400)}", ((0, 402, "dim"),), indent=-1) for test in _tests(sample)[:1000]]
+
+
+def _required(sample: Sample | None) -> Document:
+    if sample is None:
+        return note("This task is no longer in the session.")
+    names = _names(sample)
+    return Document((*note(f"{plural(len(_tests(sample)), 'test')} must pass:", "").lines, *names), "")

@@ -1,0 +1,294 @@
+"""What the Regeneration mode reads of a run: plain functions for worker threads, no widget in sight."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.app.regeneration.lines import KS
+from workbench.app.regeneration.wording import duration, plural
+from workbench.app.trajectory.loading import GLYPHS, money
+from workbench.session.rows import RunRow, StageRow
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+
+RATE_SECONDS = 20.0
+"""The rate is that of the last so many seconds."""
+_POINTS = 12  # bars of the development
+_SAMPLES = "candidates WHERE task_id IN (SELECT id FROM tasks WHERE run_id = ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A control that runs beside the evaluator: it passed on ``passed`` of ``decided`` of ``tasks`` tasks."""
+
+    name: str
+    expected: float
+    decided: int
+    passed: int
+    tasks: int
+
+    @property
+    def wrong(self) -> int:
+        """Return on how many tasks the control does not hold."""
+        return self.passed if self.expected == 0 else self.decided - self.passed
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A run as the file has it now, its table of tasks left out.
+
+    ``order`` are the regeneration runs of the session, ``evaluators`` those with samples;
+    ``decided`` of ``total`` samples are those of ``evaluator``, ``rate`` is per second, ``development`` the share of passed
+    samples over the course of the run.
+    """
+
+    run: RunRow
+    state: str
+    plan: Mapping[str, Any]
+    order: tuple[str, ...]
+    evaluators: tuple[str, ...]
+    evaluator: str
+    stages: tuple[StageRow, ...]
+    tasks: int
+    excluded: int
+    dropped: int
+    total: int
+    decided: int
+    spend_usd: float
+    rate: float
+    seconds: float | None
+    verdicts: Mapping[str, int]
+    controls: tuple[Control, ...]
+    development: tuple[float, ...]
+    error: str | None
+    sandbox: str
+
+    @property
+    def live(self) -> bool:
+        """Whether an engine is at work on the run, or will be."""
+        return self.state in {"queued", "running"}
+
+    @property
+    def building(self) -> bool:
+        """Whether tasks are still being built and nothing was tested yet."""
+        return self.live and not self.total
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """Return the k of pass@k that the run was asked for."""
+        asked = self.plan.get("k")
+        given = asked if isinstance(asked, list) else [asked]
+        return tuple(sorted({k for k in given if isinstance(k, int) and k >= 1}))[:3] or KS
+
+    @property
+    def samples(self) -> int:
+        """Return m, the samples per task that the evaluator was asked for."""
+        asks = [ask for ask in self.plan.get("asks") or () if ask.get("evaluator") == self.evaluator]
+        return max((int(ask.get("samples") or 0) for ask in asks or (self.plan,)), default=0)
+
+
+def choose_run(reader: SessionReader) -> str | None:
+    """Return the run to show when a session is opened: one at work, else the last that has tasks, else the last."""
+    found = reader.query(
+        "SELECT id FROM runs WHERE kind = 'regenerate' ORDER BY "
+        "EXISTS (SELECT 1 FROM tasks WHERE run_id = runs.id) OR EXISTS (SELECT 1 FROM stages WHERE run_id = runs.id) DESC, "
+        "state IN ('running', 'queued') DESC, created_at DESC, id LIMIT 1"
+    )
+    return str(found[0][0]) if found else None
+
+
+def load_view(reader: SessionReader, run_id: str, evaluator: str = "") -> RunView | None:
+    """Read how a run stands; ``evaluator`` is whose samples are shown, "" for the newest. None: no such run."""
+    run = reader.run(run_id)
+    if run is None:
+        return None
+    plan = _decoded(run.config)
+    groups = reader.query(
+        f"SELECT evaluator, control, state, coalesce(verdict, ''), count(*), min(at), max(at), max(rowid) "
+        f"FROM {_SAMPLES} GROUP BY evaluator, control, state, verdict",
+        (run_id,),
+    )
+    newest = {row[0]: row[7] for row in sorted(groups, key=lambda row: row[7]) if not row[1]}
+    evaluators = tuple(sorted(newest, key=lambda name: newest[name]))
+    if evaluator not in evaluators:
+        asked = plan.get("evaluator")
+        evaluator = evaluators[-1] if evaluators else str(asked) if isinstance(asked, str) else ""
+    mine = [row for row in groups if row[0] == evaluator and not row[1]]
+    ready, excluded = _task_counts(reader, run_id)
+    decided = sum(row[4] for row in mine if row[3] or row[2] == "cancelled")
+    times = [row[6] for row in mine if row[3] and row[6]]
+    begun = min((row[5] for row in mine if row[3] and row[5]), default=None)
+    verdicts = {row[3]: 0 for row in mine if row[3]}
+    for row in mine:
+        if row[3]:
+            verdicts[row[3]] += row[4]
+    state = reader.run_state(run)
+    now = time.time() if state == "running" else max(times, default=0.0)
+    return RunView(
+        run=run,
+        state=state,
+        plan=plan,
+        order=_order(reader),
+        evaluators=evaluators,
+        evaluator=evaluator,
+        stages=tuple(reader.stages(run_id)),
+        tasks=ready + excluded,
+        excluded=excluded,
+        dropped=int(reader.query("SELECT count(*) FROM dropped WHERE run_id = ?", (run_id,))[0][0]),
+        total=sum(row[4] for row in mine),
+        decided=decided,
+        spend_usd=run.spend_usd,
+        rate=_rate(reader, run_id, evaluator, now, begun) if state == "running" else 0.0,
+        seconds=run.finished_at - run.started_at if run.finished_at and run.started_at else None,
+        verdicts=verdicts,
+        controls=_controls(reader, run_id, ready + excluded),
+        development=_development(reader, run_id, evaluator),
+        error=run.error,
+        sandbox=one_line(str(plan.get("sandbox") or ""), 40),
+    )
+
+
+def _decoded(config: str) -> Mapping[str, Any]:
+    try:
+        plan = json.loads(config)
+    except ValueError:
+        return {}
+    return plan if isinstance(plan, dict) else {}
+
+
+def _task_counts(reader: SessionReader, run_id: str) -> tuple[int, int]:
+    counts = dict(reader.query("SELECT state, count(*) FROM tasks WHERE run_id = ? GROUP BY state", (run_id,)))
+    return int(counts.get("ready", 0)), int(counts.get("excluded", 0))
+
+
+def _order(reader: SessionReader) -> tuple[str, ...]:
+    found = reader.query("SELECT id FROM runs WHERE kind = 'regenerate' ORDER BY created_at, id")
+    return tuple(row[0] for row in found)
+
+
+def _rate(reader: SessionReader, run_id: str, evaluator: str, now: float, begun: float | None) -> float:
+    """Return samples per second over the last seconds, or since the first one if that is later."""
+    if begun is None:
+        return 0.0
+    since = max(now - RATE_SECONDS, begun)
+    count = reader.query(
+        f"SELECT count(*) FROM {_SAMPLES} AND evaluator = ? AND control = 0 AND verdict IS NOT NULL AND at >= ?",
+        (run_id, evaluator, since),
+    )[0][0]
+    return float(count / max(now - since, 0.5))
+
+
+def _controls(reader: SessionReader, run_id: str, tasks: int) -> tuple[Control, ...]:
+    # Their first samples, also where a control is itself the evaluator; an error is the sandbox's and says nothing of the task.
+    rows = reader.query(
+        f"SELECT evaluator, verdict IS NOT NULL AND verdict != 'error', verdict = 'passed', count(*) FROM {_SAMPLES} "
+        "AND evaluator IN ('reference', 'stub') AND sample = 0 GROUP BY 1, 2, 3",
+        (run_id,),
+    )
+    controls = []
+    for name, expected in (("reference", 1.0), ("stub", 0.0)):
+        mine = [row for row in rows if row[0] == name]
+        if mine:
+            decided = sum(row[3] for row in mine if row[1])
+            passed = sum(row[3] for row in mine if row[2])
+            controls.append(Control(name, expected, decided, passed, tasks))
+    return tuple(controls)
+
+
+def _development(reader: SessionReader, run_id: str, evaluator: str) -> tuple[float, ...]:
+    """Return the share of passed samples after each twelfth of those that are decided."""
+    rows = reader.query(
+        f"SELECT count(*), sum(passed) FROM (SELECT verdict = 'passed' AS passed, ntile({_POINTS}) OVER (ORDER BY at) AS part "
+        f"FROM {_SAMPLES} AND evaluator = ? AND control = 0 AND verdict IS NOT NULL AND verdict != 'error') "
+        "GROUP BY part ORDER BY part",
+        (run_id, evaluator),
+    )
+    points, count, passed = [], 0, 0
+    for more, right in rows:
+        count, passed = count + more, passed + right
+        points.append(passed / count)
+    return tuple(points)
+
+
+# -- what is said about a run
+
+
+def source_of(view: RunView) -> str:
+    """Return the name of what is regenerated."""
+    for key in ("name", "source", "case", "cases"):
+        value = view.plan.get(key)
+        if isinstance(value, list) and value:
+            value = value[0]
+        if isinstance(value, str) and value:
+            return one_line(value.rstrip("/").rpartition("/")[2] or value, 40)
+    return "?"
+
+
+def model_name(model: str) -> str:
+    """Return a model's name as it fits a header."""
+    if model.startswith("local"):
+        return "local"
+    if model.startswith("replay:"):
+        return "replay:" + model.rpartition("/")[2].removesuffix(".session")
+    return one_line(model.rpartition("/")[2] or model, 40)
+
+
+def header(view: RunView) -> str:
+    """Return the sentence of the header: what is regenerated from which docs by which model, how far, what it cost."""
+    docs = view.plan.get("docs")
+    parts = [f"regenerate {source_of(view)}"]
+    parts += [f"docs {one_line(docs, 30)}"] if isinstance(docs, str) and docs else []
+    parts += [model_name(view.evaluator)] if view.evaluator else []
+    parts += [f"m = {view.samples}"] if view.samples else []
+    parts.append(progress(view))
+    if view.spend_usd:
+        parts.append(money(view.spend_usd))
+    return " · ".join(parts)
+
+
+def progress(view: RunView) -> str:
+    """Return state, samples decided, rate and time left."""
+    glyph = GLYPHS.get(view.state, "?")
+    of = f"{view.decided:,} of {view.total:,}"
+    if view.state == "queued":
+        return f"{glyph} waiting for the engine…"
+    if view.state == "running":
+        if view.building:
+            stage = next((stage for stage in view.stages if stage.state == "running"), None)
+            return f"{glyph} building tasks" + (f": {one_line(stage.name, 30)}" if stage else "…")
+        if not view.rate:
+            return f"{glyph} {of}"
+        left = (view.total - view.decided) / view.rate
+        return f"{glyph} {of} · {view.rate:.1f}/s · {duration(left)} left"
+    if view.state == "interrupted":
+        return (
+            f"{glyph} interrupted at {of} — press u to resume"
+            if view.total
+            else f"{glyph} interrupted — press u to resume"
+        )
+    if view.state == "failed":
+        return f"{glyph} failed: {one_line(view.error or 'no reason was recorded', 300)}"
+    if view.state == "cancelled":
+        return f"{glyph} cancelled at {of}"
+    return f"{glyph} done, {plural(view.total, 'sample')}" + (f" in {duration(view.seconds)}" if view.seconds else "")
+
+
+def trouble(view: RunView) -> str:
+    """Return what must not be missed: a control that does not hold, a run that failed; "" if all is well."""
+    said = []
+    for control in view.controls:
+        if control.wrong:
+            verb = "fails its tests" if control.expected else "passes the tests"
+            said.append(
+                f"✗ CONTROL FAILED: {control.name} {verb} on {control.wrong:,} of {plural(control.tasks, 'task')}; "
+                f"{'it is' if control.wrong == 1 else 'they are'} taken out of pass@k"
+            )
+    if view.state == "failed":
+        said.append(f"✗ The run failed: {one_line(view.error or 'no reason was recorded', 600)} Press u to resume.")
+    return "\n".join(said)

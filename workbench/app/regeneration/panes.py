@@ -1,0 +1,69 @@
+"""The frames around the table of tasks and around the stages."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.widgets import Static
+
+from workbench.app.regeneration import filters
+from workbench.app.regeneration.building import BuildingList
+from workbench.app.regeneration.loading import RunView
+from workbench.app.regeneration.task_table import TaskTable
+from workbench.app.regeneration.wording import plural
+from workbench.app.trajectory.panes import Pane
+from workbench.session.rows import DroppedRow
+
+
+class TasksPane(Pane):
+    """The table under the heading of its columns."""
+
+    short = "Tasks"
+
+    def compose(self) -> ComposeResult:
+        """Compose heading and table."""
+        yield Static("", id="table-heading", markup=False)
+        yield TaskTable(id="table")
+
+    def on_resize(self) -> None:
+        """Fit the heading to the columns."""
+        self.call_after_refresh(self._show_heading)
+
+    def _show_heading(self) -> None:
+        self.query_one("#table-heading", Static).update(self.query_one(TaskTable).heading())
+
+    def show_run(self, view: RunView) -> None:
+        """Show how many tasks there are, how many are shown, and what became of the others."""
+        table = self.query_one(TaskTable)
+        shown, known = table.row_count(), max(view.tasks, len(table.lines))
+        if table.filter == filters.ALL:
+            title, hidden = f"Tasks {known:,}", 0
+        else:
+            title = f"Tasks {shown:,} of {known:,} · {filters.TITLES.get(table.filter, table.filter)}"
+            hidden = known - shown
+        parts = [f"{hidden:,} filtered away"] if hidden else []
+        parts += [f"{view.excluded:,} taken out"] if view.excluded else []
+        parts += [f"{view.dropped:,} dropped · D"] if view.dropped else []
+        self.titled(title, " · ".join(parts))
+        self._show_heading()
+
+
+class BuildingPane(Pane):
+    """How far task building is, and what was dropped on the way."""
+
+    short = "Stages"
+
+    def compose(self) -> ComposeResult:
+        """Compose the list."""
+        yield BuildingList(id="stages")
+
+    def show_run(self, view: RunView, dropped: list[DroppedRow]) -> None:
+        """Show the stages and the functions that were dropped so far."""
+        if view.state == "queued":
+            empty = "Waiting for the engine…"
+        elif view.live:
+            empty = "Nothing was dropped so far."
+        else:
+            empty = "Nothing was dropped." if view.tasks else "The run ended before any function was looked at."
+        self.query_one(BuildingList).show(view.stages, dropped, empty)
+        title = "Building tasks" if view.building else "Stages and dropped functions"
+        self.titled(title, plural(view.tasks, "task") + ("" if view.building or not view.tasks else " · D goes back"))

@@ -1,0 +1,253 @@
+"""What one sample says: its difference to the original, the candidate, the docstring it was made from, prompt, answer."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.app.regeneration.lines import TaskLine
+from workbench.app.regeneration.wording import NOTHING, VERDICTS, percent, took
+from workbench.app.trajectory.document import Document, Line, heading, joined, note, plain, prepared
+from workbench.app.trajectory.loading import money, size_of
+from workbench.app.trajectory.syntax import COLOURED_AT_FIRST, code
+from workbench.session.rows import CandidateRow, TaskRow
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+
+TABS = ("Diff", "Candidate", "Docstring", "Prompt", "Answer")
+SHOWN_AT_FIRST = 64_000
+"""Bytes of a text that are read and shown until the user asks for more."""
+COMPARED = 200_000
+"""Bytes of each body that are compared: matching lines takes quadratic time at worst."""
+_AROUND = 3  # lines around a change
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A sample of a task, None where it was not asked for yet, and its number from 0."""
+
+    task: TaskRow
+    candidate: CandidateRow | None
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class SampleContent:
+    """One tab of a sample, ready to be shown; ``empty`` names the tabs that have nothing to show."""
+
+    sample: Sample
+    document: Document
+    empty: frozenset[str]
+
+
+def load_sample(reader: SessionReader, task_id: str, evaluator: str, number: int) -> Sample | None:
+    """Read a task and its sample ``number``; None if the task is gone."""
+    task = reader.task(task_id)
+    if task is None:
+        return None
+    found = reader.query(
+        "SELECT id FROM candidates WHERE task_id = ? AND evaluator = ? AND control = 0 ORDER BY sample LIMIT 1 OFFSET ?",
+        (task_id, evaluator, number),
+    )
+    return Sample(task, reader.candidate(found[0][0]) if found else None, number)
+
+
+def load_content(
+    reader: SessionReader, line: TaskLine, evaluator: str, number: int, tab: str, limit: int = SHOWN_AT_FIRST
+) -> SampleContent | None:
+    """Read and lay out one tab of a sample; ``limit`` bytes of a text are shown."""
+    sample = load_sample(reader, line.id, evaluator, number)
+    if sample is None:
+        return None
+    candidate = sample.candidate
+    empty = set()
+    if candidate is None or candidate.body_blob is None:
+        empty |= {"Diff", "Candidate"}
+    if candidate is None or candidate.answer_blob is None:
+        empty.add("Answer")
+    if sample.task.docstring_blob is None:
+        empty.add("Docstring")
+    layout = {"Diff": _diff, "Candidate": _candidate, "Docstring": _docstring, "Prompt": _prompt, "Answer": _answer}
+    return SampleContent(sample, layout[tab](reader, sample, limit), frozenset(empty))
+
+
+def title_of(sample: Sample) -> str:
+    """Return ``sample 3 ✗ failed in 0.03 s``."""
+    candidate = sample.candidate
+    if candidate is None:
+        return f"sample {sample.number + 1} · waiting"
+    said = f"sample {candidate.sample + 1} "
+    if candidate.verdict:
+        glyph = VERDICTS.get(candidate.verdict, "?")
+        seconds = took(candidate.tested_s)
+        return said + f"{glyph} {candidate.verdict}" + (f" in {seconds}" if seconds else "")
+    words = {"asking": "▸ the model is asked", "testing": "▸ being tested", "cancelled": "⊘ cancelled"}
+    return said + words.get(candidate.state, "· waiting")
+
+
+def detail_of(sample: Sample) -> str:
+    """Return how the verdict was reached and what the answer took: ``warm · 1,204 tokens · 3.1 s · $0.0012``."""
+    candidate = sample.candidate
+    if candidate is None:
+        return ""
+    tokens = (candidate.prompt_tokens or 0) + (candidate.completion_tokens or 0)
+    parts = [f"tested {one_line(candidate.path_taken, 20)}"] if candidate.path_taken else []
+    parts += [f"{tokens:,} tokens"] if tokens else []
+    parts += [f"asked {took(candidate.asked_s)}"] if candidate.asked_s is not None else []
+    parts += [money(candidate.cost_usd)] if candidate.cost_usd else []
+    return " · ".join(parts)
+
+
+def waiting_for(sample: Sample) -> str:
+    """Return why a sample has no body to show."""
+    candidate = sample.candidate
+    if candidate is None or candidate.state == "queued":
+        return "This sample waits for its turn."
+    if candidate.state == "asking":
+        return "The model is writing this body…"
+    if candidate.state == "cancelled":
+        return candidate.verdict_reason or "The run was cancelled before this sample was written."
+    if candidate.verdict_reason:
+        return f"There is no body: {one_line(candidate.verdict_reason, 600)}"
+    return "No body could be taken out of the answer; press [ for the answer as it came."
+
+
+def _diff(reader: SessionReader, sample: Sample, limit: int) -> Document:
+    candidate = sample.candidate
+    if candidate is None or candidate.body_blob is None:
+        return _nothing(sample)
+    if sample.task.body_blob is None:
+        return note("The original body is not kept in this session.")
+    cut = None
+    for digest in (sample.task.body_blob, candidate.body_blob):
+        size = reader.size(digest)
+        if size > COMPARED:
+            cut = f"Only the first {size_of(COMPARED)} of each body are compared."
+    before = _lines(reader, sample.task.body_blob)
+    after = _lines(reader, candidate.body_blob)
+    lines = list(_changes(before, after, sample.task.start_line or 0))
+    if cut:
+        lines += [Line(""), Line(cut, ((0, len(cut), "notice"),))]
+    text = "\n".join(line.text for line in lines)
+    return Document((*_notes(candidate), *lines), text, cut)
+
+
+def _lines(reader: SessionReader, digest: str) -> list[str]:
+    return prepared(reader.text(digest, COMPARED)).strip("\n").split("\n")
+
+
+def _changes(before: list[str], after: list[str], first: int) -> Iterator[Line]:
+    if [line.rstrip() for line in before] == [line.rstrip() for line in after]:
+        said = "The candidate is the original body, line for line."
+        yield Line(said, ((0, len(said), "dim"),))
+        yield Line("")
+        yield from (Line(f"  {line}", indent=2) for line in before)
+        return
+    # Long bodies of similar lines are what makes matching slow; there the popular lines are left out.
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=len(before) + len(after) > 1000)
+    small = len(before) + len(after) <= 80
+    groups = [matcher.get_opcodes()] if small else list(matcher.get_grouped_opcodes(_AROUND))
+    for group in groups:
+        if not small:
+            where = f"@@ lines {group[0][1] + 1}–{group[-1][2]} of the body → {group[0][3] + 1}–{group[-1][4]} @@"
+            yield Line(where, ((0, len(where), "hunk"),))
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                yield from (Line(f"  {line}", indent=2) for line in before[i1:i2])
+                continue
+            yield from (_marked("- ", line, "removed") for line in before[i1:i2])
+            yield from (_marked("+ ", line, "added") for line in after[j1:j2])
+
+
+def _marked(sign: str, line: str, style: str) -> Line:
+    text = sign + line
+    return Line(text, ((0, len(text), style),), indent=2)
+
+
+def _candidate(reader: SessionReader, sample: Sample, limit: int) -> Document:
+    candidate = sample.candidate
+    if candidate is None or candidate.body_blob is None:
+        return _nothing(sample)
+    text, cut = _cut(reader, candidate.body_blob, limit)
+    body = code(text, "candidate.py", cut=cut, coloured=COLOURED_AT_FIRST)
+    notes = _notes(candidate)
+    return Document((*notes, *body.lines), body.text, cut, numbered=True) if notes else body
+
+
+def _notes(candidate: CandidateRow) -> tuple[Line, ...]:
+    """What extraction repaired, above the body that came of it."""
+    if not candidate.notes or candidate.notes in {"[]", "{}"}:
+        return ()
+    text = one_line(f"taken out of the answer: {candidate.notes.strip('[]').replace(chr(34), '')}", 400)
+    return (Line(text, ((0, len(text), "notice"),), indent=2), Line(""))
+
+
+def _docstring(reader: SessionReader, sample: Sample, limit: int) -> Document:
+    task = sample.task
+    said = f"{one_line(task.docs, 60)} documentation"
+    parts = [heading(said, f"of {one_line(task.path, 200)}, line {task.start_line or NOTHING}")]
+    if task.leak is not None:
+        parts.append(plain(f"It repeats {percent(task.leak)} of the body's token sequences.", style="dim"))
+    if task.docstring_blob is None:
+        return joined([*parts, plain(""), note("There is no docstring: the model sees the signature only.")])
+    text, cut = _cut(reader, task.docstring_blob, limit)
+    return joined([*parts, plain(""), plain(text)], cut=cut)
+
+
+def _prompt(reader: SessionReader, sample: Sample, limit: int) -> Document:
+    candidate, task = sample.candidate, sample.task
+    call = reader.call(candidate.call_id) if candidate is not None and candidate.call_id is not None else None
+    if call is None:
+        if task.prompt_blob is None:
+            return note("The prompt is written when the model is asked.")
+        return _kept_prompt(reader.text(task.prompt_blob), limit)
+    sent = f"{call.prompt_tokens or 0:,} tokens in · {call.completion_tokens or 0:,} out"
+    top = [
+        heading(one_line(call.answered_by or call.model, 60), sent),
+        plain(one_line(call.sampling, 300), style="dim"),
+    ]
+    return _messages(top, reader.messages(call), limit)
+
+
+def _kept_prompt(text: str, limit: int) -> Document:
+    """Lay out the prompt that is kept with a task: its versions and its messages."""
+    try:
+        kept = json.loads(text)
+        messages = [(str(role), str(content)) for role, content in kept["messages"]]
+    except (ValueError, TypeError, KeyError):
+        return plain(text[:limit])
+    versions = f"prompt {one_line(str(kept.get('prompt')), 40)} · context {one_line(str(kept.get('context')), 40)}"
+    return _messages([heading("Prompt", versions)], messages, limit)
+
+
+def _messages(top: list[Document], messages: Sequence[tuple[str, str]], limit: int) -> Document:
+    parts = top
+    for role, content in messages:
+        shown = content[:limit]
+        rest = "" if len(shown) == len(content) else f"{size_of(len(content) - len(shown))} more; m shows them."
+        parts += [plain(""), plain(role, style="role"), plain(shown, cut=rest or None)]
+    cut = "m shows more of it." if any(part.cut for part in parts) else None
+    return joined(parts, cut=cut)
+
+
+def _answer(reader: SessionReader, sample: Sample, limit: int) -> Document:
+    candidate = sample.candidate
+    if candidate is None or candidate.answer_blob is None:
+        return _nothing(sample)
+    text, cut = _cut(reader, candidate.answer_blob, limit)
+    return plain(text, cut=cut) if text.strip() else note("The answer is empty.")
+
+
+def _nothing(sample: Sample) -> Document:
+    return note(waiting_for(sample))
+
+
+def _cut(reader: SessionReader, digest: str, limit: int) -> tuple[str, str | None]:
+    size = reader.size(digest)
+    text = reader.text(digest, limit)
+    return text, None if size <= limit else f"… {size_of(size - limit)} more; m shows them."

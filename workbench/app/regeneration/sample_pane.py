@@ -1,0 +1,174 @@
+"""The frame around what the selected sample says: loads it, keeps the wanted tab, goes to hits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+
+from workbench.app.regeneration.failures import load_failures
+from workbench.app.regeneration.lines import TaskLine
+from workbench.app.regeneration.sample_content import (
+    SHOWN_AT_FIRST,
+    TABS,
+    SampleContent,
+    detail_of,
+    load_content,
+    title_of,
+)
+from workbench.app.trajectory.document import Document, note
+from workbench.app.trajectory.latest import Latest
+from workbench.app.trajectory.panes import Pane
+from workbench.app.trajectory.step_content import GROWTH
+from workbench.app.trajectory.tab_line import TabLine
+from workbench.app.trajectory.text_pane import TextPane
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+
+_Now = tuple["SessionReader", TaskLine, str, int]
+
+
+class SamplePane(Pane):
+    """Difference, candidate, docstring, prompt and answer of one sample."""
+
+    short = "Sample"
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.loader = Latest(self, "sample")
+        self.tab = TABS[0]
+        self._limit = SHOWN_AT_FIRST
+        self._now: _Now | None = None
+        self._asked: tuple[object, ...] = ()
+        self._shown: tuple[object, ...] = ()
+        self._hit: int | None = None
+
+    def compose(self) -> ComposeResult:
+        """Compose the tabs and the text."""
+        yield TabLine(TABS, id="sample-tabs")
+        yield TextPane(id="sample-text")
+
+    @property
+    def text(self) -> TextPane:
+        """What is shown."""
+        return self.query_one(TextPane)
+
+    def show_nothing(self, sentence: str) -> None:
+        """Say why there is no sample."""
+        self._now, self._asked, self._shown = None, (), ()
+        self.titled(self.short)
+        self.text.show(note(sentence))
+
+    def show_sample(self, reader: SessionReader, line: TaskLine, evaluator: str, number: int) -> None:
+        """Show a sample of a task as it is now."""
+        before = self._now
+        if before is None or (before[1].id, before[3]) != (line.id, number):
+            self._limit = SHOWN_AT_FIRST
+        self._now = (reader, line, evaluator, number)
+        self._ask()
+
+    def turn(self, step: int) -> None:
+        """Show the next or previous tab."""
+        self.choose(self.query_one(TabLine).beside(step))
+
+    def choose(self, tab: str, *, hit: int | None = None, reach: int = 0) -> None:
+        """Show a tab, now and of the samples to come, and bring its hit number ``hit`` (from 0) into sight."""
+        self.tab = tab
+        self._hit = hit
+        if reach * 4 > self._limit:  # what is cut is counted in bytes: four are enough for any character
+            self._limit = reach * 4 + 2000
+        self._ask()
+
+    def more(self) -> None:
+        """Show more of what is cut."""
+        if self.text.document.cut:
+            self._limit *= GROWTH
+            self._ask()
+        else:
+            self.notify("All of it is shown.")
+
+    def on_tab_line_chosen(self, message: TabLine.Chosen) -> None:
+        """Show the tab that was clicked."""
+        message.stop()
+        self.choose(message.name)
+
+    def _ask(self) -> None:
+        self.query_one(TabLine).current = self.tab
+        if self._now is None:
+            return
+        reader, line, evaluator, number = self._now
+        cell = line.cells[number : number + 1]
+        tab, limit = self.tab, self._limit
+        key = (str(reader.path), line.id, evaluator, number, cell, line.name, tab, limit)
+        if key == self._asked:
+            if key == self._shown:
+                self._arrive()
+            return
+        self._asked = key
+
+        def work() -> SampleContent | None:
+            return load_content(reader, line, evaluator, number, tab, limit)
+
+        def done(loaded: SampleContent | None) -> None:
+            if key != self._asked:
+                return
+            if loaded is None:
+                self.show_nothing("This task is no longer in the session.")
+                return
+            self.titled(f"{one_line(line.name, 40)} · {title_of(loaded.sample)}", detail_of(loaded.sample))
+            self.query_one(TabLine).empty = loaded.empty
+            self.text.show(loaded.document, keep_place=key[:4] == self._shown[:4] and tab == self._shown[6])
+            self._shown = key
+            self._arrive()
+
+        self.loader.ask(work, done)
+
+    def _arrive(self) -> None:
+        hit, self._hit = self._hit, None
+        if hit is not None:
+            self.text.go_to_hit(hit)
+
+
+class FailingPane(Pane):
+    """The tests that the selected sample did not pass."""
+
+    short = "Failing"
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.loader = Latest(self, "failing")
+        self._asked: tuple[object, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        """Compose the text."""
+        yield TextPane(id="failing-text")
+
+    @property
+    def text(self) -> TextPane:
+        """What is shown."""
+        return self.query_one(TextPane)
+
+    def show_nothing(self) -> None:
+        """Show an empty pane."""
+        self._asked = ()
+        self.titled("failing tests")
+        self.text.show(note(""))
+
+    def show_sample(self, reader: SessionReader, line: TaskLine, evaluator: str, number: int) -> None:
+        """Show the failing tests of a sample as it is now."""
+        key = (str(reader.path), line.id, evaluator, number, line.cells[number : number + 1])
+        if key == self._asked:
+            return
+        self._asked = key
+
+        def work() -> tuple[str, Document]:
+            return load_failures(reader, line.id, evaluator, number)
+
+        def done(loaded: tuple[str, Document]) -> None:
+            if key == self._asked:
+                self.titled(loaded[0])
+                self.text.show(loaded[1])
+
+        self.loader.ask(work, done)

@@ -1,0 +1,83 @@
+"""Glyphs, numbers and times of the Regeneration mode as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+VERDICTS = {
+    "passed": "✓",
+    "failed": "✗",
+    "timeout": "⧖",
+    "crashed": "!",
+    "invalid": "∅",
+    "error": "?",
+}
+RUNNING, WAITING, CANCELLED = "▸", "·", "⊘"
+WORDS = {glyph: word for word, glyph in VERDICTS.items()} | {
+    RUNNING: "running",
+    WAITING: "waiting",
+    CANCELLED: "cancelled",
+}
+STYLES = {
+    "✓": "passed",
+    "✗": "failed",
+    "⧖": "timeout",
+    "!": "crashed",
+    "∅": "invalid",
+    "?": "unscored",
+    RUNNING: "running",
+    WAITING: "waiting",
+    CANCELLED: "waiting",
+}
+"""Style of each cell: the same names as the theme's ``verdict-…`` colours."""
+COUNTED = frozenset(VERDICTS.values()) - {VERDICTS["error"]}
+"""Cells that are samples of pass@k: tested, and not lost by an error of ours."""
+DECIDED = frozenset(VERDICTS.values()) | {CANCELLED}
+NOTHING = "–"
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+def share(value: float | None) -> str:
+    """Return a rate of 0 to 1 with two decimals, as pass@k is written."""
+    return NOTHING if value is None else f"{value:.2f}"
+
+
+def percent(value: float | None) -> str:
+    """Return a share of 0 to 1 in percent; 99.6 % is not 100 %."""
+    if value is None:
+        return NOTHING
+    rounded = round(100 * value)
+    return f"{99 if rounded == 100 and value < 1 else rounded} %"
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """Return a bar per value between 0 and 1."""
+    return "".join(_BARS[min(len(_BARS) - 1, max(0, int(value * len(_BARS))))] for value in values)
+
+
+def duration(seconds: float) -> str:
+    """Return a time for reading: ``7 s``, ``3 min``, ``2.5 h``."""
+    if seconds < 90:
+        return f"{max(0, round(seconds))} s"
+    if seconds < 5400:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def took(seconds: float | None) -> str:
+    """Return how long a test took, with the digits that matter."""
+    if seconds is None:
+        return ""
+    if seconds < 0.0095:
+        return f"{seconds * 1000:.1f} ms"
+    return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:,.0f} s"
+
+
+def plural(count: int, what: str) -> str:
+    """Return ``1 task`` or ``3,000 tasks``."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def test_name(test_id: str) -> str:
+    """Return what follows the file in a test id: ``test_a`` of ``tests/test_x.py::test_a``."""
+    return test_id.partition("::")[2] or test_id
