@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
-SUMMARY = "run one trial once more, as the next repeat"
+SUMMARY = "run a trial once more as the next repeat; test candidates again, or let another model write them"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("session", help="a session file, or the name of one")
-    parser.add_argument("item", help="a trial's id, or its first characters; `workbench show SESSION` lists them")
-    parser.add_argument("--model", help="with another model")
+    parser.add_argument(
+        "item",
+        nargs="?",
+        default="",
+        help="a trial's, task's or candidate's id or its first characters, a task's glob or function name; "
+        "`workbench show SESSION` lists them",
+    )
+    parser.add_argument("--model", default="", help="with another model")
+    parser.add_argument(
+        "--failed", action="store_true", help="only candidates that did not pass; without ITEM all of them"
+    )
+    parser.add_argument("--samples", type=int, default=0, metavar="M", help="go on until each task has M candidates")
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
 
 
@@ -19,11 +30,39 @@ def run(arguments: argparse.Namespace) -> int:
     """Rerun and follow."""
     from workbench.commands.run import watch
     from workbench.engine import client
+    from workbench.errors import UsageError
     from workbench.session import SessionReader
 
     session = client.resolve_session(arguments.session)
-    trial = client.rerun(session, arguments.item, model=arguments.model)
+    if not (arguments.item or arguments.failed or arguments.samples):
+        raise UsageError("Name an item to run again, or give --failed or --samples M.")
+    if arguments.samples < 0:
+        raise UsageError("The number of samples must be 1 or more.")
+    with SessionReader(session) as reader:
+        trials = any(row.id.startswith(arguments.item) for row in reader.trials())
+        regenerated = any(row.kind == "regenerate" for row in reader.runs())
+    if regenerated and not (arguments.item and trials):
+        return _rerun_candidates(arguments, session)
+    if arguments.failed or arguments.samples:
+        raise UsageError("--failed and --samples are for regeneration runs; this session has none.")
+    trial = client.rerun(session, arguments.item, model=arguments.model or None)
     with SessionReader(session) as reader:
         row = reader.trial(trial)
     assert row is not None
     return watch(session, [row.run_id], None, arguments.json, lambda: [trial])
+
+
+def _rerun_candidates(arguments: argparse.Namespace, session: Path) -> int:
+    from workbench.commands.regeneration_watching import position, watch_regeneration
+    from workbench.engine.regeneration_client import rerun_items
+
+    since = position(session)
+    runs = rerun_items(
+        session, arguments.item, failed=arguments.failed, model=arguments.model, samples=arguments.samples
+    )
+    code = 0
+    for key in runs:
+        code = max(code, watch_regeneration(session, key, None, since, arguments.json))
+        if code == 130:
+            break
+    return code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 SUMMARY = "execute what is missing in a session: interrupted, cancelled and failed work"
 
@@ -21,6 +22,9 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.session import SessionReader
 
     session = client.resolve_session(arguments.session)
+    with SessionReader(session) as reader:
+        since = reader.last_change()
+        kinds = {row.id: row.kind for row in reader.runs()}
     runs = client.resume(session, arguments.run)
     if not runs and not arguments.json:
         print("Nothing is missing: every run of this session is done.")
@@ -29,4 +33,30 @@ def run(arguments: argparse.Namespace) -> int:
         with SessionReader(session) as reader:
             return [row.id for row in reader.trials() if not arguments.run or row.run_id == arguments.run]
 
-    return watch(session, runs, None, arguments.json, trials)
+    mine = [key for key, kind in kinds.items() if arguments.run in (None, key) and kind == "regenerate"]
+    documents = [key for key in runs if kinds[key] == "document"]
+    code = 0
+    if documents or not mine:
+        code = watch(session, documents, None, arguments.json, trials)
+    return (
+        code
+        if code == 130
+        else max(code, _regenerations(arguments, session, [k for k in runs if k in mine], mine, since))
+    )
+
+
+def _regenerations(arguments: argparse.Namespace, session: Path, taken: list[str], every: list[str], since: int) -> int:
+    """Follow the regeneration runs that were taken up; a script gets the summary of those that lacked nothing too."""
+    from workbench.commands.regeneration_summary import summary
+    from workbench.commands.regeneration_watching import watch_regeneration
+    from workbench.commands.watching import print_json
+
+    code = 0
+    for key in every:
+        if key in taken:
+            code = max(code, watch_regeneration(session, key, None, since, arguments.json))
+            if code == 130:
+                break
+        elif arguments.json:
+            print_json(summary(session, key))
+    return code

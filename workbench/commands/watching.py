@@ -17,6 +17,7 @@ from workbench.session.rows import ScoreRow, StepRow, TrialRow
 _LOOK_SECONDS = 0.1
 _GIVE_UP_SECONDS = 15.0
 Show = Callable[[dict[str, Any]], None]
+Look = Callable[[SessionReader, str, Show], None]
 
 
 def step_line(trial: TrialRow, step: StepRow) -> dict[str, Any]:
@@ -68,22 +69,42 @@ def summary(session: Path, trials: list[str], rubric: str = "aeo-bench") -> dict
     return {"type": "summary", "session": str(session), "cases": lines}
 
 
-def follow(session: Path, run: str, process: subprocess.Popen[bytes] | None, show: Show) -> str:
+class TrialLook:
+    """Shows the trials of a run: each new step, and each change of state."""
+
+    def __init__(self) -> None:
+        self._shown: dict[str, int] = {}
+        self._states: dict[str, str] = {}
+
+    def __call__(self, reader: SessionReader, run: str, show: Show) -> None:
+        """Show what is new."""
+        for trial in reader.trials(run):
+            for step in reader.steps(trial.id, self._shown.get(trial.id, 0)):
+                self._shown[trial.id] = step.number
+                show(step_line(trial, step))
+            if self._states.get(trial.id) != trial.state:
+                self._states[trial.id] = trial.state
+                show({"type": "trial", **case_line(trial, reader.scores(trial.id), "aeo-bench")})
+
+
+def follow(
+    session: Path, run: str, process: subprocess.Popen[bytes] | None, show: Show, look: Look | None = None
+) -> str:
     """Show what a run does until it ends and return its state.
 
     Args:
         session: The session file.
         run: Id of the run.
         process: The engine, where the caller started it: its end without a word is noticed at once.
-        show: Gets a dictionary per event: ``step``, ``trial`` or ``error``.
+        show: Gets a dictionary per event: what ``look`` gives, or ``error``.
+        look: Called when the session has changed; by default it gives ``step`` and ``trial``.
 
     Returns:
         ``done``, ``failed``, ``cancelled`` or ``interrupted``.
     """
     pause = threading.Event()
     waited = 0.0
-    shown: dict[str, int] = {}
-    states: dict[str, str] = {}
+    look = look or TrialLook()
     with SessionReader(session) as reader:
         version = -1
         while True:
@@ -94,13 +115,7 @@ def follow(session: Path, run: str, process: subprocess.Popen[bytes] | None, sho
             current = reader.data_version()
             if current != version or state != "running":
                 version = current
-                for trial in reader.trials(run):
-                    for step in reader.steps(trial.id, shown.get(trial.id, 0)):
-                        shown[trial.id] = step.number
-                        show(step_line(trial, step))
-                    if states.get(trial.id) != trial.state:
-                        states[trial.id] = trial.state
-                        show({"type": "trial", **case_line(trial, reader.scores(trial.id), "aeo-bench")})
+                look(reader, run, show)
             if state == "queued":
                 waited += _LOOK_SECONDS
                 # An engine that lost the race for the lease leaves with 1 while the other one works.

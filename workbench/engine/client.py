@@ -178,11 +178,15 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
     return run
 
 
-def launch(session: Path, run: str, warm: WarmEngine | None = None) -> None:
-    """Start an engine on a run; it goes on when the caller ends."""
+def launch(session: Path, run: str, warm: WarmEngine | None = None) -> subprocess.Popen[bytes] | None:
+    """Start an engine on a run; it goes on when the caller ends.
+
+    Returns:
+        The process where one was started here, so that the caller may see it end; None for a warm one.
+    """
     if warm is not None and warm.serve(session, run):
-        return
-    _engine_process(
+        return None
+    return _engine_process(
         ["--session", str(session.resolve()), "--run", run], engine_log(run), stdin=subprocess.DEVNULL, stdout=None
     )
 

@@ -28,7 +28,15 @@ TASKS_FORMAT = 1
 
 
 class NoTasks(WorkbenchError):
-    """The repository gives no task; the sentence says at which stages its functions were dropped."""
+    """The repository gives no task; the sentence says at which stages its functions were dropped.
+
+    Attributes:
+        built: What was found out.
+    """
+
+    def __init__(self, sentence: str, built: TaskSet) -> None:
+        super().__init__(sentence)
+        self.built = built
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +114,7 @@ async def prepare(
             on_dropped(dropped)
     _tell_all(teller, built, cached)
     if not built.tasks:
-        raise NoTasks(f"{case.name} gives no task: {_why_none(built)}")
+        raise NoTasks(f"{case.name} gives no task: {_why_none(built)}", built)
     return Prepared(case, snapshot, environment, built, cached)
 
 

@@ -1,0 +1,270 @@
+"""Follow a regeneration run: as lines of JSON, or as live bars and a closing table on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.commands.regeneration_summary import read_outcome, summary
+from workbench.commands.watching import Show, follow, print_json, stop
+from workbench.engine.selection import row_id
+from workbench.session import SessionReader
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from workbench.session.rows import CandidateRow, StageRow, TaskRow
+
+GLYPHS = {"passed": "✓", "failed": "✗", "timeout": "⧖", "crashed": "!", "invalid": "∅", "error": "?"}
+_MOST_ROWS = 200
+
+
+def position(session: Path) -> int:
+    """Return where the session's feed stands, for a look that shows only what comes after; 0 without a session."""
+    if not session.exists():
+        return 0
+    with SessionReader(session) as reader:
+        return reader.last_change()
+
+
+class RegenerationLook:
+    """Shows what changes in a regeneration run: stages, dropped functions, tasks, verdicts.
+
+    Args:
+        since: Sequence number of the last change that is known.
+    """
+
+    def __init__(self, since: int = 0) -> None:
+        self._since = since
+        self._stages: dict[str, tuple[object, ...]] = {}
+        self._names: dict[str, str] = {}
+        self._tasks: dict[str, tuple[object, ...]] = {}
+
+    def __call__(self, reader: SessionReader, run: str, show: Show) -> None:
+        """Show what is new."""
+        for stage in reader.stages(run):
+            told = (stage.state, stage.done, stage.total, stage.note)
+            if self._stages.get(stage.name, ("waiting",)) != told and stage.state != "waiting":
+                self._stages[stage.name] = told
+                show(stage_line(stage))
+        while changes := reader.changes(self._since):
+            self._since = changes[-1].seq
+            for item in dict.fromkeys(change.item for change in changes if change.kind == "task"):
+                self._task(reader.task(item), run, show)
+            for item in dict.fromkeys(change.item for change in changes if change.kind == "candidate"):
+                row = reader.candidate(item)
+                if row is not None and row.run_id == run and row.state == "done" and row.verdict is not None:
+                    show(candidate_line(row, self._name(reader, row.task_id)))
+
+    def _task(self, task: TaskRow | None, run: str, show: Show) -> None:
+        if task is None or task.run_id != run:
+            return
+        told = (task.state, task.reason)
+        if self._tasks.get(task.id) != told:
+            self._tasks[task.id] = told
+            show(
+                {
+                    "type": "task",
+                    "id": task.id,
+                    "task_id": row_id(task),
+                    "path": task.path,
+                    "function": task.qualified_name,
+                    "state": task.state,
+                    "reason": task.reason,
+                }
+            )
+
+    def _name(self, reader: SessionReader, task: str) -> str:
+        if task not in self._names:
+            row = reader.task(task)
+            self._names[task] = row_id(row) if row else task
+        return self._names[task]
+
+
+def stage_line(stage: StageRow) -> dict[str, Any]:
+    """Return a stage as a script sees it."""
+    return {
+        "type": "stage",
+        "name": stage.name,
+        "state": stage.state,
+        "done": stage.done,
+        "total": stage.total,
+        "note": stage.note,
+    }
+
+
+def candidate_line(row: CandidateRow, task: str) -> dict[str, Any]:
+    """Return a candidate as a script sees it."""
+    return {
+        "type": "candidate",
+        "id": row.id,
+        "task": row.task_id,
+        "task_id": task,
+        "evaluator": row.evaluator,
+        "control": bool(row.control),
+        "sample": row.sample,
+        "verdict": row.verdict,
+        "reason": row.verdict_reason,
+        "path": row.path_taken,
+        "seconds": row.tested_s,
+        "asked_s": row.asked_s,
+        "tokens": (row.prompt_tokens or 0) + (row.completion_tokens or 0),
+        "cost": row.cost_usd,
+    }
+
+
+class TerminalShow:
+    """Live bars for the stages, pass@1 so far; errors go to standard error."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self.console = Console(highlight=False)
+        self._live = self.console.is_terminal
+        self._progress = Progress(
+            TextColumn("{task.description:<13}"),
+            BarColumn(24),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[note]}", markup=False),
+            console=self.console,
+            disable=not self._live,
+        )
+        self._bars: dict[str, Any] = {}
+        self._verdicts: dict[str, int] = {}
+
+    def start(self) -> None:
+        """Show the bars."""
+        self._progress.start()
+
+    def end(self) -> None:
+        """Leave the bars as they are."""
+        self._progress.stop()
+
+    def __call__(self, event: dict[str, Any]) -> None:
+        """Show one event."""
+        from workbench.text import one_line
+
+        if event["type"] == "error":
+            self.end()
+            print(f"workbench: {event['sentence']}", file=sys.stderr)
+        elif event["type"] == "stage":
+            note = one_line(event["note"] or "", max(20, self.console.width - 66))
+            if not self._live:
+                if event["state"] in ("done", "failed"):
+                    count = f" {event['done']} of {event['total']}" if event["total"] else ""
+                    print(f"{event['name']:<13} {event['state']}{count}  {event['note'] or ''}".rstrip(), flush=True)
+                return
+            if event["name"] not in self._bars:
+                self._bars[event["name"]] = self._progress.add_task(event["name"], total=None, note="")
+            finished = event["state"] == "done"
+            total = event["total"] or (1 if finished else None)
+            done = total if finished and not event["total"] else event["done"]
+            self._progress.update(self._bars[event["name"]], total=total, completed=done, note=note)
+        elif event["type"] == "candidate" and not event["control"]:
+            self._verdicts[event["verdict"]] = self._verdicts.get(event["verdict"], 0) + 1
+            if "candidates" in self._bars:
+                words = " ".join(f"{GLYPHS.get(name, name)} {count}" for name, count in sorted(self._verdicts.items()))
+                self._progress.update(self._bars["candidates"], note=words)
+
+    def table(self, session: Path, run: str, closing: dict[str, Any]) -> None:
+        """Print a line per task and the figures."""
+        from rich.table import Table
+        from rich.text import Text
+
+        with SessionReader(session) as reader:
+            outcome = read_outcome(reader, run)
+            failing = {
+                line.task.id: dict.fromkeys(
+                    test.test_id for one in line.candidates for test in reader.failing_tests(one.id)
+                )
+                for line in outcome.lines[:_MOST_ROWS]
+            }
+        table = Table(box=None, pad_edge=False)
+        for heading in ("file", "function"):
+            table.add_column(heading, overflow="fold")
+        for heading in ("tests", "cover"):
+            table.add_column(heading, justify="right")
+        table.add_column("samples", overflow="fold")
+        for k in outcome.plan.k:
+            table.add_column(f"pass@{k}", justify="right")
+        table.add_column("failing", overflow="ellipsis", no_wrap=True)
+        for line in outcome.lines[:_MOST_ROWS]:
+            cells = "".join(GLYPHS.get(one.verdict or "", "·") for one in line.candidates)
+            values = [line.at(k) for k in outcome.plan.k]
+            tests = list(failing[line.task.id])
+            why = "taken out: " + (line.task.reason or "") if line.task.state == "excluded" else ", ".join(tests)
+            table.add_row(
+                Text(line.task.path),
+                Text(row_id(line.task).partition("::")[2]),
+                str(line.task.tests.count('"') // 2),
+                "" if line.task.coverage is None else f"{line.task.coverage:.0%}",
+                cells,
+                *("–" if value is None else f"{value:.2f}" for value in values),
+                Text(why),
+            )
+        self.console.print(table)
+        if len(outcome.lines) > _MOST_ROWS:
+            self.console.print(f"… and {len(outcome.lines) - _MOST_ROWS} more tasks", style="dim")
+        self.console.print(Text(figures(closing), style="bold"))
+        details = f"docs {closing['docs']} · {closing['evaluator']} · m = {closing['samples']}"
+        self.console.print(Text(f"{details} · {closing['sandbox']} · session: {session}", style="dim"))
+
+
+def figures(closing: dict[str, Any]) -> str:
+    """Return the closing figures as one line."""
+    parts = []
+    for k, value in closing["pass_at_k"].items():
+        bounds = closing["interval"][k]
+        spread = f" [{bounds[0]:.2f}, {bounds[1]:.2f}]" if bounds and value is not None else ""
+        parts.append(f"pass@{k} {'–' if value is None else f'{value:.2f}'}{spread}")
+    parts.append(f"{closing['tasks']} tasks")
+    parts += [f"{GLYPHS.get(name, '')} {name} {count}" for name, count in closing["verdicts"].items()]
+    parts += [f"{name} {value:.2f}" for name, value in closing["controls"].items()]
+    if closing["excluded"]:
+        parts.append(f"{closing['excluded']} taken out")
+    if closing["dropped"]:
+        parts.append("dropped: " + ", ".join(f"{count} {stage}" for stage, count in closing["dropped"].items()))
+    return " · ".join(parts)
+
+
+def watch_regeneration(
+    session: Path, run: str, process: subprocess.Popen[bytes] | None, since: int, as_json: bool
+) -> int:
+    """Follow a run to its end and print its summary.
+
+    Returns:
+        0 when every candidate has a verdict, 1 when something failed, 130 when interrupted.
+    """
+    terminal = None if as_json else TerminalShow()
+    show: Show = print_json if terminal is None else terminal
+    if as_json:
+        print_json({"type": "run", "run": run, "session": str(session)})
+    else:
+        assert terminal is not None
+        terminal.start()
+    interrupted = False
+    state = "interrupted"
+    try:
+        state = follow(session, run, process, show, RegenerationLook(since))
+    except KeyboardInterrupt:
+        interrupted = True
+        stop(session, run)
+    finally:
+        if terminal is not None:
+            terminal.end()
+    closing = summary(session, run)
+    if terminal is None:
+        print_json(closing)
+    elif closing["tasks"] or closing["excluded"]:
+        terminal.table(session, run, closing)
+    if interrupted:
+        done = sum(closing["verdicts"].values())
+        sentence = f"Interrupted: {done} of {closing['candidates']} candidates have their verdict and are kept."
+        print(f"{sentence} Go on with: workbench resume {session}", file=sys.stderr)
+        return 130
+    if state == "done" and not closing["unfinished"] and "error" not in closing["verdicts"]:
+        return 0
+    return 1
