@@ -9,11 +9,32 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 _TEXT_SUFFIXES = {".py", ".toml", ".cfg", ".txt", ".ini", ".in", ".json", ".yaml", ".yml", ".sh", ".pyi", ".pyx", ".mk"}
 _MOST_CHOICES = 40
+_OPENINGS = (" is a", " lets you", " provides", " helps you", " reads", " counts", " shows", " creates", " prints")
+_SUBJECTS = ("It", "You can", "The program", "The library", "This project", "Run it to", "Use it to")
+_VERBS = (
+    "Returns",
+    "Reads",
+    "Prints",
+    "Creates",
+    "Checks",
+    "Counts",
+    "Shows",
+    "Parses",
+    "Converts",
+    "Supports",
+    "Loads",
+)
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]{1,20}(?![\w-])")
+# What a requirements file lists for those who work on the project, not for its users.
+_DEVELOPERS_TOOLS = (
+    *("pytest", "tox", "sphinx", "twine", "mypy", "ruff", "black", "flake8", "wheel", "setuptools", "build", "bump"),
+    *("coverage", "codecov", "pre-commit", "isort", "pylint", "bandit", "vulture", "pydocstyle", "ipython", "mkdocs"),
+)
 _DEFINITION = re.compile(r"^(?:async )?def ([a-zA-Z]\w*)\(|^class ([A-Z]\w*)", re.MULTILINE)
 _REQUIREMENT = re.compile(r"""^\s*["']?([A-Za-z][\w.-]*)(?:\[[\w,-]+\])?\s*(?:[<>=~!]=?[^"'\n]*)?["']?,?\s*$""")
 
@@ -26,9 +47,10 @@ class Knowledge:
         title: Name of the project.
         folders: Folders that it may list.
         files: Files that it may read.
-        scripts: Python files that it may name in a command.
+        scripts: What it may write after ``python `` in a command: a file, or ``-m PACKAGE``.
         names: Functions and classes that it may describe.
         dependencies: Distributions that it may say must be installed.
+        options: Command-line options that it may show.
         may_respond: Whether it may hand in.
         must_respond: Whether it must.
     """
@@ -39,9 +61,9 @@ class Knowledge:
     scripts: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     dependencies: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
     may_respond: bool = True
     must_respond: bool = False
-    extra: dict[str, str] = field(default_factory=dict)
 
 
 def readable(paths: Iterable[str]) -> tuple[str, ...]:
@@ -57,6 +79,17 @@ def defined_names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in found if not name.startswith("_")))
 
 
+def options_in(text: str) -> tuple[str, ...]:
+    """Return the long command-line options that a text names, in their order."""
+    return tuple(dict.fromkeys(_OPTION.findall(text)))
+
+
+def runnable(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return ``-m PACKAGE`` for each package among ``paths`` that can be run as a module."""
+    mains = [PurePosixPath(path) for path in paths if path.endswith("/__main__.py")]
+    return tuple(f"-m {main.parent.name}" for main in mains)
+
+
 def required_distributions(path: str, text: str) -> tuple[str, ...]:
     """Return the distributions that a requirements, ``pyproject.toml`` or ``setup.cfg`` text declares."""
     name = PurePosixPath(path).name
@@ -70,7 +103,8 @@ def required_distributions(path: str, text: str) -> tuple[str, ...]:
         lines = block.group(1).splitlines() if block else []
     else:
         lines = []
-    return tuple(match.group(1) for line in lines if (match := _REQUIREMENT.match(line)))
+    found = (match.group(1) for line in lines if (match := _REQUIREMENT.match(line)))
+    return tuple(name for name in found if not name.lower().startswith(_DEVELOPERS_TOOLS))
 
 
 def literal(text: str) -> str:
@@ -95,22 +129,21 @@ def _readme(knowledge: Knowledge) -> list[str]:
     package = choice(knowledge.dependencies) if knowledge.dependencies else "[a-z] [a-z0-9-]{2,14}"
     needs_install = knowledge.dependencies or not knowledge.scripts
     install = f'"pip install " {package}' if needs_install else _in_json("pip install .")
+    option = choice(knowledge.options) if knowledge.options else '"--help"'
     described = [f"{_in_json(f'- `{name}`: ')} line" for name in knowledge.names[:6]]
     reference = f" {_in_json(chr(10))} ".join(described) if described else 'bullet "\\\\n" bullet'
     return [
-        # Words and single separators only: free punctuation invites a small model to loop.
-        "name ::= [A-Za-z] [A-Za-z0-9_']{0,14}",
-        'gap ::= " " | ", "',
-        'sentence ::= [A-Z] [a-z]{1,12} (gap name){5,24} "."',
-        'line ::= [A-Z] [a-z]{1,12} (gap name){2,12} "."',
+        # Plain lower-case words after a choice of openings: free punctuation, digits and capitals make so small a model loop.
+        'words ::= (" " | ", ") [a-z]{1,14}',
+        f'first ::= {_in_json(title)} {choice(_OPENINGS)} words{{4,20}} "."',
+        f'sentence ::= {choice(_SUBJECTS)} words{{4,20}} "."',
+        f'line ::= {choice(_VERBS)} words{{2,12}} "."',
         'bullet ::= "- " line',
         f"install ::= {install}",
-        # A word is an option or a plain name: free characters invite endless punctuation.
-        'word ::= " " ("--" [a-z] [a-z-]{1,10} | [a-z0-9] [a-z0-9._]{0,14})',
-        f'command ::= "python " {script} word{{0,3}}',
+        f'command ::= "python " {script} (" " {option}){{0,2}}',
         "readme ::= "
         + _in_json(f"# {title}\n\n")
-        + ' sentence " " sentence '
+        + ' first " " sentence '
         + _in_json("\n\n## Features\n\n")
         + ' bullet "\\\\n" bullet "\\\\n" bullet '
         + _in_json("\n\n## Installation\n\n```bash\n")
@@ -126,7 +159,7 @@ def _readme(knowledge: Knowledge) -> list[str]:
         + literal('{"@context": "https://schema.org", "@type": "SoftwareSourceCode", "name": ')
         + f" {literal(json.dumps(title, ensure_ascii=False))} "
         + literal(', "description": "')
-        + " sentence "
+        + " first "
         + literal('", "programmingLanguage": "Python"}'),
     ]
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.agents.constrained import Knowledge, defined_names, grammar, readable, required_distributions
+from workbench.agents.constrained import (
+    Knowledge,
+    defined_names,
+    grammar,
+    options_in,
+    readable,
+    required_distributions,
+    runnable,
+)
 from workbench.agents.desk import Conversation, Desk, OutOfSteps
 from workbench.agents.protocol import SYSTEM, Submission, first_message
 
@@ -16,10 +24,12 @@ _ENOUGH_FILES = 3  # a small model's window holds no more beside the conversatio
 def known_to(desk: Desk, *, may_respond: bool = True, must_respond: bool = False) -> Knowledge:
     """Return what the agent at ``desk`` has seen, for the shape of a small model's next answer."""
     names: list[str] = []
+    options: list[str] = []
     dependencies: list[str] = []
     for path, text in desk.texts.items():
         if is_source(path):
             names.extend(defined_names(text))
+            options.extend(options_in(text))
         dependencies.extend(required_distributions(path, text))
     folders = [path.rstrip("/") for path in desk.listed if path.endswith("/")]
     scripts = [path for path in desk.read if is_source(path)] or [p for p in readable(desk.listed) if is_source(p)]
@@ -27,9 +37,10 @@ def known_to(desk: Desk, *, may_respond: bool = True, must_respond: bool = False
         title=desk.assignment.name,
         folders=tuple(folder for folder in folders if folder not in desk.listed_folders),
         files=tuple(path for path in readable(desk.listed) if path not in desk.read),
-        scripts=tuple(dict.fromkeys(scripts)),
+        scripts=runnable(desk.listed) or tuple(dict.fromkeys(scripts)),
         names=tuple(dict.fromkeys(names)),
         dependencies=tuple(dict.fromkeys(dependencies)),
+        options=tuple(dict.fromkeys(options))[:12],
         may_respond=may_respond,
         must_respond=must_respond,
     )

@@ -100,7 +100,7 @@ def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple
             extra["grammar"] = request.grammar
         if request.purpose == "agent":
             # Prose from a model this small repeats whole sentences; DRY sampling makes that improbable, code is spared.
-            extra |= {"dry_multiplier": 0.8, "dry_allowed_length": 3}
+            extra |= {"dry_multiplier": 0.8, "dry_allowed_length": 6}
     else:
         for name in list(wanted):
             if not _takes(target.model, bool(target.base_url), name, _kept(wanted[name])):
