@@ -48,11 +48,12 @@ class BuildingList(RowList):
         self.stages, self.dropped = tuple(stages), list(dropped)
         rows: list[StageRow | DroppedRow | str] = [*stages]
         if dropped:
-            counts = Counter(row.stage for row in dropped)
+            counts = Counter(entry.stage for entry in dropped)
             by_stage = " · ".join(f"{one_line(stage, 20)} {count:,}" for stage, count in counts.most_common())
             rows += ["", f"Dropped {plural(len(dropped), 'function')}: {by_stage}"]
             order = {stage: place for place, stage in enumerate(counts)}
-            rows += sorted(dropped, key=lambda entry: order[entry.stage])
+            by_place: list[DroppedRow] = sorted(dropped, key=lambda entry: order[entry.stage])
+            rows += by_place
         elif empty:
             rows += ["", empty]
         self._rows = rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 from workbench.app.regeneration.sample_content import Sample, load_sample
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import FailingTestRow
 
+_ERROR = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt|Warning)\b")
 _TRACEBACK = 40_000  # bytes of one traceback
 _MESSAGE = 4_000  # characters of one message
 _TESTS = 200  # tests whose tracebacks are laid out
@@ -71,7 +73,8 @@ def _traceback(reader: SessionReader, digest: str | None) -> str:
 
 def _of_traceback(line: str) -> Line:
     text = f"  {line}"
-    style = "bad" if line.startswith("E") else "strong" if line.startswith(">") else ""
+    wrong = line.startswith("E ") or _ERROR.match(line)
+    style = "bad" if wrong else "strong" if line.startswith(">") else ""
     return Line(text, ((0, len(text), style),) if style else (), indent=4)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.app.regeneration.lines import KS
-from workbench.app.regeneration.wording import duration, plural
+from workbench.app.regeneration.wording import duration, pace, plural
 from workbench.app.trajectory.loading import GLYPHS, money
 from workbench.session.rows import RunRow, StageRow
 from workbench.text import one_line
@@ -17,9 +17,10 @@ from workbench.text import one_line
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
-RATE_SECONDS = 20.0
-"""The rate is that of the last so many seconds."""
-_POINTS = 12  # bars of the development
+RATE_SECONDS = (10.0, 120.0)
+"""The rate is that of the last so many seconds; the longer time counts where little is done in the shorter."""
+_ENOUGH = 20
+_POINTS = 8  # bars of the development
 _SAMPLES = "candidates WHERE task_id IN (SELECT id FROM tasks WHERE run_id = ?)"
 
 
@@ -176,11 +177,14 @@ def _rate(reader: SessionReader, run_id: str, evaluator: str, now: float, begun:
     """Return samples per second over the last seconds, or since the first one if that is later."""
     if begun is None:
         return 0.0
-    since = max(now - RATE_SECONDS, begun)
-    count = reader.query(
-        f"SELECT count(*) FROM {_SAMPLES} AND evaluator = ? AND control = 0 AND verdict IS NOT NULL AND at >= ?",
-        (run_id, evaluator, since),
-    )[0][0]
+    for seconds in RATE_SECONDS:
+        since = max(now - seconds, begun)
+        count = reader.query(
+            f"SELECT count(*) FROM {_SAMPLES} AND evaluator = ? AND control = 0 AND verdict IS NOT NULL AND at >= ?",
+            (run_id, evaluator, since),
+        )[0][0]
+        if count >= _ENOUGH:
+            break
     return float(count / max(now - since, 0.5))
 
 
@@ -202,7 +206,7 @@ def _controls(reader: SessionReader, run_id: str, tasks: int) -> tuple[Control, 
 
 
 def _development(reader: SessionReader, run_id: str, evaluator: str) -> tuple[float, ...]:
-    """Return the share of passed samples after each twelfth of those that are decided."""
+    """Return the share of passed samples after each eighth of those that are decided."""
     rows = reader.query(
         f"SELECT count(*), sum(passed) FROM (SELECT verdict = 'passed' AS passed, ntile({_POINTS}) OVER (ORDER BY at) AS part "
         f"FROM {_SAMPLES} AND evaluator = ? AND control = 0 AND verdict IS NOT NULL AND verdict != 'error') "
@@ -239,17 +243,29 @@ def model_name(model: str) -> str:
     return one_line(model.rpartition("/")[2] or model, 40)
 
 
-def header(view: RunView) -> str:
-    """Return the sentence of the header: what is regenerated from which docs by which model, how far, what it cost."""
+def header(view: RunView, room: int = 400) -> str:
+    """Return the sentence of the header: what is regenerated from which docs by which model, how far, what it cost.
+
+    Where the ``room`` in cells is short, what the table tells as well goes first.
+    """
     docs = view.plan.get("docs")
-    parts = [f"regenerate {source_of(view)}"]
-    parts += [f"docs {one_line(docs, 30)}"] if isinstance(docs, str) and docs else []
-    parts += [model_name(view.evaluator)] if view.evaluator else []
-    parts += [f"m = {view.samples}"] if view.samples else []
-    parts.append(progress(view))
-    if view.spend_usd:
-        parts.append(money(view.spend_usd))
-    return " · ".join(parts)
+    source, model = source_of(view), model_name(view.evaluator) if view.evaluator else ""
+    parts = {
+        "source": f"regenerate {source}",
+        "docs": f"docs {one_line(docs, 30)}" if isinstance(docs, str) and docs else "",
+        "model": model,
+        "samples": f"m = {view.samples}" if view.samples else "",
+        "progress": progress(view),
+        "spend": money(view.spend_usd) if view.spend_usd else "",
+    }
+    for name, shorter in (("samples", ""), ("source", source), ("docs", ""), ("model", ""), ("source", "")):
+        if len(_sentence(parts)) > room:
+            parts[name] = shorter
+    return _sentence(parts)
+
+
+def _sentence(parts: Mapping[str, str]) -> str:
+    return " · ".join(part for part in parts.values() if part)
 
 
 def progress(view: RunView) -> str:
@@ -265,7 +281,7 @@ def progress(view: RunView) -> str:
         if not view.rate:
             return f"{glyph} {of}"
         left = (view.total - view.decided) / view.rate
-        return f"{glyph} {of} · {view.rate:.1f}/s · {duration(left)} left"
+        return f"{glyph} {of} · {pace(view.rate)} · {duration(left)} left"
     if view.state == "interrupted":
         return (
             f"{glyph} interrupted at {of} — press u to resume"

@@ -12,6 +12,7 @@ from workbench.app.regeneration.task_table import TaskTable
 from workbench.app.regeneration.wording import plural
 from workbench.app.trajectory.panes import Pane
 from workbench.session.rows import DroppedRow
+from workbench.text import one_line
 
 
 class TasksPane(Pane):
@@ -40,6 +41,7 @@ class TasksPane(Pane):
         else:
             title = f"Tasks {shown:,} of {known:,} · {filters.TITLES.get(table.filter, table.filter)}"
             hidden = known - shown
+        title += f" · {one_line(table.only_path, 60)}" if table.only_path else ""
         parts = [f"{hidden:,} filtered away"] if hidden else []
         parts += [f"{view.excluded:,} taken out"] if view.excluded else []
         parts += [f"{view.dropped:,} dropped · D"] if view.dropped else []

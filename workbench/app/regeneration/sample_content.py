@@ -134,11 +134,15 @@ def _diff(reader: SessionReader, sample: Sample, limit: int) -> Document:
     if cut:
         lines += [Line(""), Line(cut, ((0, len(cut), "notice"),))]
     text = "\n".join(line.text for line in lines)
-    return Document((*_notes(candidate), *lines), text, cut)
+    return Document(tuple(lines), text, cut)
 
 
 def _lines(reader: SessionReader, digest: str) -> list[str]:
-    return prepared(reader.text(digest, COMPARED)).strip("\n").split("\n")
+    """Return the lines of a body without the indentation of its first: models indent as they like, splicing corrects it."""
+    lines = prepared(reader.text(digest, COMPARED)).strip("\n").split("\n")
+    first = next((line for line in lines if line.strip()), "")
+    margin = len(first) - len(first.lstrip(" "))
+    return [line[min(margin, len(line) - len(line.lstrip(" "))) :] for line in lines]
 
 
 def _changes(before: list[str], after: list[str], first: int) -> Iterator[Line]:
@@ -183,7 +187,7 @@ def _notes(candidate: CandidateRow) -> tuple[Line, ...]:
     """What extraction repaired, above the body that came of it."""
     if not candidate.notes or candidate.notes in {"[]", "{}"}:
         return ()
-    text = one_line(f"taken out of the answer: {candidate.notes.strip('[]').replace(chr(34), '')}", 400)
+    text = one_line(f"extraction: {candidate.notes.strip('[]').replace(chr(34), '')}", 400)
     return (Line(text, ((0, len(text), "notice"),), indent=2), Line(""))
 
 

@@ -49,6 +49,7 @@ class TaskTable(RowList):
         self._at: dict[str, int] = {}
         self._samples = 0
         self._widths = (0, 0)
+        self.only_path = ""  # of all tasks, where it needs no column
 
     # -- what is in it
 
@@ -106,8 +107,10 @@ class TaskTable(RowList):
 
     def _measure(self) -> None:
         self._samples = max((len(line.cells) for line in self.lines), default=0)
+        paths = {line.path for line in self.lines}
+        self.only_path = next(iter(paths)) if len(paths) == 1 else ""
         self._widths = (
-            min(26, max((len(line.path) for line in self.lines), default=4)),
+            min(26, max(map(len, paths))) if len(paths) > 1 else 0,
             min(34, max((len(line.name) for line in self.lines), default=8)),
         )
 
@@ -145,7 +148,7 @@ class TaskTable(RowList):
 
     def heading(self) -> str:
         """Return the heading of the columns for the present width."""
-        width = self.scrollable_content_region.width
+        width = self.text_width
         at = [f"pass@{k}" for k in self.ks]
         parts = self._columns(width, "file", "function", "tests", "cover", [("samples", "")], at, "failing first")
         return "".join(text for text, _ in parts)
@@ -182,7 +185,7 @@ class TaskTable(RowList):
         return max(7, min(self._samples, max(10, width // 4)))
 
     def _cells(self, line: TaskLine, here: bool) -> list[Part]:
-        if len(line.cells) > self._room_for_samples(self.scrollable_content_region.width):
+        if len(line.cells) > self._room_for_samples(self.text_width):
             passed = f"{line.passed}/{len(line.cells)} {VERDICTS['passed']}"
             return [(passed, "passed" if line.passed else "failed")]
         return [
@@ -211,12 +214,12 @@ class TaskTable(RowList):
         file_width, name_width = self._widths
         if width < 90:
             file_width = 0
-        used += file_width + 1 if file_width else 0
+        used += file_width + 2 if file_width else 0
         name_width = max(12, min(name_width + 2, width - used - (18 if width >= 70 else 0)))
         failing_width = width - used - name_width - 3
         parts: list[Part] = [(" ", "")]
         if file_width:
-            parts += [(_from_the_right(path, file_width), "dim"), (" ", "")]
+            parts += [(_from_the_right(path, file_width), "dim"), ("  ", "")]
         parts += [(fit(name, name_width), "strong"), (fit(tests, 6, right=True), "")]
         if with_cover:
             parts.append((fit(cover, 7, right=True), ""))
@@ -234,7 +237,7 @@ class TaskTable(RowList):
         if 0 <= row < self.row_count():
             x = 0
             line = self.lines[self.shown[row]]
-            parts = self.parts_of(row, self.scrollable_content_region.width)
+            parts = self.parts_of(row, self.text_width)
             first = next((n for n, (_, style) in enumerate(parts) if style in _CELL_STYLES), len(parts))
             for number, (text, _) in enumerate(parts):
                 if number - first >= len(line.cells):

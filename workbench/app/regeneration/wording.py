@@ -64,6 +64,11 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
+def pace(per_second: float) -> str:
+    """Return a rate for reading: ``4.2/s``, ``7/min``."""
+    return f"{per_second:.1f}/s" if per_second >= 0.95 else f"{max(1, round(60 * per_second))}/min"
+
+
 def took(seconds: float | None) -> str:
     """Return how long a test took, with the digits that matter."""
     if seconds is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.markup import escape
-from textual import work
+from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
@@ -55,8 +55,7 @@ class RegenerationScreen(ModeScreen):
     CSS_PATH = "../styles/regeneration.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("u", "resume", "resume", id="regeneration.resume"),
-        Binding("n", "hit(1)", "next hit", id="regeneration.next-hit"),
-        Binding("N", "hit(-1)", "Previous hit", id="regeneration.previous-hit", show=False),
+        Binding("tab", "next_pane(1)", "next pane", id="pane.next", show=False),
         Binding("r", "rerun_task", "rerun task", id="regeneration.rerun-task"),
         Binding("R", "rerun_failed", "rerun failed", id="regeneration.rerun-failed"),
         Binding("plus", "add_samples", "5 more samples", key_display="+", id="regeneration.samples"),
@@ -64,6 +63,8 @@ class RegenerationScreen(ModeScreen):
         Binding("F", "filter(-1)", "Previous filter", id="regeneration.previous-filter", show=False),
         Binding("c", "cancel", "cancel", id="regeneration.cancel"),
         Binding("d", "docs", "docs", id="regeneration.docs"),
+        Binding("n", "hit(1)", "next hit", id="regeneration.next-hit"),
+        Binding("N", "hit(-1)", "Previous hit", id="regeneration.previous-hit", show=False),
         Binding("n", "new", "new run", id="regeneration.new"),
         Binding("slash", "search", "search", key_display="/", id="regeneration.search"),
         Binding("D", "dropped", "stages, dropped", id="regeneration.dropped"),
@@ -325,7 +326,7 @@ class RegenerationScreen(ModeScreen):
     def _apply(self, view: RunView, dropped: list[DroppedRow]) -> None:
         """Show how the run stands; its lines are in the table already."""
         self.view = view
-        self.set_status(escape(one_line(loading.header(view), 400)))
+        self._show_header()
         self._show_trouble(loading.trouble(view))
         self.query_one(FiguresLine).view = view
         building = view.building or self._dropped_asked or not view.tasks
@@ -347,6 +348,14 @@ class RegenerationScreen(ModeScreen):
         self._show_sample()
         self._figures_soon()
         self.refresh_bindings()
+
+    def _show_header(self) -> None:
+        if self.view is not None:
+            self.set_status(escape(one_line(loading.header(self.view, self.size.width - 2), 400)))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fit the header; Textual calls the frame's own handler as well."""
+        self._show_header()
 
     def _figures_soon(self) -> None:
         if self._whole and not self._figures_due:
