@@ -78,6 +78,7 @@ class CasesScreen(ModeScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("o", "open_repository", "open repository", id="cases.open"),
+        Binding("t", "test_docs", "test docs by regeneration", id="cases.test-docs"),
         Binding("escape", "back", "back", id="cases.back"),
     ]
 
@@ -433,6 +434,14 @@ class CasesScreen(ModeScreen):
         chosen = self.case_list.chosen
         if chosen:
             await self.workbench.ask_and_run([(entry.key, entry.case.name) for entry in chosen])
+
+    @work
+    async def action_test_docs(self) -> None:
+        """Ask how to regenerate the case under the cursor from its documentation, and start."""
+        from workbench.app.regeneration.starting import ask_and_start
+
+        if self.case_list.entry is not None:
+            await ask_and_start(self.workbench, self.case_list.entry.key)
 
     @work
     async def action_open_repository(self) -> None:
