@@ -70,6 +70,12 @@ def workspace(tmp_path: Path) -> Workspace:
     return make_workspace(tmp_path / "repository")
 
 
+@pytest.fixture(scope="session")
+def tiny_workspace() -> Callable[[Path], Workspace]:
+    """Make the tiny repository in a folder."""
+    return make_workspace
+
+
 @pytest.fixture(scope="module")
 def bubblewrap() -> Backend:
     return usable(Bubblewrap())

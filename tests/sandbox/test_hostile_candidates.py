@@ -23,7 +23,7 @@ SHORT = Limits(seconds=3, memory_mb=256, processes=48, disk_mb=64, file_mb=16)
 
 def candidate(body: str) -> bytes:
     lines = "\n".join("    " + line for line in body.splitlines())
-    return f'def total(numbers):\n    """Return the sum of the numbers; 0 for none."""\n{lines}\n'.encode()
+    return f'"""Sums."""\n\n\ndef total(numbers):\n    """Return the sum of the numbers; 0 for none."""\n{lines}\n'.encode()
 
 
 def job(body: str, route: Route = Route.AUTO) -> Job:
@@ -184,6 +184,7 @@ async def test_hostile_candidate_never_passes_and_never_harms_the_next(shared_bo
     assert report.verdict in right, (report.verdict, report.reason, report.detail)
     following = await shared_box.run(job(RIGHT))
     assert following.verdict is Verdict.PASSED, (following.reason, following.detail, following.failing)
+    assert following.route is Route.HOT, following.slower
 
 
 @pytest.mark.parametrize(

@@ -39,9 +39,10 @@ def job(source: str | bytes, route: Route = Route.AUTO, tests: tuple[str, ...] =
     return Job("candidate", tests, "sums.py", content, LIMITS, route, ("total", 1))
 
 
-RIGHT = "def total(numbers):\n    return sum(numbers)\n"
-STUB = "def total(numbers):\n    pass\n"
-NEAR = "def total(numbers):\n    return sum(numbers[1:]) + (numbers[0] if numbers else 0)\n"
+HEAD = '"""Sums."""\n\n\ndef total(numbers):\n    """Return the sum of the numbers; 0 for none."""\n'
+RIGHT = HEAD + "    return sum(numbers)\n"
+STUB = HEAD + "    pass\n"
+NEAR = HEAD + "    return sum(numbers[1:]) + (numbers[0] if numbers else 0)\n"
 
 
 @pytest.mark.parametrize("route", [Route.AUTO, Route.WARM, Route.COLD])
@@ -50,6 +51,7 @@ async def test_original_passes_and_stub_fails(any_box: Pool, workspace: Workspac
     passed = await any_box.run(job(original, route))
     assert (passed.verdict, passed.reason, passed.failing) == (Verdict.PASSED, Reason.NONE, ())
     assert [test.id for test in passed.tests] == list(TESTS)
+    assert passed.route is (Route.HOT if route is Route.AUTO else route), passed.slower
     assert passed.backend == any_box.workers[0].backend.name
     failed = await any_box.run(job(STUB, route))
     assert (failed.verdict, failed.reason) == (Verdict.FAILED, Reason.TESTS_FAILED)
@@ -94,9 +96,7 @@ async def test_only_required_tests_run(box: Pool) -> None:
 
 async def test_timeout_names_the_test_and_costs_little_more_than_its_limit(box: Pool) -> None:
     await box.run(job(RIGHT))
-    hang = replace(
-        job("def total(numbers):\n    while numbers: pass\n    return 0\n"), limits=replace(LIMITS, seconds=2)
-    )
+    hang = replace(job(HEAD + "    while numbers: pass\n    return 0\n"), limits=replace(LIMITS, seconds=2))
     report = await box.run(hang)
     assert report.verdict is Verdict.TIMEOUT
     assert "test_total[two]" in report.detail
@@ -137,13 +137,16 @@ async def test_the_installed_copy_is_noticed(bubblewrap, workspace: Workspace, t
 
 async def test_same_size_rewrites_never_run_stale_bytecode(box: Pool) -> None:
     await box.run(Job("suite", limits=LIMITS))
-    sources = [f"def total(numbers):\n    return sum(numbers) + {n}\n" for n in (0, 1, 0, 2, 0)]
+    sources = [f"{HEAD}    return sum(numbers) + {n}\n" for n in (0, 1, 0, 2, 0)]
     verdicts = [(await box.run(job(source, Route.WARM))).verdict for source in sources]
     assert verdicts == [Verdict.PASSED, Verdict.FAILED, Verdict.PASSED, Verdict.FAILED, Verdict.PASSED]
 
 
 async def test_a_thread_that_outlives_the_tests_does_not_change_the_verdict(box: Pool) -> None:
-    body = "import threading\ndef total(numbers):\n    threading.Thread(target=threading.Event().wait).start()\n    return sum(numbers)\n"
+    body = (
+        HEAD
+        + "    import threading\n    threading.Thread(target=threading.Event().wait).start()\n    return sum(numbers)\n"
+    )
     for route in (Route.AUTO, Route.WARM, Route.COLD):
         assert (await box.run(job(body, route))).verdict is Verdict.PASSED
 
@@ -181,7 +184,7 @@ async def test_two_workers_share_the_work(bubblewrap, workspace: Workspace) -> N
 
 
 async def test_a_cancelled_job_leaves_no_process_and_the_worker_goes_on(box: Pool) -> None:
-    task = asyncio.create_task(box.run(job("def total(numbers):\n    while True: pass\n")))
+    task = asyncio.create_task(box.run(job(HEAD + "    while True: pass\n")))
     worker = box.workers[0]
     while worker.starts == 0:
         await asyncio.sleep(0.01)

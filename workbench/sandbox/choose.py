@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from workbench.sandbox.backend import Backend
 from workbench.sandbox.bubblewrap import Bubblewrap
+from workbench.sandbox.docker import Docker
 from workbench.sandbox.errors import SandboxUnavailable
 from workbench.sandbox.process import PlainProcess
 
@@ -20,8 +21,8 @@ class BackendStatus:
 
 
 def backends() -> tuple[Backend, ...]:
-    """Return one of each, strongest first."""
-    return (Bubblewrap(), PlainProcess())
+    """Return one of each, strongest first: bubblewrap has no engine with root's rights behind it, docker has one."""
+    return (Bubblewrap(), Docker(), PlainProcess())
 
 
 def available_backends() -> tuple[BackendStatus, ...]:

@@ -37,6 +37,7 @@ class Worker:
         self.starts = 0
         self.ready: dict[str, Any] = {}
         self._channel: Channel | None = None
+        self._kills = 0
 
     async def run(self, job: Job) -> Report:
         """Test one candidate.
@@ -65,10 +66,9 @@ class Worker:
             await self._start()
         channel = self._channel
         assert channel is not None
-        kills = channel.memory_kills()
         answer = await self._ask({"op": "run", "job": job.to_json()}, job.limits.seconds + _GRACE_SECONDS)
-        killed = channel.memory_kills() > kills
         if answer is None:
+            killed = await asyncio.to_thread(channel.memory_kills) > self._kills
             await self.close()
             if killed:
                 detail = "It used more memory than allowed, and the kernel ended the sandbox."
@@ -77,9 +77,14 @@ class Worker:
         if answer.get("restart"):
             await self.close()
         report = Report.from_json(answer)
-        if killed and report.reason in (Reason.SIGNAL, Reason.EARLY_EXIT, Reason.TESTS_FAILED):
+        if report.reason not in (Reason.SIGNAL, Reason.EARLY_EXIT, Reason.TESTS_FAILED):
+            return report
+        kills = await asyncio.to_thread(channel.memory_kills)
+        if kills > self._kills:
+            self._kills = kills
             detail = "It used more memory than allowed, and the kernel ended it."
             report = replace(report, verdict=Verdict.CRASHED, reason=Reason.OUT_OF_MEMORY, detail=detail)
+            await self.close()  # not every back end can count a second time
         return report
 
     async def _ask(self, message: dict[str, Any], seconds: float) -> dict[str, Any] | None:
@@ -106,6 +111,7 @@ class Worker:
             Launch(workspace.python, workspace.mounts, self.limits, variables)
         )
         self.starts += 1
+        self._kills = 0
         layout = channel.layout
         variables["PATH"] = f"{layout.metadata}/bin:{variables['PATH']}"
         variables |= {"HOME": layout.home, "TMPDIR": layout.temporary, **dict(workspace.variables)}
