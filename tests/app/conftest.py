@@ -137,7 +137,7 @@ async def running(
 ) -> AsyncIterator[Person]:
     """Run the app without a terminal."""
     app = WorkbenchApp(session, settings or Settings(), warm_engine=False)
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=size, notifications=True) as pilot:
         await pilot.pause()
         yield Person(app, pilot)
 

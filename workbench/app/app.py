@@ -246,6 +246,9 @@ class WorkbenchApp(App[int]):
         """Put the new session in the place of the old one."""
         from workbench.app.feed import SessionFeed
 
+        if not self.screen_stack:  # the user left while the file was being opened
+            message.reader.close()
+            return
         before, self.reader = self.reader, message.reader
         self.session_path = message.reader.path
         self.selected_trial = None
@@ -279,7 +282,7 @@ class WorkbenchApp(App[int]):
 
     def on_session_changed(self, message: SessionChanged) -> None:
         """Hand a batch of changes to the modes."""
-        if message.reader is self.reader:
+        if message.reader is self.reader and self.screen_stack:
             self.session_changed.publish(message.changes)
             if any(change.kind in {"run", "trial", "candidate", "task"} for change in message.changes):
                 self._gather(message.reader)
@@ -303,7 +306,7 @@ class WorkbenchApp(App[int]):
 
     def on_facts_gathered(self, message: FactsGathered) -> None:
         """Tell the headers how the session stands."""
-        if message.reader is self.reader:
+        if message.reader is self.reader and self.screen_stack:
             self.facts = message.facts
             self.facts_changed.publish(self.facts_sentence)
             self.refresh_bindings()
@@ -352,6 +355,8 @@ class WorkbenchApp(App[int]):
     def on_run_begun(self, message: RunBegun) -> None:
         """Show the first trial of the run as it goes."""
         begun = message.begun
+        if not self.screen_stack:
+            return  # the run goes on without us
         if begun.trial is None:
             self.notify("The run has no trials.", severity="warning")
             return

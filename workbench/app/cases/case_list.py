@@ -87,8 +87,8 @@ class CaseList(RowList):
             return [("    " + fit(about.strip(" ·"), width - 5), "dim")]
         mark = "■ " if row.key in self.marked else "  "
         right = self._right(row)
-        room = width - 3 - len(mark) - sum(len(text) for text, _ in right)
-        return [(" ", ""), (mark, "marked"), (fit(row.case.name, room), ""), (" ", ""), *right, (" ", "")]
+        room = width - 2 - len(mark) - sum(len(text) for text, _ in right)
+        return [(" ", ""), (mark, "marked"), (fit(row.case.name, room), ""), (" ", ""), *right]
 
     def _right(self, entry: CaseEntry) -> list[Part]:
         scores = self.scores.get(entry.key, ())

@@ -53,13 +53,13 @@ class RepositoryTree(RowList):
         lead = " " + "  " * depth + (("▾ " if node.path in self._open else "▸ ") if node.folder else "  ")
         right = "" if node.folder else f"{node.size:,}"
         note = " hidden" if node.hidden and width >= 34 else " ×" if node.hidden else ""
-        room = max(4, width - len(lead) - len(right) - len(note) - 2)
+        room = max(4, width - len(lead) - len(right) - len(note) - 1)
         name = fit(one_line(node.name, 200) + ("/" if node.folder else ""), room)
         return [
             (lead, "dim"),
             (name, "hidden" if node.hidden else ""),
             (note, "hidden"),
-            (" " + right + " ", "dim"),
+            (" " + right, "dim"),
         ]
 
     def _toggle(self, index: int, opened: bool) -> None:
@@ -154,5 +154,5 @@ class Outline(RowList):
         lead = " " + "  " * item.depth
         line = str(item.start_line)
         text = one_line(item.signature or item.name, 300).removeprefix("def ").removeprefix("class ")
-        room = max(4, width - len(lead) - 2 - len(line) - 2)
-        return [(lead, ""), (glyph, "group"), (fit(text, room), ""), (f" {line} ", "dim")]
+        room = max(4, width - len(lead) - 2 - len(line) - 1)
+        return [(lead, ""), (glyph, "group"), (fit(text, room), ""), (f" {line}", "dim")]

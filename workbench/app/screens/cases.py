@@ -320,6 +320,8 @@ class CasesScreen(ModeScreen):
         else:
             self._tell_files("")
             self.file_tree.show(repository)
+            if self.focused is None and self.current_pane is self.query_one("#files"):
+                self.file_tree.focus()
             count, hidden = len(repository.snapshot.files), repository.hidden
             entry = self._entry(message.key)
             name = entry.case.name if entry is not None else ""

@@ -10,7 +10,7 @@ from rich.markup import escape
 from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container
+from textual.containers import Container, Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -117,8 +117,7 @@ class RegenerationScreen(ModeScreen):
     def compose(self) -> ComposeResult:
         """Compose the frame, the figures and the line that asks."""
         yield from super().compose()
-        yield FiguresLine()
-        yield Static("", id="trouble", markup=False)
+        yield Vertical(FiguresLine(), Static("", id="trouble", markup=False), id="head")
         yield Static("", id="remark", markup=False)
         yield PromptLine()
 

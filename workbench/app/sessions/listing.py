@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -51,9 +52,11 @@ def _in_folder(folder: Path, *, example: bool) -> list[SessionEntry]:
 def _entry(path: Path, *, example: bool) -> SessionEntry | None:
     try:
         status = path.stat()
-        # What was written last may still be in the file beside it.
-        wal = Path(f"{path}-wal")
-        newest = max(status.st_mtime, wal.stat().st_mtime) if wal.exists() else status.st_mtime
+        newest = status.st_mtime
+        with contextlib.suppress(OSError):
+            # What was written last may still be in the file beside it; an empty one only says that somebody reads.
+            log = Path(f"{path}-wal").stat()
+            newest = max(newest, log.st_mtime) if log.st_size else newest
     except OSError:
         return None
     return SessionEntry(path, example, newest, status.st_size)

@@ -68,13 +68,17 @@ class SessionTable(RowList):
             else (("age", 7), ("trials", 7))
         )
         state_width = 16
-        name_width = max(8, width - 3 - state_width - sum(size + 1 for _, size in columns))
+        room = width - 3 - state_width - sum(size + 1 for _, size in columns)
+        # As wide as the longest name, so that its state stands beside it; what is left tells the models.
+        name_width = max(8, min(room, max([30, *(len(_name(entry)) + 2 for entry in self.entries)])))
+        left = room - name_width - 2
         if index == 0:
             head = fit("name", name_width) + " " + fit("state", state_width)
             head += "".join(" " + fit(title, size, right=True) for title, size in columns)
+            head += "  " + fit("models", left) if left > 8 else ""
             return [(f" {head} ", "dim")]
         entry = self.entries[index - 1]
-        name = entry.path.stem + (" (example)" if entry.example else "")
+        name = _name(entry)
         if entry.path == self.open_path:
             name = "● " + name
         lead: list[Part] = [(" " + fit(name, name_width) + " ", "")]
@@ -96,7 +100,12 @@ class SessionTable(RowList):
             "size": size_text(entry.size),
         }
         numbers = "".join(" " + fit(values[title], size, right=True) for title, size in columns)
-        return [*lead, (fit(word, state_width), style), (numbers + " ", "")]
+        models = "  " + fit(", ".join(facts.models), left) if left > 8 else ""
+        return [*lead, (fit(word, state_width), style), (numbers, ""), (models, "dim")]
+
+
+def _name(entry: SessionEntry) -> str:
+    return entry.path.stem + (" (example)" if entry.example else "")
 
 
 def _progress(done: int, total: int) -> str:

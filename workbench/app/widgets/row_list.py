@@ -21,7 +21,7 @@ class RowList(Painted):
     COMPONENT_CLASSES: ClassVar[set[str]] = Painted.COMPONENT_CLASSES | {f"row--{name}" for name in _OWN_STYLES}
     DEFAULT_CSS = """
     RowList {
-        background: $background; height: 1fr; scrollbar-size-vertical: 1;
+        background: $background; height: 1fr;
         & > .row--passed { color: $verdict-passed; }
         & > .row--failed { color: $verdict-failed; }
         & > .row--waiting { color: $verdict-waiting; }

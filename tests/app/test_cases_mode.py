@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from workbench import paths
+from workbench.app.cases.listing import last_scores
+from workbench.app.runs import begin, new_session
+from workbench.engine.plan import DocumentPlan
+from workbench.session import SessionReader
+
+SIZES = [(80, 24), (120, 40), (200, 60)]
+
+
+def steady(text: str) -> str:
+    """Return a screen without what differs from day to day."""
+    return re.sub(r"\d{4}-\d\d-\d\d", "YYYY-MM-DD", text)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_the_first_screen(start, make_session, snapshot, size: tuple[int, int]) -> None:
+    make_session("demo", ("word_counter", "countdown_timer"), ("white", "planner", "single-file", "no-exploration"))
+    async with start(size=size) as person:
+        await person.sees("word_counter", "▇▄▂▁", "82", "pyproject.toml", "$0.021")
+        await person.press("j", "j")
+        await person.sees("word_counter.py", "text processing" if size[0] == 80 else "Like Unix wc")
+        assert steady(person.screen_text) == snapshot
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_a_file_with_its_outline(start, snapshot, size: tuple[int, int]) -> None:
+    async with start(size=size) as person:
+        await person.sees("word_counter")
+        await person.press("j", "j")
+        await person.sees("word_counter.py")
+        await person.press("l", "G")
+        await person.sees("import annotations", "Functions 38", "ƒ count_lines")
+        assert steady(person.screen_text) == snapshot
+
+
+async def test_folders_open_and_close_with_vim_keys(start) -> None:
+    async with start() as person:
+        await person.sees("word_counter")
+        await person.press("j", "j")
+        await person.sees("word_counter.py")
+        await person.press("l", "g", "l")
+        await person.sees("▾ tests/", "test_counting.py")
+        await person.press("h")
+        await person.until(lambda: "test_counting.py" not in person.screen_text)
+        await person.press("h")
+        await person.until(lambda: person.app.screen.current_pane.id == "cases")
+
+
+async def test_an_outline_item_leads_to_its_place(start) -> None:
+    async with start() as person:
+        await person.sees("word_counter")
+        await person.press("j", "j")
+        await person.sees("word_counter.py")
+        await person.press("l", "G")
+        await person.sees("Functions 38")
+        await person.press("tab", "tab", "G")
+        await person.until(lambda: person.app.screen.file_view.scroll_offset.y > 100)
+
+
+async def test_any_folder_can_be_browsed_and_readmes_are_marked_hidden(start, tmp_path: Path) -> None:
+    place = tmp_path / "thing"
+    (place / "pkg").mkdir(parents=True)
+    (place / "README.md").write_text("# told\n")
+    (place / "pkg" / "core.py").write_text("def work():\n    return '\x1b[31mred\x1b[0m'\n")
+    async with start() as person:
+        await person.sees("word_counter")
+        await person.press("o")
+        await person.sees("Open repository")
+        await person.type(str(place))
+        await person.press("enter")
+        await person.sees("README.md", "1 hidden from agents", "Your own 1")
+        await person.press("G")
+        await person.sees("# told", "hidden from agents")
+        await person.press("g", "l", "j")
+        await person.sees("return 'red'", "ƒ work()")
+        assert "\x1b" not in person.screen_text
+
+
+async def test_a_repository_that_is_not_there_is_one_sentence(start) -> None:
+    async with start() as person:
+        await person.sees("word_counter")
+        await person.press("o")
+        await person.sees("Open repository")
+        await person.type("no/such/place")
+        await person.press("enter")
+        await person.until(lambda: person.app._notifications)
+        assert "Traceback" not in person.screen_text
+
+
+async def test_ten_thousand_files_open_folder_by_folder(start, tmp_path: Path) -> None:
+    place = tmp_path / "huge"
+    for folder in range(100):
+        (place / f"d{folder:03}").mkdir(parents=True)
+        for file in range(100):
+            (place / f"d{folder:03}" / f"f{file:03}.txt").write_bytes(b"x")
+    (place / "long.txt").write_text("word " * 200_000)
+    async with start() as person:
+        await person.sees("word_counter")
+        await person.press("o")
+        await person.sees("Open repository")
+        await person.type(str(place))
+        await person.press("enter")
+        await person.sees("10,001 files", "d000/", seconds=60)
+        assert person.app.screen.file_tree.row_count() == 101
+        await person.press("l")
+        await person.until(lambda: person.app.screen.file_tree.row_count() == 201)
+        await person.press("G")
+        await person.sees("long.txt", "word word")
+        await person.press("enter", "G")
+        await person.sees("Cut after 400,000 characters")
+
+
+async def test_a_fetch_without_network_says_so_and_can_be_tried_again(start, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A proxy that nobody answers at: every way out ends at once.
+    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    async with start() as person:
+        await person.sees("art")
+        await person.press("j", "j", "j")
+        await person.sees("Not fetched yet.")
+        await person.press("f")
+        await person.sees("Press f to try again", seconds=90)
+        assert "Traceback" not in person.screen_text
+
+
+async def test_marks_decide_what_runs_and_enter_asks_once(start) -> None:
+    async with start() as person:
+        await person.sees("word_counter")
+        await person.press("space", "space")
+        await person.sees("2 marked")
+        await person.press("a")
+        await person.sees("6 marked")
+        await person.press("enter")
+        await person.sees("Run 6 cases", "offline", "local")
+        assert person.app.screen.focused.id == "start"
+        await person.press("escape")
+        await person.until(lambda: "Run 6 cases" not in person.screen_text)
+
+
+async def test_wrong_repeats_are_told_in_the_dialog(start) -> None:
+    async with start() as person:
+        await person.sees("word_counter")
+        await person.press("enter")
+        await person.sees("Run countdown_timer")
+        person.app.screen.query_one("#repeats").value = "0"
+        await person.press("enter")
+        await person.sees("Repeats must be a number from 1 to 100")
+
+
+@pytest.mark.model
+async def test_two_keys_start_a_run_that_appears_step_by_step(start) -> None:
+    async with start() as person:
+        await person.sees("word_counter")
+        await person.press("j", "j")
+        await person.sees("word_counter.py")
+        await person.press("enter")
+        await person.sees("Run word_counter")
+        await person.press("enter")
+        await person.until(lambda: person.app.current_mode == "trajectory", 30)
+        await person.sees("word_counter", "list_directory", seconds=90)
+        path = person.app.session_path
+        assert path.parent == paths.sessions_dir()
+        person.app.cancel_session(path)
+        with SessionReader(path) as reader:
+            await person.until(lambda: reader.run_state(reader.runs()[0]) not in {"queued", "running"}, 60)
+
+
+def test_a_run_from_the_example_goes_into_a_new_session_and_counts_on(monkeypatch, make_session) -> None:
+    launched: list[Path] = []
+    monkeypatch.setattr("workbench.engine.client.launch", lambda session, run, warm=None: launched.append(session))
+    example = make_session("example")
+    bundled = paths.bundled
+    monkeypatch.setattr(paths, "bundled", lambda name: example.parent if name == "sessions" else bundled(name))
+    plan = DocumentPlan(("word_counter",), model="local", judge="offline")
+    begun = begin(example, "word_counter", plan, None)
+    assert begun.session != example
+    assert begun.session.name.endswith("-word_counter.session")
+    monkeypatch.setattr(paths, "bundled", bundled)
+    again = begin(begun.session, "word_counter", plan, None)
+    assert again.session == begun.session
+    with SessionReader(begun.session) as reader:
+        assert [trial.repeat for trial in reader.trials()] == [1, 2]
+        assert again.trial == reader.trials(again.run)[0].id
+    assert launched == [begun.session, begun.session]
+
+
+def test_a_new_session_never_takes_an_existing_name(make_session) -> None:
+    first = new_session("a b/c")
+    assert "/" not in first.name.removesuffix(".session")
+    make_session(first.stem)
+    assert new_session("a b/c").stem == f"{first.stem}-2"
+
+
+def test_the_newest_score_counts_and_a_waiting_trial_does_not_hide_it(make_session) -> None:
+    path = make_session(points=(40.0, 0, 0, 0))
+    from workbench.session import SessionWriter
+
+    with SessionWriter(path) as writer:
+        writer.add_trial("later", "run1", 9, ("word_counter", "word_counter"), "white", "local", 2)
+    with SessionReader(path) as reader:
+        (score,) = last_scores(reader)["word_counter"]
+    assert (score.agent, score.points, score.share) == ("white", 40.0, 0.4)

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from workbench.app.sessions.listing import age, found_sessions, looked_into, size_text
+from workbench.session import SessionReader
+
+
+@pytest.fixture
+def several(make_session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder with a finished, an interrupted, a cancelled, a damaged and a newer session; no bundled example."""
+    from workbench import paths
+
+    bundled = paths.bundled
+    monkeypatch.setattr(paths, "bundled", lambda name: tmp_path / "none" if name == "sessions" else bundled(name))
+    files = [
+        make_session("done", ("word_counter", "countdown_timer"), ("white", "planner")),
+        make_session("stopped", state="running"),
+        make_session("cancelled", state="cancelled"),
+        make_session("newer"),
+    ]
+    with sqlite3.connect(files[3]) as database:
+        database.execute("PRAGMA user_version = 99")
+    database.close()
+    damaged = files[0].with_name("damaged.session")
+    damaged.write_bytes(files[0].read_bytes()[:3000])
+    for place, file in enumerate([*files, damaged]):
+        os.utime(file, (1_700_000_000 - place * 90_000,) * 2)
+    return damaged.parent
+
+
+def steady(text: str) -> str:
+    """Return a screen without ages, sizes and the test's own folder."""
+    text = re.sub(r"\d+ (d|h|min) |  now ", "  AGE ", text)
+    return re.sub(r"/\S*pytest\S*/", "/FOLDER/", text)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_every_file_is_a_row_also_the_broken_ones(start, several, snapshot, size: tuple[int, int]) -> None:
+    async with start(size=size) as person:
+        await person.until(lambda: person.app.facts is not None)
+        await person.press("3")
+        await person.sees("✓ done", "‖ interrupted", "× cancelled", "Sessions 5")
+        await person.until(lambda: person.screen_text.count("! unusable") == 2)
+        rows = [line.rstrip(" │") for line in person.screen_text.splitlines() if "│" in line]
+        assert steady("\n".join(row for row in rows if row.strip(" │"))) == snapshot
+
+
+async def test_the_sentence_of_a_broken_file_can_be_read_whole(start, several) -> None:
+    async with start() as person:
+        await person.press("3")
+        await person.until(lambda: person.screen_text.count("! unusable") == 2)
+        await person.press("G")
+        await person.sees("damaged.session")
+        await person.until(lambda: "nothing was changed" in person.screen_text.replace("\n", " "))
+
+
+async def test_enter_opens_and_shows_the_newest_trial(start, several) -> None:
+    async with start() as person:
+        await person.press("3")
+        await person.sees("Sessions 5", "✓ done")
+        await person.press("g", "enter")
+        await person.until(lambda: person.app.current_mode == "trajectory")
+        assert person.app.session_path == several / "done.session"
+
+
+async def test_cancelling_an_interrupted_run_marks_it(start, several) -> None:
+    async with start() as person:
+        await person.press("3")
+        await person.sees("‖ interrupted")
+        await person.press("g", "j", "c")
+        with SessionReader(several / "stopped.session") as reader:
+            await person.until(lambda: reader.runs()[0].state == "cancelled")
+
+
+async def test_deleting_asks_first_and_no_is_the_answer_of_enter(start, several) -> None:
+    path = several / "cancelled.session"
+    async with start() as person:
+        await person.press("3")
+        await person.sees("× cancelled", "Sessions 5")
+        await person.press("g", "j", "j", "d")
+        await person.sees("Delete session", "cannot be brought back")
+        await person.press("enter")
+        await person.until(lambda: "cannot be brought back" not in person.screen_text)
+        assert path.exists()
+        await person.press("d")
+        await person.sees("cannot be brought back")
+        await person.press("y")
+        await person.sees("Sessions 4")
+    assert not path.exists()
+
+
+async def test_the_example_is_only_read(start, make_session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from workbench import paths
+
+    example = make_session("example")
+    bundled = paths.bundled
+    monkeypatch.setattr(paths, "bundled", lambda name: example.parent if name == "sessions" else bundled(name))
+    monkeypatch.setenv("WORKBENCH_SESSIONS_DIR", str(tmp_path / "empty"))
+    async with start() as person:
+        await person.sees("example.session")
+        await person.press("3")
+        await person.sees("example (example)", "only read")
+        await person.press("d")
+        await person.sees("The example that came with the program")
+    assert example.exists()
+
+
+async def test_no_session_at_all_says_what_to_do(start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from workbench import paths
+
+    bundled = paths.bundled
+    monkeypatch.setattr(paths, "bundled", lambda name: tmp_path / "none" if name == "sessions" else bundled(name))
+    async with start() as person:
+        await person.press("3")
+        await person.sees("There are no sessions yet", "Sessions 0")
+
+
+async def test_a_report_is_exported(start, several, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    async with start() as person:
+        await person.press("3")
+        await person.sees("✓ done")
+        await person.press("g", "x")
+        await person.sees("Export report")
+        person.app.screen.query_one("Input").value = str(out)
+        await person.press("enter")
+        await person.sees("The report is in", seconds=30)
+    assert out.read_text().lstrip().startswith("{")
+
+
+def test_a_session_that_was_opened_elsewhere_is_listed_too(make_session, tmp_path: Path) -> None:
+    path = make_session("here")
+    moved = tmp_path / "elsewhere.session"
+    path.rename(moved)
+    (entry,) = [entry for entry in found_sessions(moved) if not entry.example]
+    facts = looked_into(entry).facts
+    assert facts is not None
+    assert (entry.path, facts.state, facts.trials) == (moved, "done", 1)
+
+
+def test_ages_and_sizes_are_short() -> None:
+    assert [age(0, now) for now in (5, 65, 7300, 200_000)] == ["now", "1 min", "2 h", "2 d"]
+    assert [size_text(size) for size in (10, 147_456, 2_500_000)] == ["1 kB", "147 kB", "2.5 MB"]

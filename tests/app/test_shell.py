@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from workbench.app.messages import SessionChanged, merged
+from workbench.session import SessionReader, SessionWriter
+from workbench.session.rows import Change
+from workbench.settings import Settings
+
+HEAVY = ("litellm", "docker", "git", "pydantic", "tree_sitter", "httpx")
+
+
+def test_importing_the_app_and_painting_loads_nothing_heavy(tmp_path: Path) -> None:
+    code = f"""
+import sys
+import workbench.app
+assert not [name for name in sys.modules if name.split(".")[0] in {(*HEAVY, "textual")!r}]
+from workbench.app import WorkbenchApp
+from workbench.settings import Settings
+app = WorkbenchApp(None, Settings(), warm_engine=False)
+loaded = []
+def look():
+    loaded.extend(name for name in sys.modules if name.split(".")[0] in {(*HEAVY, "yaml", "sqlite3")!r})
+    app.exit()
+app._after_paint.insert(0, look)
+app.run(headless=True)
+print(sorted(loaded))
+"""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    # Once to cache the theme; the first start of all reads YAML.
+    for _ in range(2):
+        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+        assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.strip().splitlines()[-1] == "[]"
+
+
+def test_the_whole_of_a_browsing_session_loads_no_engine_library() -> None:
+    code = f"""
+import asyncio, sys
+from workbench.app import WorkbenchApp
+from workbench.settings import Settings
+async def main():
+    app = WorkbenchApp(None, Settings(), warm_engine=False)
+    async with app.run_test(size=(120, 40)) as pilot:
+        for key in ("j", "l", "j", "j", "j", "tab", "3", "1", "question_mark", "escape"):
+            await pilot.press(key)
+            await app.workers.wait_for_complete()
+            await pilot.pause()
+asyncio.run(main())
+print(sorted(name for name in sys.modules if name in {("litellm", "docker", "git", "pydantic", "httpx")!r}))
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.strip().splitlines()[-1] == "[]"
+
+
+def test_merged_batches_lose_no_change_and_name_each_once() -> None:
+    first = (Change(1, "trial", "a", None), Change(2, "step", "a", "1"), Change(3, "trial", "b", None))
+    second = (Change(4, "trial", "a", None), Change(5, "step", "a", "2"))
+    assert [change.seq for change in merged(first, second)] == [2, 3, 4, 5]
+
+
+def test_a_waiting_message_is_taken_along_by_the_next(make_session) -> None:
+    with SessionReader(make_session()) as reader, SessionReader(make_session(run="run2")) as other:
+        early = SessionChanged(reader, (Change(1, "step", "a", "1"),))
+        late = SessionChanged(reader, (Change(2, "step", "a", "2"),))
+        assert early.can_replace(late)
+        assert [change.seq for change in late.changes] == [1, 2]
+        assert not early.can_replace(SessionChanged(other, ()))
+
+
+async def test_the_feed_brings_what_another_process_writes(start, make_session) -> None:
+    path = make_session(cases=("word_counter",), state="running")
+    async with start() as person:
+        await person.until(lambda: person.app.reader is not None)
+        heard: list[Change] = []
+        person.app.session_changed.subscribe(person.app, heard.extend)
+        with SessionWriter(path) as writer:
+            for number in range(40):
+                writer.annotate("item", f"remark {number}")
+        await person.until(lambda: len({change.part for change in heard if change.kind == "annotation"}) == 40)
+
+
+async def test_a_run_whose_engine_is_gone_is_told_with_the_key_that_helps(start, make_session) -> None:
+    make_session(state="running")
+    async with start() as person:
+        await person.sees("‖ interrupted: u resumes")
+
+
+async def test_the_last_usable_session_opens_and_a_broken_newer_one_is_passed_over(start, make_session) -> None:
+    good = make_session("good")
+    broken = good.with_name("broken.session")
+    broken.write_bytes(b"SQLite format 3\x00" + b"x" * 500)
+    later = time.time() + 60
+    os.utime(broken, (later, later))
+    async with start() as person:
+        await person.sees("good.session", "$0.021")
+
+
+async def test_a_session_that_cannot_be_opened_is_one_sentence(start, tmp_path: Path) -> None:
+    path = tmp_path / "broken.session"
+    path.write_bytes(b"no session at all, but long enough to be looked at" * 10)
+    async with start(path) as person:
+        await person.sees("is not a workbench")
+        assert person.app.session_path is None
+
+
+async def test_modes_by_number_and_help_by_question_mark(start) -> None:
+    async with start() as person:
+        await person.sees("word_counter")
+        await person.press("4")
+        await person.until(lambda: person.app.current_mode == "regeneration")
+        await person.press("3")
+        await person.sees("Sessions ", "trials")
+        await person.press("1")
+        await person.sees("Synthetic 3")
+        await person.press("question_mark")
+        await person.sees("Signs", "cases.run", "app.palette")
+        await person.press("escape")
+        await person.until(lambda: "cases.run" not in person.screen_text)
+
+
+async def test_q_quits_and_leaves_no_side_files(start, make_session) -> None:
+    path = make_session()
+    async with start() as person:
+        await person.until(lambda: person.app.reader is not None)
+        await person.press("q")
+        await person.until(lambda: not person.app.is_running)
+    assert sorted(file.name for file in path.parent.iterdir()) == [path.name]
+
+
+async def test_the_keymap_of_the_settings_moves_keys(start) -> None:
+    async with start(settings=Settings(keymap={"app.sessions": "f9", "app.nonsense": "f8"})) as person:
+        await person.sees("word_counter", "app.nonsense")
+        await person.press("f9")
+        await person.until(lambda: person.app.current_mode == "sessions")
+
+
+async def test_the_palette_finds_a_command_for_everything(start) -> None:
+    async with start() as person:
+        await person.sees("word_counter")
+        await person.press("ctrl+p")
+        await person.type("theme high")
+        await person.sees("Theme high-contrast")
+        await person.press("enter")
+        await person.until(lambda: person.app.theme == "high-contrast")
+
+
+async def test_a_tiny_terminal_gets_one_sentence(start) -> None:
+    async with start(size=(20, 10)) as person:
+        await person.sees("The terminal is", "40×12", "press q")
+        assert "Cases" not in person.screen_text
+
+
+async def test_panes_become_tabs_below_80_by_24(start) -> None:
+    async with start(size=(70, 20)) as person:
+        await person.sees("[Cases 6]", "word_counter")
+        await person.press("tab")
+        await person.sees("[countdown_timer · ")
+        await person.press("shift+tab")
+        await person.sees("[Cases 6]")
+
+
+async def test_the_left_pane_folds_below_100_columns(start) -> None:
+    async with start(size=(80, 24)) as person:
+        await person.sees("Synthetic 3", "pyproject.toml")
+        await person.press("tab")
+        await person.until(lambda: "Synthetic 3" not in person.screen_text)
+        await person.press("escape")
+        await person.sees("Synthetic 3")
