@@ -288,7 +288,7 @@ def word_counter(
     for path in ("setup.cfg", "tests/", "wordcount.py"):
         r.seen(trial_id, path, "listed", 1)
     r.step(
-        trial_id, 2, "invalid", "no <json> tag", "", answer="I will now read the main file.", tokens=1_180, seconds=1.1,
+        trial_id, 2, "invalid", "no <json> tag", "asked again", answer="I will now read the main file.", tokens=1_180, seconds=1.1,
         problem="The answer has no <json>…</json> tag.", messages=[*first, ("assistant", "…"), ("user", listing)],
     )  # fmt: skip
     r.tool(trial_id, 3, "read_file", "wordcount.py", CODE, thought="The main file.", tokens=2_931, seconds=1.9)

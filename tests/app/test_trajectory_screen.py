@@ -16,12 +16,6 @@ from trajectory_app import press, quiet, screen_text, trajectory, until
 from workbench.app.trajectory.text_pane import TextPane
 
 
-@pytest.fixture(autouse=True)
-def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
-
-
 @pytest.fixture
 def recorder(tmp_path: Path) -> Iterator[recorded.Recorder]:
     made = recorded.Recorder(tmp_path / "demo.session")

@@ -50,9 +50,11 @@ async def trajectory(
         await until(pilot, lambda: isinstance(app.screen, TrajectoryScreen), "the mode")
         screen = app.screen
         assert isinstance(screen, TrajectoryScreen)
-        settled = lambda: (
-            app.reader is not None and quiet(screen) and (screen.state or "Opening" not in screen_text(app))
-        )  # noqa: E731
+
+        def settled() -> bool:
+            opened = app.reader is not None and quiet(screen)
+            return opened and (screen.state is not None or "Opening" not in screen_text(app))
+
         await until(pilot, settled, "the session")
         if trial is not None:
             screen.show_trial(trial)

@@ -61,8 +61,8 @@ def write(path: Path, begin: Event, stop: Event, written: object) -> None:
     recorder.close()
 
 
-async def measure(path: Path, begin: Event, stop: Event) -> list[float]:
-    """Press keys while the writer writes; returns seconds from each key to its frame."""
+async def measure(path: Path, begin: Event, stop: Event) -> tuple[list[float], float]:
+    """Press keys while the writer writes; returns seconds from each key to its frame, and the loop's busy share."""
     app = WorkbenchApp(path, settings.load(), warm_engine=False)
     waits: list[float] = []
     async with app.run_test(size=(120, 40)) as pilot:
@@ -76,6 +76,7 @@ async def measure(path: Path, begin: Event, stop: Event) -> list[float]:
         if EVENTS_A_SECOND:
             await until(pilot, lambda: len(screen.step_list.steps) > KNOWN_STEPS + 50, "the first events")
         keys = "jjjjkjjllkjj"
+        clock, busy = time.perf_counter(), time.thread_time()
         for turn in range(KEYS):
             key = keys[turn % len(keys)]
             before = screen.step_list.cursor
@@ -97,8 +98,9 @@ async def measure(path: Path, begin: Event, stop: Event) -> list[float]:
             app._display = painted  # type: ignore[method-assign]
             await asyncio.sleep(max(0.0, KEY_SECONDS - waits[-1]))
         print(f"while {len(screen.step_list.steps) - KNOWN_STEPS:,} new steps were shown")
+        share = (time.thread_time() - busy) / (time.perf_counter() - clock)
         stop.set()
-    return waits
+    return waits, share
 
 
 def main() -> None:
@@ -119,12 +121,15 @@ def main() -> None:
         writer = context.Process(target=write, args=(path, begin, stop, written), daemon=True)
         writer.start()
         try:
-            waits = sorted(asyncio.run(measure(path, begin, stop)))
+            waits, share = asyncio.run(measure(path, begin, stop))
+            waits.sort()
         finally:
             stop.set()
             writer.join(20)
         p50, p95 = median(waits) * 1000, quantiles(waits, n=20)[-1] * 1000
-        print(f"writer: {written.value:.0f} events a second, {os.cpu_count()} cores shared with it")
+        load = os.getloadavg()[0]
+        print(f"writer: {written.value:.0f} events a second; {os.cpu_count()} cores, load average {load:.1f}")
+        print(f"the app's loop was busy {share:.0%} of the time")
         print(
             f"{len(waits)} keys: p50 {p50:.1f} ms, p95 {p95:.1f} ms, slowest {waits[-1] * 1000:.1f} ms (target p95 ≤ 50 ms)"
         )

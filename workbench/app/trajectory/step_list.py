@@ -111,7 +111,7 @@ class StepList(Painted):
         target = one_line(step.target, 400)
         if step.kind in {"invalid", "error"}:
             glyph = "!" if step.kind == "invalid" else "✗"
-            again = " — asked again" if step.kind == "invalid" else ""
+            again = f" — {target}" if target else ""
             said = one_line(f"{step.action}{again}" if step.kind == "invalid" else step.problem or step.action, 400)
             text = self._columns(width, number, None, f"{glyph} {said}", tok, seconds, cost)
             return [(text, "warn" if step.kind == "invalid" else "bad")], fill
