@@ -191,3 +191,11 @@ async def test_editor_is_refused_with_a_sentence(two_trials: Path) -> None:
         await until(
             pilot, lambda: any("y copies instead" in n.message for n in screen.app._notifications), "the notice"
         )
+
+
+async def test_keys_typed_ahead_find_the_pane(two_trials: Path) -> None:
+    async with trajectory(two_trials, trial="t2") as (pilot, screen):
+        await pilot.press("s", "j", "j")
+        await until(pilot, lambda: quiet(screen), "the keys")
+        assert screen.step_list.selected.number == 1
+        assert screen.score_pane.selected.title == "Metadata"

@@ -148,6 +148,13 @@ class TrajectoryScreen(ModeScreen):
         named = [(pane.short if isinstance(pane, panes.Pane) else "", pane is current) for pane in self.panes]
         self.query_one(PaneTabs).show(named)
 
+    def focus_pane(self, pane: Widget) -> None:
+        """Go to a pane at once, so that a key typed right after this one finds it."""
+        super().focus_pane(pane)
+        inside = next(iter(pane.query(Painted)), None)
+        if inside is not None and inside.focusable:
+            self.set_focus(inside)
+
     def set_remark(self, text: str) -> None:
         """Show a line above the keys, such as which hit of how many, "" for none."""
         remark = self.query_one("#remark", Static)
