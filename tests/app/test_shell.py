@@ -115,7 +115,7 @@ async def test_modes_by_number_and_help_by_question_mark(start) -> None:
         await person.press("4")
         await person.until(lambda: person.app.current_mode == "regeneration")
         await person.press("3")
-        await person.sees("Sessions ", "trials")
+        await person.sees("Sessions ")
         await person.press("1")
         await person.sees("Synthetic 3")
         await person.press("question_mark")
