@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from workbench.engine.evaluators import CONTROLS, Evaluators, SamplesEvaluator
 from workbench.engine.plan import Ask, RegenerationPlan
 from workbench.engine.task_rows import TaskItem
+from workbench.errors import UsageError
 from workbench.regeneration.extraction import Extraction
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import candidate_id
@@ -74,7 +75,13 @@ class CandidateTable:
                     (self._run, name),
                 )
             for ask, items in asked.items():
-                evaluator = evaluators.of(ask)
+                try:
+                    evaluator = evaluators.of(ask)
+                except UsageError:
+                    # A samples file that is gone is no reason to refuse what else was asked for since.
+                    if ask.evaluator == plan.evaluator or len(asked) == 1:
+                        raise
+                    continue
                 if isinstance(evaluator, SamplesEvaluator):
                     evaluator.require_some(items)
                 for item in items:

@@ -11,6 +11,7 @@ from workbench.repository.functions import Function, find_functions
 from workbench.repository.splicing import body_indent, lay_out_docstring, replace_docstring
 
 PROMPT_VERSION = "paper-1"
+SHORT_PROMPT = "short-1"
 DEFAULT_RESERVE = 4096  # tokens kept free for the answer
 
 _TASK = """\
@@ -45,7 +46,7 @@ Further down, the file holds (bodies left out):
 """
 
 
-PROMPTS = {PROMPT_VERSION: _TASK, "short-1": _SHORT_TASK}
+PROMPTS = {PROMPT_VERSION: _TASK, SHORT_PROMPT: _SHORT_TASK}
 
 
 @dataclass(frozen=True, slots=True)
