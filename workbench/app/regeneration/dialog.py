@@ -69,6 +69,7 @@ class RegenerationDialog(ModalScreen[RegenerationChoice | None]):
         self._samples = samples
         self._models = models
         self._cases = cases
+        self._problem = ""
 
     def compose(self) -> ComposeResult:
         """Compose the fields and the buttons."""
@@ -102,6 +103,7 @@ class RegenerationDialog(ModalScreen[RegenerationChoice | None]):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Keep the remark in step with the field that is typed into."""
+        self._problem = ""
         self._note()
 
     def on_descendant_focus(self) -> None:
@@ -112,6 +114,9 @@ class RegenerationDialog(ModalScreen[RegenerationChoice | None]):
         return self.query_one(f"#{name}", Input).value.strip()
 
     def _note(self) -> None:
+        if self._problem:
+            self._say(self._problem, problem=True)
+            return
         field = self.focused.id if self.focused is not None else ""
         evaluator = self._text("evaluator")
         if field == "source":
@@ -154,8 +159,9 @@ class RegenerationDialog(ModalScreen[RegenerationChoice | None]):
         }
         for name, problem in problems.items():
             if problem:
+                self._problem = problem
                 self.query_one(f"#{name}").focus()
-                self.call_after_refresh(self._say, problem, problem=True)
+                self._note()
                 return
         self.dismiss(
             RegenerationChoice(

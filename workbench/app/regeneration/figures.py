@@ -39,7 +39,7 @@ class Figures:
 
 
 def compute(lines: Sequence[TaskLine], ks: Sequence[int], *, resamples: int | None = None) -> Figures:
-    """Return the figures over all tasks whose samples are all decided; excluded tasks do not count.
+    """Return the figures over all tasks whose samples are all decided; excluded tasks and those never asked for do not count.
 
     Args:
         lines: The tasks.
@@ -48,7 +48,7 @@ def compute(lines: Sequence[TaskLine], ks: Sequence[int], *, resamples: int | No
     """
     from workbench.regeneration.passk import RESAMPLES, TaskCount, bootstrap_interval, summarise
 
-    ready = [line for line in lines if not line.excluded]
+    ready = [line for line in lines if not line.excluded and line.cells]
     decided = [line for line in ready if line.decided]
 
     def counts(chosen: Sequence[TaskLine]) -> list[TaskCount]:

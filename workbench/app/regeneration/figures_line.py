@@ -19,7 +19,7 @@ class FiguresLine(Widget):
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
-    FiguresLine { dock: top; height: auto; min-height: 1; max-height: 2; padding: 0 1; margin: 1 0 0 0; background: $background; }
+    FiguresLine { height: auto; min-height: 1; max-height: 2; padding: 0 1; background: $background; }
     """
 
     view: reactive[RunView | None] = reactive(None, layout=True)

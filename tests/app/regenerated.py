@@ -1,0 +1,191 @@
+"""Regeneration runs as an engine would have written them, for tests and benchmarks of the Regeneration mode."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from workbench.session import SessionWriter, create
+
+RUN = "regen-1"
+EVALUATOR = "openai/gpt-5-mini"
+VERDICTS = {"✓": "passed", "✗": "failed", "⧖": "timeout", "!": "crashed", "∅": "invalid", "?": "error"}
+BODY = (
+    '    lines = text.count("\\n")\n    if text and not text.endswith("\\n"):\n        lines += 1\n    return lines\n'
+)
+WRONG = '    lines = text.count("\\n")\n    return lines\n'
+TRACE = 'def test_counts_trailing_line():\n>   assert count_text("a\\nb").lines == 2\nE   assert 1 == 2'
+
+
+class Recorder:
+    """Writes what an engine writes; each method is one thing that happens."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        create(path)
+        self.writer = SessionWriter(path)
+
+    def close(self) -> None:
+        self.writer.close()
+
+    def run(
+        self, *, run_id: str = RUN, state: str = "done", samples: int = 3, evaluator: str = EVALUATOR, **more: object
+    ) -> None:
+        ask = {"evaluator": evaluator, "samples": samples}
+        plan = {
+            "source": "word_counter",
+            "docs": "original",
+            "k": [1, 3],
+            "sandbox": "bubblewrap",
+            **ask,
+            "asks": [ask],
+        }
+        self.writer.add_run(run_id, "regenerate", {**plan, **more})
+        self.writer.set_run(run_id, state=state, started_at=100.0, finished_at=114.0 if state == "done" else None)
+
+    def stage(
+        self, name: str, position: int, state: str, done: int = 0, total: int | None = None, note: str = ""
+    ) -> None:
+        row = {"run_id": RUN, "name": name, "position": position, "state": state, "done": done, "total": total}
+        self.writer.insert("stages", {**row, "note": note or None, "at": 1.0}, conflict="REPLACE")
+
+    def dropped(self, name: str, stage: str, reason: str, path: str = "wordcount.py") -> None:
+        row = {"run_id": RUN, "path": path, "qualified_name": name, "occurrence": 1, "stage": stage, "reason": reason}
+        self.writer.insert("dropped", row, conflict="REPLACE")
+
+    def task(
+        self,
+        name: str,
+        position: int,
+        *,
+        path: str = "wordcount.py",
+        tests: int = 14,
+        run_id: str = RUN,
+        body: str = BODY,
+        docstring: str | None = "Count the lines of a text.",
+        **more: object,
+    ) -> str:
+        writer, key = self.writer, str(more.pop("id", f"{run_id}-{name}"))
+        prompt = {"prompt": "paper-1", "context": "prefix-1", "messages": [["user", f"def {name}(text): ..."]]}
+        with writer.transaction():
+            values: dict[str, object] = {
+                "id": key,
+                "run_id": run_id,
+                "position": position,
+                "snapshot": "snapshot-1",
+                "path": path,
+                "qualified_name": name,
+                "occurrence": 1,
+                "start_line": 10,
+                "end_line": 14,
+                "tests": json.dumps([f"tests/test_count.py::test_{name}_{n}" for n in range(tests)]),
+                "coverage": 0.91,
+                "seconds": 0.02,
+                "body_blob": writer.blob(body),
+                "docstring_blob": writer.blob(docstring) if docstring is not None else None,
+                "docs": "original",
+                "prompt_blob": writer.blob(json.dumps(prompt)),
+                "leak": 0.05,
+            }
+            writer.insert("tasks", values | more)
+        return key
+
+    def cells(
+        self,
+        task: str,
+        cells: str,
+        *,
+        evaluator: str = EVALUATOR,
+        control: bool = False,
+        at: float = 100.0,
+        run_id: str = RUN,
+        body: str | None = None,
+        answer: str | None = None,
+    ) -> None:
+        """Record samples of a task by their glyphs."""
+        for sample, glyph in enumerate(cells):
+            self.sample(task, sample, glyph, evaluator, control, at + sample, run_id, body, answer)
+
+    def sample(
+        self,
+        task: str,
+        sample: int,
+        glyph: str,
+        evaluator: str = EVALUATOR,
+        control: bool = False,
+        at: float = 100.0,
+        run_id: str = RUN,
+        body: str | None = None,
+        answer: str | None = None,
+    ) -> None:
+        writer = self.writer
+        key = f"{task}/{evaluator}/{sample}"
+        verdict = VERDICTS.get(glyph)
+        state = "done" if verdict else {"·": "queued", "▸": "asking", "⊘": "cancelled"}[glyph]
+        said = body if body is not None else BODY if glyph == "✓" else WRONG
+        has_body = verdict not in {None, "invalid", "error"}
+        values: dict[str, object] = {
+            "id": key,
+            "run_id": run_id,
+            "task_id": task,
+            "evaluator": evaluator,
+            "sample": sample,
+            "control": int(control),
+            "state": state,
+        }
+        with writer.transaction():
+            if verdict:
+                values |= {
+                    "answer_blob": writer.blob(answer if answer is not None else f"```python\n{said}```"),
+                    "body_blob": writer.blob(said) if has_body else None,
+                    "prompt_tokens": 900,
+                    "completion_tokens": 60,
+                    "cost_usd": 0.0004,
+                    "asked_s": 3.1,
+                    "verdict": verdict,
+                    "verdict_reason": {"failed": "1 of 14 tests failed.", "invalid": "There is no code in it."}.get(
+                        verdict
+                    ),
+                    "path_taken": "hot" if has_body else None,
+                    "tested_s": 0.03 if has_body else None,
+                    "at": at,
+                }
+            writer.insert("candidates", values, conflict="REPLACE")
+            if verdict == "failed":
+                self.failing(key, "tests/test_count.py::test_counts_trailing_line", "assert 1 == 2", TRACE)
+
+    def failing(self, candidate: str, test: str, message: str, trace: str) -> None:
+        row = {"candidate_id": candidate, "test_id": test, "outcome": "failed", "message": message}
+        self.writer.insert("failing_tests", {**row, "traceback_blob": self.writer.blob(trace)}, conflict="REPLACE")
+
+    def controls(self, tasks: Sequence[str], reference: str = "✓", stub: str = "✗") -> None:
+        for task in tasks:
+            self.cells(task, reference, evaluator="reference", control=True)
+            self.cells(task, stub, evaluator="stub", control=True)
+
+
+def word_counter(recorder: Recorder, *, state: str = "done") -> None:
+    """Record a whole run: four tasks of two files, three samples each, both controls, one function dropped."""
+    recorder.run(state=state)
+    for place, name in enumerate(
+        ("fetch", "environment", "suite", "trace", "filter", "documentation", "controls", "candidates")
+    ):
+        recorder.stage(name, place, "done", 4, 4)
+    recorder.dropped("main", "trace", "No stable test executes it.")
+    tasks = [
+        recorder.task("count_text", 0, coverage=1.0),
+        recorder.task("format_stats", 1, path="report/format.py", tests=6),
+        recorder.task("Table.add_row", 2, path="report/format.py", tests=3, coverage=0.996),
+        recorder.task("total", 3, tests=1, leak=0.7, docstring="return sum(counts.lines for counts in all_counts)"),
+    ]
+    recorder.controls(tasks)
+    for place, (task, cells) in enumerate(zip(tasks, ("✓✗✓", "✗⧖✗", "!∅✓", "✓✓✓"), strict=True)):
+        recorder.cells(task, cells, at=100.0 + 3 * place)
+    recorder.writer.set_run(RUN, spend_usd=0.0048)
+
+
+def now() -> float:
+    """Return the time that an engine writes now."""
+    return time.time()

@@ -1,0 +1,311 @@
+"""What the Regeneration mode shows when there is little, nothing, too much or something odd; and while it grows."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import recorded
+import regenerated
+from regenerated import RUN, Recorder
+from regeneration_app import figures, press, quiet, regeneration
+from trajectory_app import screen_text, until
+
+from workbench.session import create
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> Iterator[Recorder]:
+    made = Recorder(tmp_path / "demo.session")
+    yield made
+    made.close()
+
+
+async def test_session_without_a_run_tells_the_key(tmp_path: Path) -> None:
+    create(tmp_path / "empty.session")
+    async with regeneration(tmp_path / "empty.session") as (_, screen):
+        assert "press n to test a repository's documentation by regeneration".lower() in screen_text(screen.app).lower()
+
+
+async def test_session_of_trajectories_only(tmp_path: Path) -> None:
+    other = recorded.Recorder(tmp_path / "demo.session")
+    other.run()
+    recorded.word_counter(other, "t1")
+    other.close()
+    async with regeneration(tmp_path / "demo.session") as (_, screen):
+        assert "No regeneration run in this session." in screen_text(screen.app)
+
+
+async def test_queued_building_live_done(recorder: Recorder) -> None:
+    recorder.run(state="queued", samples=3)
+    async with regeneration(recorder.path) as (pilot, screen):
+        assert "· waiting for the engine…" in screen_text(screen.app)
+        lease = recorder.writer.acquire(RUN)
+        recorder.writer.set_run(RUN, state="running", started_at=time.time())
+        recorder.stage("suite", 2, "done", 14, 14, "14 tests are stable")
+        recorder.stage("filter", 4, "running", 41, 120, "count_text: 14 tests")
+        recorder.dropped("main", "trace", "No stable test executes it.")
+        await until(pilot, lambda: "41 of 120" in screen_text(screen.app), "the stage")
+        text = screen_text(screen.app)
+        assert "▸ building tasks: filter" in text
+        assert "Building tasks" in text
+        assert "14 tests are stable" in text
+        assert "Dropped 1 function: trace 1" in text
+        recorder.stage("filter", 4, "done", 120, 120)
+        tasks = [recorder.task(name, place) for place, name in enumerate(("a", "b"))]
+        for task in tasks:
+            recorder.cells(task, "···")
+        recorder.cells(tasks[0], "▸··")
+        await until(pilot, lambda: "▸··" in screen_text(screen.app), "the table")
+        assert "▸ 0 of 6" in screen_text(screen.app)
+        recorder.sample(tasks[0], 0, "✓", at=regenerated.now())
+        recorder.sample(tasks[0], 1, "✗", at=regenerated.now())
+        await until(pilot, lambda: "▸ 2 of 6" in screen_text(screen.app), "two of six")
+        await until(pilot, lambda: "✓✗·" in screen_text(screen.app), "two cells")
+        assert figures(screen).pass_at[0].value is None  # no task is decided yet
+        recorder.sample(tasks[0], 2, "✓", at=regenerated.now())
+        await until(pilot, lambda: "1 of 2 tasks so far" in screen_text(screen.app), "a figure")
+        assert "pass@1 0.67" in screen_text(screen.app)
+        assert "left" in screen_text(screen.app)
+        recorder.cells(tasks[1], "✗✗✗", at=regenerated.now())
+        recorder.writer.set_run(RUN, state="done", finished_at=time.time())
+        recorder.writer.release(lease)
+        await until(pilot, lambda: "✓ done, 6 samples" in screen_text(screen.app), "done")
+        await until(pilot, lambda: "pass@1 0.33" in screen_text(screen.app), "the last figure")
+        assert "so far" not in screen_text(screen.app)
+
+
+async def test_selected_sample_follows_its_verdict(recorder: Recorder) -> None:
+    recorder.run(state="running", samples=1)
+    lease = recorder.writer.acquire(RUN)
+    task = recorder.task("a", 0)
+    recorder.cells(task, "▸")
+    async with regeneration(recorder.path) as (pilot, screen):
+        await until(pilot, lambda: "The model is writing this body…" in screen_text(screen.app), "writing")
+        recorder.sample(task, 0, "✗", at=regenerated.now())
+        await until(pilot, lambda: "assert 1 == 2" in screen_text(screen.app), "its failing test")
+        assert "sample 1 ✗ failed" in screen_text(screen.app)
+    recorder.writer.release(lease)
+
+
+async def test_interrupted_run_offers_resume(recorder: Recorder) -> None:
+    regenerated.word_counter(recorder, state="running")
+    recorder.cells(f"{RUN}-total", "✓··")
+    async with regeneration(recorder.path) as (_, screen):
+        text = screen_text(screen.app)
+        assert "‖ interrupted at 10 of 12 — press u to resume" in text
+        assert "3 of 4 tasks so far" in text
+        assert screen.check_action("resume", ())
+        assert not screen.check_action("cancel", ())
+
+
+async def test_failed_run_says_why(recorder: Recorder) -> None:
+    recorder.run(state="failed")
+    recorder.writer.set_run(
+        RUN, error="tabulate gives no task: of its 12 functions, 12 are executed by no stable test."
+    )
+    recorder.stage("filter", 4, "failed", 12, 12)
+    for number in range(12):
+        recorder.dropped(f"f{number}", "trace", "No stable test executes it.")
+    async with regeneration(recorder.path, (80, 24)) as (pilot, screen):
+        text = screen_text(screen.app)
+        assert "✗ The run failed: tabulate gives no task" in text
+        assert "Dropped 12 functions: trace 12" in text
+        assert "✗ stub filter" in text
+        await press(pilot, screen, "G")
+        assert "f9" in screen_text(screen.app)
+
+
+async def test_control_that_fails_cannot_be_missed(recorder: Recorder) -> None:
+    recorder.run()
+    tasks = [recorder.task(name, place) for place, name in enumerate(("good", "bad", "worse"))]
+    recorder.controls(tasks[:1])
+    recorder.controls(tasks[1:2], reference="✗")
+    recorder.controls(tasks[2:], stub="✓")
+    recorder.writer.update(
+        "tasks", {"id": tasks[1]}, {"state": "excluded", "reason": "Its tests did not pass with the original body."}
+    )
+    recorder.writer.update("tasks", {"id": tasks[2]}, {"state": "excluded", "reason": "Its tests passed with a stub."})
+    recorder.cells(tasks[0], "✓✓✗")
+    recorder.cells(tasks[1], "⊘⊘⊘")
+    recorder.cells(tasks[2], "⊘⊘⊘")
+    for size in ((80, 24), (120, 40)):
+        async with regeneration(recorder.path, size) as (pilot, screen):
+            await until(pilot, lambda: figures(screen) is not None, "figures")
+            text = screen_text(screen.app)
+            assert "✗ CONTROL FAILED: reference fails its tests on 1 of 3 tasks" in text
+            assert "✗ CONTROL FAILED: stub passes the tests on 1 of 3 tasks" in text
+            assert "✗ reference 0.67 WRONG ON 1" in text
+            assert "✗ stub 0.33 WRONG ON 1" in text
+            assert "2 taken out" in text
+            assert figures(screen).tasks == 1
+            assert figures(screen).pass_at[0].value == pytest.approx(2 / 3)
+
+
+async def test_errors_of_ours_never_count(recorder: Recorder) -> None:
+    recorder.run()
+    recorder.cells(recorder.task("a", 0), "✓?✗")
+    async with regeneration(recorder.path) as (pilot, screen):
+        await until(pilot, lambda: figures(screen) is not None, "figures")
+        line = screen.table.selected
+        assert (line.counted, line.passed, line.at) == (2, 1, (0.5, None))  # two samples have no pass@3
+
+
+async def test_hostile_texts_are_cleaned(recorder: Recorder) -> None:
+    evil = "\x1b[31mred\x1b]0;title\x07\x1b[2J"
+    recorder.run()
+    task = recorder.task(f"f{evil}", 0, path=f"a{evil}.py", docstring=evil)
+    recorder.cells(task, "✗", body=f"return '{evil}'\n", answer=evil)
+    recorder.failing(f"{task}/{regenerated.EVALUATOR}/0", f"tests/x.py::t{evil}", evil, evil)
+    recorder.dropped(f"g{evil}", "trace", evil)
+    async with regeneration(recorder.path) as (pilot, screen):
+        for keys in (("d",), ("right_square_bracket", "right_square_bracket"), ("D",)):
+            await press(pilot, screen, *keys)
+            text = screen_text(screen.app)
+            assert "\x1b" not in text
+            assert "title" not in text
+        assert "red" in screen_text(screen.app)
+
+
+async def test_answer_of_a_megabyte_and_a_body_of_thousands_of_lines(recorder: Recorder) -> None:
+    recorder.run()
+    body = "".join(f"    value_{n} = compute({n})\n" for n in range(4000))
+    task = recorder.task("long", 0, body=body)
+    recorder.cells(task, "✗", body=body.replace("compute(3999)", "compute(0)"), answer="x" * 1_000_000)
+    async with regeneration(recorder.path) as (pilot, screen):
+        assert "+ value_3999 = compute(0)" in screen_text(screen.app)
+        await press(pilot, screen, "left_square_bracket")
+        assert screen.sample.tab == "Answer"
+        document = screen.sample.text.document
+        assert "936.0 kB more; m shows them." in document.cut
+        await press(pilot, screen, "m")
+        assert screen.sample.text.document.cut is None
+        assert len(screen.sample.text.document.text) == 1_000_000
+
+
+async def test_huge_run_while_it_is_written(recorder: Recorder) -> None:
+    tasks_count, samples = 600, 10
+    recorder.run(state="running", samples=samples)
+    lease = recorder.writer.acquire(RUN)
+    with recorder.writer.transaction():
+        tasks = [recorder.task(f"function_{n}", n, tests=2) for n in range(tasks_count)]
+        for task in tasks:
+            recorder.cells(task, "·" * samples)
+
+    def write() -> None:
+        for start in range(0, tasks_count, 20):
+            with recorder.writer.transaction():
+                for task in tasks[start : start + 20]:
+                    recorder.cells(task, "✓✗" * (samples // 2), at=regenerated.now())
+
+    async with regeneration(recorder.path) as (pilot, screen):
+        await until(pilot, lambda: "Tasks 600" in screen_text(screen.app), "the table")
+        writing = threading.Thread(target=write)
+        writing.start()
+        await press_while(pilot, screen, writing)
+        await until(pilot, lambda: "6,000 of 6,000" in screen_text(screen.app), "all of them")
+        await until(pilot, lambda: figures(screen) and not figures(screen).partial, "the figures")
+        assert figures(screen).pass_at[0].value == 0.5
+        await pilot.press("G")
+        await until(pilot, lambda: "function_599" in screen_text(screen.app), "the end")
+    recorder.writer.release(lease)
+
+
+async def press_while(pilot: object, screen: object, writing: threading.Thread) -> None:
+    """Move the cursor as long as a thread writes: keys are taken meanwhile."""
+    moved = 0
+    while writing.is_alive() or not moved:
+        before = screen.table.cursor
+        await pilot.press("j" if before < 50 else "g")
+        moved += screen.table.cursor != before
+        assert screen.table.cursor != before
+    writing.join()
+
+
+async def test_new_run_from_the_dialog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two keys plan a run in the open session; the engine process itself is tested with the engine."""
+    from workbench.engine import client
+    from workbench.engine.plan import RegenerationPlan
+    from workbench.session import SessionReader
+
+    launched: list[tuple[Path, str]] = []
+    monkeypatch.setattr(client, "launch", lambda session, run, warm=None: launched.append((session, run)))
+    path = tmp_path / "empty.session"
+    create(path)
+    async with regeneration(path) as (pilot, screen):
+        await pilot.press("n")
+        await until(pilot, lambda: "Test documentation by regeneration" in screen_text(screen.app), "the dialog")
+        assert "word_counter" in screen_text(screen.app)
+        await pilot.press("enter")
+        await until(pilot, lambda: launched, "the launch")
+        await until(pilot, lambda: screen.view is not None and quiet(screen), "the run")
+        assert "waiting for the engine…" in screen_text(screen.app)
+    with SessionReader(path) as reader:
+        run = reader.runs()[0]
+        plan = RegenerationPlan.from_json(run.config)
+    assert launched == [(path, run.id)]
+    assert (plan.source, plan.docs, plan.samples, plan.limit, plan.evaluator) == (
+        "word_counter",
+        "original",
+        5,
+        0,
+        "local",
+    )
+
+
+async def test_dialog_names_what_is_wrong(tmp_path: Path) -> None:
+    create(tmp_path / "empty.session")
+    async with regeneration(tmp_path / "empty.session") as (pilot, screen):
+        await pilot.press("n")
+        await until(pilot, lambda: "Test documentation by regeneration" in screen_text(screen.app), "the dialog")
+        field = screen.app.screen.query_one("#samples")
+        field.value = "0"
+        await pilot.press("enter")
+        await until(pilot, lambda: "Samples must be a number from 1 to 1,000." in screen_text(screen.app), "the note")
+        field.value = "2"
+        screen.app.screen.query_one("#source").value = "no such thing"
+        await pilot.press("enter")
+        await until(pilot, lambda: "no such thing" in screen_text(screen.app), "the notice")
+        assert screen.view is None
+        await pilot.press("n")
+        await until(pilot, lambda: "Test documentation by regeneration" in screen_text(screen.app), "the dialog again")
+        await pilot.press("escape")
+        await until(pilot, lambda: screen.app.screen is screen, "the mode")
+
+
+async def test_keys_reach_the_engine(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """r, R, + and u write into the session what an engine then takes up."""
+    from workbench.engine import client, regeneration_client
+    from workbench.engine.plan import RegenerationPlan
+    from workbench.session import SessionReader
+
+    launched: list[str] = []
+    for module in (client, regeneration_client):
+        monkeypatch.setattr(module, "launch", lambda session, run, warm=None: launched.append(run))
+    regenerated.word_counter(recorder)
+    async with regeneration(recorder.path) as (pilot, screen):
+        await press(pilot, screen, "r")
+        await until(pilot, lambda: "···" in screen_text(screen.app), "the task waits again")
+        assert launched == [RUN]
+        await press(pilot, screen, "R")
+        await until(pilot, lambda: screen.view.decided == 4, "what passed is left alone")
+        await press(pilot, screen, "plus")
+        await until(pilot, lambda: screen.view.samples == 8, "m = 8")
+        assert "m = 8" in screen_text(screen.app)
+    with SessionReader(recorder.path) as reader:
+        plan = RegenerationPlan.from_json(reader.runs()[0].config)
+    assert [ask.samples for ask in plan.asks] == [8]
+    assert launched == [RUN] * 3
