@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -135,6 +136,8 @@ class WorkbenchApp(App[int]):
 
     def on_mount(self) -> None:
         """Leave all that can wait until something has been painted."""
+        # Threads read and lay out while keys come in: the loop must not wait 5 ms each time that one of them is at work.
+        sys.setswitchinterval(0.001)
         self.after_first_paint(self._painted)
 
     def after_first_paint(self, what: Callable[[], Any]) -> None:
