@@ -25,7 +25,7 @@ async def test_the_first_screen(start, make_session, snapshot, size: tuple[int, 
     async with start(size=size) as person:
         await person.sees("word_counter", "▇▄▂▁", "82", "pyproject.toml", "$0.021")
         await person.press("j", "j")
-        await person.sees("word_counter.py", "text processing" if size[0] == 80 else "Like Unix wc")
+        await person.sees("word_counter.py", "text processing" if size[0] == 80 else " 82.0 / 100")
         assert steady(person.screen_text) == snapshot
 
 

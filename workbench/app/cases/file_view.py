@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from workbench.app.cases.listing import CaseEntry, sources_of
+from workbench.app.cases.listing import AgentScore, CaseEntry, sources_of
 from workbench.app.trajectory.document import Document, Line, Span
 from workbench.app.trajectory.text_pane import TextPane
 from workbench.text import clean
@@ -37,8 +37,13 @@ class FileView(TextPane):
         self.go_to_end(last)
 
 
-def about(entry: CaseEntry, problems: tuple[str, ...] = ()) -> Document:
-    """Return what there is to know of a case, ground truth included: people may see it, agents never do."""
+def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:
+    """Return what there is to know of a case, ground truth included: people may see it, agents never do.
+
+    Args:
+        entry: The case.
+        scores: The newest score of each agent in the open session, in the order of the bars in the list.
+    """
     case = entry.case
     lines: list[Line] = [_styled(case.name, "heading"), Line(clean(case.description), indent=0), Line("")]
 
@@ -57,6 +62,11 @@ def about(entry: CaseEntry, problems: tuple[str, ...] = ()) -> Document:
             fact("source" if number == 0 else "or", source)
     fact("files", "here" if entry.fetched else "not fetched yet: press f")
     fact("tests", "; ".join(case.test))
+    if scores:
+        lines += [Line(""), _styled("Last scores in this session", "subheading")]
+        for score in scores:
+            points = f"{score.points:5.1f} / {score.out_of:g}" if score.points is not None else score.state
+            fact(score.agent, points)
     lines += [Line(""), _styled("What an agent is told", "subheading"), Line(clean(case.agent_description)), Line("")]
     facts = case.facts
     if facts is not None:
@@ -71,8 +81,6 @@ def about(entry: CaseEntry, problems: tuple[str, ...] = ()) -> Document:
         fact("must mention", ", ".join(facts.must_mention))
     else:
         lines.append(_styled("No ground truth: tier 3 and parts of tier 4 stay unscored.", "unscored"))
-    for problem in problems:
-        lines += [Line(""), _styled(clean(problem), "notice")]
     return Document(tuple(lines), "\n".join(line.text for line in lines))
 
 

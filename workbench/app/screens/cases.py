@@ -90,6 +90,7 @@ class CasesScreen(ModeScreen):
         self._fetching: dict[str, str] = {}
         self._failed: dict[str, str] = {}
         self._shown_key: str | None = None
+        self._shown_path: str | None = None
         self._fetcher: Fetcher | None = None
         self._ready = False
 
@@ -187,8 +188,13 @@ class CasesScreen(ModeScreen):
 
     def on_scores_read(self, message: ScoresRead) -> None:
         """Show the bars."""
+        from workbench.app.cases.file_view import about
+
         self.case_list.scores = message.scores
         self.case_list.refresh()
+        entry = self._entry(self._shown_key) if self._shown_key is not None else None
+        if entry is not None and self._shown_path is None:
+            self.file_view.show(about(entry, message.scores.get(entry.key, ())), keep_place=True)
 
     # -- the list
 
@@ -229,10 +235,11 @@ class CasesScreen(ModeScreen):
         from workbench.app.cases.file_view import about
 
         self._shown_key = entry.key
+        self._shown_path = None
         self.file_tree.show(None)
         self._show_outline(())
         self.retitle("#text", "About")
-        self.file_view.show(about(entry))
+        self.file_view.show(about(entry, self.case_list.scores.get(entry.key, ())))
         self.retitle("#files", entry.case.name)
         if entry.key in self._fetching:
             self._tell_files(self._fetching[entry.key])
@@ -395,6 +402,7 @@ class CasesScreen(ModeScreen):
         node = self.file_tree.node
         if message.key != self._shown_key or node is None or node.path != message.path:
             return
+        self._shown_path = message.path
         self.retitle("#text", message.path, "hidden from agents" if node.hidden else "")
         if message.shown is None:
             self.file_view.show(sentence(message.problem, "notice"))

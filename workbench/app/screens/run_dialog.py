@@ -56,7 +56,7 @@ class RunDialog(ModalScreen[RunChoice | None]):
     RunDialog #note { height: auto; color: $text-muted; margin-bottom: 1; }
     RunDialog #buttons { height: 1; align-horizontal: right; margin-bottom: 1; }
     RunDialog Button { margin-left: 2; min-width: 12; }
-    RunDialog Button:focus { text-style: bold; background: $primary; color: $background; }
+    RunDialog #buttons Button:focus { text-style: bold; background: $primary; color: $background; }
     """
 
     def __init__(self, title: str, model: str, judge: str, known: tuple[str, ...]) -> None:
