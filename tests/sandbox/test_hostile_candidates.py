@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,8 +27,13 @@ def candidate(body: str) -> bytes:
     return f'"""Sums."""\n\n\ndef total(numbers):\n    """Return the sum of the numbers; 0 for none."""\n{lines}\n'.encode()
 
 
+LONG = replace(SHORT, seconds=60)
+
+
 def job(body: str, route: Route = Route.AUTO) -> Job:
-    return Job("candidate", TESTS, "sums.py", candidate(body), SHORT, route, ("total", 1))
+    # A busy machine must not turn a candidate that ought to pass into a timeout.
+    limits = LONG if body.endswith(RIGHT) else SHORT
+    return Job("candidate", TESTS, "sums.py", candidate(body), limits, route, ("total", 1))
 
 
 RIGHT = "return sum(numbers)"
@@ -213,7 +219,7 @@ async def test_grandchildren_in_their_own_session_die_with_the_candidate(shared_
     assert (
         await shared_box.run(job(body))
     ).verdict is Verdict.PASSED  # it does what it should; what it leaves is ours to end
-    look = "import os\nassert not os.path.exists('/repo/alive')\nassert len([p for p in os.listdir('/proc') if p.isdigit()]) < 4"
+    look = "import os\nassert not os.path.exists('/repo/alive')\nassert len([p for p in os.listdir('/proc') if p.isdigit()]) < 5"
     following = await shared_box.run(job(f"{look}\n{RIGHT}"))
     assert following.verdict is Verdict.PASSED, following.failing
 
@@ -294,7 +300,7 @@ async def test_the_original_body_is_nowhere_on_disk(bubblewrap, workspace, route
         "            assert wanted not in data, os.path.join(folder, name)"
     )
     async with pool(bubblewrap, workspace, workers=1, limits=SHORT) as opened:
-        whole = await opened.run(Job("suite", limits=SHORT))  # writes bytecode of the original
+        whole = await opened.run(Job("suite", limits=LONG))  # writes bytecode of the original
         assert whole.verdict is Verdict.PASSED
         report = await opened.run(job(f"{look}\n{RIGHT}", route))
     assert report.verdict is Verdict.PASSED, report.failing

@@ -30,6 +30,7 @@ class Heat:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._hot: Hot | None = None
+        self._limits = b""
         self._problem = ""
         self._losses = 0
         self._units: dict[str, dict[tuple[str, int], dict[str, Any]]] = {}
@@ -64,7 +65,7 @@ class Heat:
         end = _Answer(hot)
         outcome = watch(hot.reader, nonce, job, end, keep=self.pids)
         processes.end_all(self.pids)
-        if (outcome.status is None and end.wait(2.0) is None) or end.lost:
+        if (outcome.status is None and end.wait(2.0) is None) or processes.limits_of(hot.pid) != self._limits:
             return self._lose()
         if outcome.events and outcome.events[-1]["e"] == "slower":
             return None, outcome.events[-1]["reason"]
@@ -101,6 +102,7 @@ class Heat:
             server.tree.harvest()
             server.harvested = True
         self._hot = hot
+        self._limits = processes.limits_of(hot.pid)
 
     def _lose(self) -> tuple[None, str]:
         """Give the hot process up; the warm path decides about this candidate."""
@@ -112,7 +114,7 @@ class Heat:
             self._problem = "candidates kept killing the hot process"
         processes.end_all()
         self._server.reset()
-        return None, "the hot process died"
+        return None, "the hot process was lost"
 
 
 class _Answer:
@@ -121,7 +123,6 @@ class _Answer:
     def __init__(self, hot: Hot) -> None:
         self._hot = hot
         self.descriptor: int | None = hot.answers
-        self.lost = False
         self._status: int | None = None
 
     def poll(self) -> int | None:

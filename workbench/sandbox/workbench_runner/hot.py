@@ -92,7 +92,7 @@ class Loop(child.Reporter):
 def serve(spec: dict[str, Any], descriptor: int, commands: int, answers: int) -> NoReturn:
     """Turn this fork of the server into the hot process; never returns."""
     child.enter(spec, descriptor, keep=(commands, answers))
-    processes.harden_server()
+    processes.harden()
     wire = child.Wire(descriptor, spec.pop("nonce"))
     loop = Loop(wire, spec, commands, answers)
     code = pytest.main(child.arguments(spec), plugins=[loop])

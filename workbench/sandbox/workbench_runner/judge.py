@@ -49,7 +49,7 @@ def judge(
     unfinished = [name for name in started if name not in tests or tests[name]["outcome"] == "missing"]
     where = " in " + unfinished[-1] if unfinished else (" while importing the tests" if not started else "")
     verdict, reason, detail = _decide(outcomes, problems, last, status, ended, memory_exceeded, where)
-    if reason == "collection":
+    if reason == "collection" and problems:
         for outcome in outcomes:
             if outcome["outcome"] == "missing":
                 outcome["message"] = problems[0]["message"]
@@ -86,7 +86,7 @@ def _decide(
     if last is None:
         return _died(status, where)
     if last["e"] == "internal":
-        return "crashed", "collection", "pytest stopped with an internal error: {}".format(last["message"])
+        return "crashed", "early_exit", "pytest stopped with an internal error: {}".format(last["message"])
     return _compare(outcomes, problems, last, status)
 
 

@@ -21,10 +21,14 @@ def _prctl(option: int, value: int) -> None:
         ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
-def harden_server() -> None:
-    """Make the server unreadable and unstoppable for the processes that it starts."""
+def adopt_orphans() -> None:
+    """Take in what leaves its session or loses its parent; only for the server, which waits for every child."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def harden() -> None:
+    """Make this process unreadable and unstoppable for the processes that it starts."""
     _prctl(_PR_SET_DUMPABLE, 0)  # a process of the same user may neither trace it nor open its memory or descriptors
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # what leaves its session or loses its parent still comes back to us
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGQUIT"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)
@@ -61,6 +65,15 @@ def own_limits() -> list[tuple[str, tuple[int, int]]]:
     """Return all resource limits of this process: a process of the same user can change them from outside."""
     names = sorted(name for name in dir(resource) if name.startswith("RLIMIT_"))
     return [(name, resource.getrlimit(getattr(resource, name))) for name in names]
+
+
+def limits_of(pid: int) -> bytes:
+    """Return the resource limits of another process, as the kernel prints them; empty when it is gone."""
+    try:
+        with open(f"/proc/{pid}/limits", "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
 
 
 def others(keep: Collection[int] = ()) -> list[int]:
@@ -114,6 +127,7 @@ def end_all(keep: Collection[int] = (), patience: float = 2.0) -> bool:
     while True:
         pids = others(keep)
         if not pids:
+            reap(keep)
             return True
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in pids:

@@ -194,7 +194,8 @@ def main() -> NoReturn:
     quiet = os.open(os.devnull, os.O_RDWR)
     os.dup2(quiet, 0)
     os.dup2(quiet, 1)
-    processes.harden_server()
+    processes.harden()
+    processes.adopt_orphans()
     home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     server: Server | None = None
 
