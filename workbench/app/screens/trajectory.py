@@ -33,16 +33,6 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change, StepRow
 
-REFRESH_SECONDS = 0.1
-"""Time between two looks at a trial that changes: a person sees no difference, a slow machine does."""
-TREE_SECONDS = 0.5
-"""Time between two looks at the repository of a live trial: its tree may have thousands of files."""
-REST_SECONDS = 0.3
-"""Time until the rest of a long list of steps is read: what is on the screen comes first."""
-NO_SESSION = "No session is open: press 3 to choose one, or 1 to pick a case and start a run."
-NO_TRIALS = "This session has no trials yet: press 1 and enter to start a run."
-GONE = "This trial is not in the open session: press 3 to choose another session."
-
 _Tree = tuple[list[Entry], Coverage]
 _Bundle = tuple[TrialState, "list[StepRow]", int, _Tree | None]
 
@@ -121,7 +111,7 @@ class TrajectoryScreen(ModeScreen):
         for pane in self.query(panes.Pane):
             pane.titled(pane.short)
         self.focus_pane(self.query_one("#steps-pane"))
-        self._show_nothing("Opening the session…" if self.workbench.session_path else NO_SESSION)
+        self._show_nothing("Opening the session…" if self.workbench.session_path else loading.NO_SESSION)
 
     @property
     def step_list(self) -> StepList:
@@ -189,7 +179,7 @@ class TrajectoryScreen(ModeScreen):
         self.finder.forget()
         self.state = None
         if reader is None:
-            self._show_nothing("Opening the session…" if self.workbench.session_path else NO_SESSION)
+            self._show_nothing("Opening the session…" if self.workbench.session_path else loading.NO_SESSION)
             return
         wanted = self.workbench.selected_trial
         if wanted:
@@ -199,7 +189,7 @@ class TrajectoryScreen(ModeScreen):
 
     def _show_latest(self, trial_id: str | None) -> None:
         if trial_id is None:
-            self._show_nothing(NO_TRIALS)
+            self._show_nothing(loading.NO_TRIALS)
         else:
             self.show_trial(trial_id)
 
@@ -221,7 +211,7 @@ class TrajectoryScreen(ModeScreen):
 
     def _trial_loaded(self, bundle: _Bundle | None) -> None:
         if bundle is None:
-            self._show_nothing(GONE)
+            self._show_nothing(loading.GONE)
             return
         state, steps, _, tree = bundle
         if state.trial.id != self._wanted:
@@ -247,7 +237,7 @@ class TrajectoryScreen(ModeScreen):
     def _refresh_soon(self) -> None:
         if not self._refresh_due:
             self._refresh_due = True
-            self.set_timer(REFRESH_SECONDS, self._refresh_now)
+            self.set_timer(loading.REFRESH_SECONDS, self._refresh_now)
 
     def _refresh_now(self) -> None:
         self._refresh_due = False
@@ -259,7 +249,7 @@ class TrajectoryScreen(ModeScreen):
             return
         keep, number = self.step_list.known_tail()
         grown = self._tree_of
-        tree_due = monotonic() - self._tree_at > TREE_SECONDS
+        tree_due = monotonic() - self._tree_at > loading.TREE_SECONDS
 
         def work() -> _Bundle | None:
             fresh = loading.load_trial(reader, state.trial.id, state)
@@ -310,7 +300,7 @@ class TrajectoryScreen(ModeScreen):
             self._state_shown = loading.state_of(state)
             self.refresh_bindings()
         if len(step_list.steps) < state.step_count:
-            self.set_timer(REST_SECONDS, self._load_rest)
+            self.set_timer(loading.REST_SECONDS, self._load_rest)
 
     def _load_rest(self) -> None:
         """Read the next page of a long trajectory while the first is on the screen already."""

@@ -16,6 +16,15 @@ FIRST_STEPS = 120
 """Steps that are read before the list is first shown; the rest follows in pages."""
 PAGE_OF_STEPS = 2000
 FILES_LIMIT = 20_000
+REFRESH_SECONDS = 0.1
+"""Time between two looks at a trial that changes: a person sees no difference, a slow machine does."""
+TREE_SECONDS = 0.5
+"""Time between two looks at the repository of a live trial: its tree may have thousands of files."""
+REST_SECONDS = 0.3
+"""Time until the rest of a long list of steps is read: what is on the screen comes first."""
+NO_SESSION = "No session is open: press 3 to choose one, or 1 to pick a case and start a run."
+NO_TRIALS = "This session has no trials yet: press 1 and enter to start a run."
+GONE = "This trial is not in the open session: press 3 to choose another session."
 _TAIL = 8  # steps at the end that are read again at each look: a retried trial replaces its error steps
 
 Card = Mapping[str, Any]
