@@ -97,10 +97,10 @@ async def live(path: Path, ids: list[str]) -> tuple[float, float]:
             await asyncio.sleep(0.005)
         writing = threading.Thread(target=write)
         writing.start()
-        for number in range(KEYS):
+        for _ in range(KEYS):
             before = screen.table.cursor
             begin = time.perf_counter()
-            app.simulate_key("j" if number % 30 else "g")
+            app.simulate_key("j")
             while screen.table.cursor == before:
                 await asyncio.sleep(0)
             times.append(time.perf_counter() - begin)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from workbench.app.regeneration.wording import NOTHING, plural
@@ -17,6 +18,7 @@ _GLYPHS = {
     "running": ("▸", "running"),
     "done": ("✓", "passed"),
     "failed": ("✗", "failed"),
+    "interrupted": ("‖", "paused"),
 }
 _TITLES = {
     "fetch": "fetch the repository",
@@ -43,8 +45,9 @@ class BuildingList(RowList):
         self._rows: list[StageRow | DroppedRow | str] = []
         self._widths = (0, 0)
 
-    def show(self, stages: Sequence[StageRow], dropped: Sequence[DroppedRow], empty: str) -> None:
-        """Show these; ``empty`` is said where nothing was dropped."""
+    def show(self, stages: Sequence[StageRow], dropped: Sequence[DroppedRow], empty: str, *, live: bool) -> None:
+        """Show these; ``empty`` is said where nothing was dropped. In a run that is not ``live`` no stage runs."""
+        stages = [row if live or row.state != "running" else replace(row, state="interrupted") for row in stages]
         self.stages, self.dropped = tuple(stages), list(dropped)
         rows: list[StageRow | DroppedRow | str] = [*stages]
         if dropped:

@@ -24,13 +24,17 @@ class PassAt:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What stands above the table; ``decided`` of ``tasks`` tasks went in, ``unleaked`` leaves ``leaking`` tasks out."""
+    """What stands above the table; ``decided`` of ``tasks`` tasks went in, ``unleaked`` leaves ``leaking`` tasks out.
+
+    ``development`` is the share of passed samples over the course of the run.
+    """
 
     pass_at: tuple[PassAt, ...]
     decided: int
     tasks: int
     leaking: int
     unleaked: float | None
+    development: tuple[float, ...] = ()
 
     @property
     def partial(self) -> bool:

@@ -65,8 +65,8 @@ def _pass_at(view: RunView, figures: Figures | None) -> list[_Piece]:
         pieces += [(f"pass@{item.k} ", "$text-muted"), (share(item.value), "bold $primary" if not pieces else "bold")]
         if item.low is not None and item.high is not None:
             pieces.append((f" [{item.low:.2f}, {item.high:.2f}]", ""))
-        if item.k == figures.pass_at[0].k and len(view.development) > 1:
-            pieces.append((f" {sparkline(view.development)}", "$secondary"))
+        if item.k == figures.pass_at[0].k and len(figures.development) > 1:
+            pieces.append((f" {sparkline(figures.development)}", "$secondary"))
         pieces.append(("   ", ""))
     if figures.partial:
         pieces.append((f"{figures.decided:,} of {figures.tasks:,} tasks so far", "$verdict-running"))

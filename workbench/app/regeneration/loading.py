@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,31 @@ RATE_SECONDS = (10.0, 120.0)
 """The rate is that of the last so many seconds; the longer time counts where little is done in the shorter."""
 _ENOUGH = 20
 _POINTS = 8  # bars of the development
-_SAMPLES = "candidates WHERE task_id IN (SELECT id FROM tasks WHERE run_id = ?)"
+# All that is counted, in one pass: a run may have a hundred thousand samples.
+_GROUPS = (
+    "SELECT evaluator, control, state, coalesce(verdict, ''), sample = 0, count(*), min(at), sum(at >= ?), sum(at >= ?), max(rowid) "
+    "FROM candidates WHERE run_id = ? GROUP BY 1, 2, 3, 4, 5"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Samples that are alike: how many, when the first was decided, how many in the last seconds."""
+
+    evaluator: str
+    control: int
+    state: str
+    verdict: str
+    is_first: int
+    count: int
+    first: float | None
+    short: int | None
+    long: int | None
+    newest: int
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        return self.short or 0, self.long or 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +70,7 @@ class RunView:
     """A run as the file has it now, its table of tasks left out.
 
     ``order`` are the regeneration runs of the session, ``evaluators`` those with samples;
-    ``decided`` of ``total`` samples are those of ``evaluator``, ``rate`` is per second, ``development`` the share of passed
-    samples over the course of the run.
+    ``decided`` of ``total`` samples are those of ``evaluator``, ``rate`` is per second.
     """
 
     run: RunRow
@@ -66,7 +90,6 @@ class RunView:
     seconds: float | None
     verdicts: Mapping[str, int]
     controls: tuple[Control, ...]
-    development: tuple[float, ...]
     error: str | None
     sandbox: str
 
@@ -110,27 +133,22 @@ def load_view(reader: SessionReader, run_id: str, evaluator: str = "") -> RunVie
     if run is None:
         return None
     plan = _decoded(run.config)
-    groups = reader.query(
-        f"SELECT evaluator, control, state, coalesce(verdict, ''), count(*), min(at), max(at), max(rowid) "
-        f"FROM {_SAMPLES} GROUP BY evaluator, control, state, verdict",
-        (run_id,),
-    )
-    newest = {row[0]: row[7] for row in sorted(groups, key=lambda row: row[7]) if not row[1]}
+    state = reader.run_state(run)
+    now = time.time()
+    groups = [_Group(*row) for row in reader.query(_GROUPS, (*(now - seconds for seconds in RATE_SECONDS), run_id))]
+    newest = {
+        group.evaluator: group.newest for group in sorted(groups, key=lambda one: one.newest) if not group.control
+    }
     evaluators = tuple(sorted(newest, key=lambda name: newest[name]))
     if evaluator not in evaluators:
         asked = plan.get("evaluator")
         evaluator = evaluators[-1] if evaluators else str(asked) if isinstance(asked, str) else ""
-    mine = [row for row in groups if row[0] == evaluator and not row[1]]
+    mine = [group for group in groups if group.evaluator == evaluator and not group.control]
     ready, excluded = _task_counts(reader, run_id)
-    decided = sum(row[4] for row in mine if row[3] or row[2] == "cancelled")
-    times = [row[6] for row in mine if row[3] and row[6]]
-    begun = min((row[5] for row in mine if row[3] and row[5]), default=None)
-    verdicts = {row[3]: 0 for row in mine if row[3]}
-    for row in mine:
-        if row[3]:
-            verdicts[row[3]] += row[4]
-    state = reader.run_state(run)
-    now = time.time() if state == "running" else max(times, default=0.0)
+    verdicts: Counter[str] = Counter()
+    for group in mine:
+        if group.verdict:
+            verdicts[group.verdict] += group.count
     return RunView(
         run=run,
         state=state,
@@ -142,14 +160,13 @@ def load_view(reader: SessionReader, run_id: str, evaluator: str = "") -> RunVie
         tasks=ready + excluded,
         excluded=excluded,
         dropped=int(reader.query("SELECT count(*) FROM dropped WHERE run_id = ?", (run_id,))[0][0]),
-        total=sum(row[4] for row in mine),
-        decided=decided,
+        total=sum(group.count for group in mine),
+        decided=sum(group.count for group in mine if group.verdict or group.state == "cancelled"),
         spend_usd=run.spend_usd,
-        rate=_rate(reader, run_id, evaluator, now, begun) if state == "running" else 0.0,
+        rate=_rate(mine, now) if state == "running" else 0.0,
         seconds=run.finished_at - run.started_at if run.finished_at and run.started_at else None,
         verdicts=verdicts,
-        controls=_controls(reader, run_id, ready + excluded),
-        development=_development(reader, run_id, evaluator),
+        controls=_controls(groups, ready + excluded),
         error=run.error,
         sandbox=one_line(str(plan.get("sandbox") or ""), 40),
     )
@@ -173,43 +190,34 @@ def _order(reader: SessionReader) -> tuple[str, ...]:
     return tuple(row[0] for row in found)
 
 
-def _rate(reader: SessionReader, run_id: str, evaluator: str, now: float, begun: float | None) -> float:
+def _rate(mine: Sequence[_Group], now: float) -> float:
     """Return samples per second over the last seconds, or since the first one if that is later."""
-    if begun is None:
+    tested = [group for group in mine if group.verdict and group.first is not None]
+    if not tested:
         return 0.0
-    for seconds in RATE_SECONDS:
-        since = max(now - seconds, begun)
-        count = reader.query(
-            f"SELECT count(*) FROM {_SAMPLES} AND evaluator = ? AND control = 0 AND verdict IS NOT NULL AND at >= ?",
-            (run_id, evaluator, since),
-        )[0][0]
-        if count >= _ENOUGH:
-            break
-    return float(count / max(now - since, 0.5))
+    begun = min(group.first or now for group in tested)
+    short, long = (sum(group.counts[place] for group in tested) for place in (0, 1))
+    enough = short >= _ENOUGH
+    return (short if enough else long) / max(min(RATE_SECONDS[0 if enough else 1], now - begun), 0.5)
 
 
-def _controls(reader: SessionReader, run_id: str, tasks: int) -> tuple[Control, ...]:
+def _controls(groups: Sequence[_Group], tasks: int) -> tuple[Control, ...]:
     # Their first samples, also where a control is itself the evaluator; an error is the sandbox's and says nothing of the task.
-    rows = reader.query(
-        f"SELECT evaluator, verdict IS NOT NULL AND verdict != 'error', verdict = 'passed', count(*) FROM {_SAMPLES} "
-        "AND evaluator IN ('reference', 'stub') AND sample = 0 GROUP BY 1, 2, 3",
-        (run_id,),
-    )
     controls = []
     for name, expected in (("reference", 1.0), ("stub", 0.0)):
-        mine = [row for row in rows if row[0] == name]
+        mine = [group for group in groups if group.evaluator == name and group.is_first]
         if mine:
-            decided = sum(row[3] for row in mine if row[1])
-            passed = sum(row[3] for row in mine if row[2])
+            decided = sum(group.count for group in mine if group.verdict not in {"", "error"})
+            passed = sum(group.count for group in mine if group.verdict == "passed")
             controls.append(Control(name, expected, decided, passed, tasks))
     return tuple(controls)
 
 
-def _development(reader: SessionReader, run_id: str, evaluator: str) -> tuple[float, ...]:
+def development(reader: SessionReader, run_id: str, evaluator: str) -> tuple[float, ...]:
     """Return the share of passed samples after each eighth of those that are decided."""
     rows = reader.query(
         f"SELECT count(*), sum(passed) FROM (SELECT verdict = 'passed' AS passed, ntile({_POINTS}) OVER (ORDER BY at) AS part "
-        f"FROM {_SAMPLES} AND evaluator = ? AND control = 0 AND verdict IS NOT NULL AND verdict != 'error') "
+        "FROM candidates WHERE run_id = ? AND evaluator = ? AND control = 0 AND verdict IS NOT NULL AND verdict != 'error') "
         "GROUP BY part ORDER BY part",
         (run_id, evaluator),
     )

@@ -66,6 +66,6 @@ class BuildingPane(Pane):
             empty = "Nothing was dropped so far."
         else:
             empty = "Nothing was dropped." if view.tasks else "The run ended before any function was looked at."
-        self.query_one(BuildingList).show(view.stages, dropped, empty)
+        self.query_one(BuildingList).show(view.stages, dropped, empty, live=view.live)
         title = "Building tasks" if view.building else "Stages and dropped functions"
         self.titled(title, plural(view.tasks, "task") + ("" if view.building or not view.tasks else " · D goes back"))

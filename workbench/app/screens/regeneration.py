@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.markup import escape
@@ -370,12 +371,16 @@ class RegenerationScreen(ModeScreen):
         if not self.figuring.idle:
             self._figures_soon()
             return
+        reader, evaluator = self.workbench.reader, view.evaluator
         lines, ks, run_id = tuple(self.table.lines), view.ks, view.run.id
         resamples = LIVE_RESAMPLES if view.live else None
 
         def work(draws: int | None) -> tuple[Figures, float]:
             began = time.perf_counter()
-            return compute(lines, ks, resamples=draws), time.perf_counter() - began
+            figures = compute(lines, ks, resamples=draws)
+            if reader is not None:
+                figures = replace(figures, development=loading.development(reader, run_id, evaluator))
+            return figures, time.perf_counter() - began
 
         def done(made: tuple[Figures, float]) -> None:
             if self.view is not None and self.view.run.id == run_id:
