@@ -231,7 +231,7 @@ class Reporter:
             self.wire.emit(
                 "collect",
                 id=report.nodeid,
-                message=(lines[-1] if lines else message).strip()[:_MESSAGE],
+                message=(lines[-1] if lines else message).removeprefix("E ").strip()[:_MESSAGE],
                 traceback=traceback,
             )
 
