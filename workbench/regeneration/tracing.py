@@ -18,6 +18,10 @@ from workbench.sandbox import Job, Limits, Pool, Reason, Report, Verdict
 _MOST_TAKEN_OUT = 10
 
 
+#: A suite that has not begun its first test by then hangs at import; seconds.
+IMPORT_SECONDS = 120.0
+
+
 class SuiteFailed(WorkbenchError):
     """The repository's tests cannot be used at all; the sentence says why."""
 
@@ -82,6 +86,9 @@ async def run_suite(pool: Pool, limits: Limits, on_progress: Callable[[str], Non
         reports.append(
             await _whole_run(pool, Job(f"suite-{number}", limits=limits, order=order, trace=trace), taken_out)
         )
+        if not any(test.outcome == "passed" for test in reports[0].tests):
+            failing = {test.id: f"{test.outcome}: {test.message}" for test in reports[0].tests}
+            raise SuiteFailed(_why_nothing_passes(reports[0], failing, taken_out))
     outcomes = [{test.id: test for test in report.tests} for report in reports]
     stable, unstable, failing = [], {}, {}
     for test in dict.fromkeys(test.id for report in (reports[0], reports[2], reports[1]) for test in report.tests):
@@ -103,18 +110,27 @@ async def run_suite(pool: Pool, limits: Limits, on_progress: Callable[[str], Non
 
 
 async def _whole_run(pool: Pool, job: Job, taken_out: dict[str, str]) -> Report:
-    """Run the suite to its end; tests that hang or kill the process are taken out, one after the other."""
-    while True:
+    """Run the suite to its end; tests that hang or kill the process are taken out, one after the other.
+
+    The first try is short: what has not come to its first test by then hangs at import and will not end later either.
+    """
+    short = replace(job, limits=replace(job.limits, seconds=min(job.limits.seconds, IMPORT_SECONDS)))
+    report = await pool.run(replace(short, deselect=tuple(taken_out)))
+    if report.verdict is Verdict.TIMEOUT and report.running and job.limits.seconds > IMPORT_SECONDS:
         report = await pool.run(replace(job, deselect=tuple(taken_out)))
+    while True:
         if report.verdict not in (Verdict.TIMEOUT, Verdict.CRASHED) or report.reason is Reason.COLLECTION:
             return report
         culprit = report.running
         if not culprit or culprit in taken_out or len(taken_out) >= _MOST_TAKEN_OUT:
             return report
         taken_out[culprit] = report.detail
+        report = await pool.run(replace(job, deselect=tuple(taken_out)))
 
 
 def _why_nothing_passes(report: Report, failing: Mapping[str, str], taken_out: Mapping[str, str]) -> str:
+    if report.verdict is Verdict.TIMEOUT and not report.running:
+        return f"The repository hangs while it is imported or its tests are collected. {report.detail}"
     if report.verdict is Verdict.TIMEOUT:
         return f"The repository's test suite did not finish. {report.detail}"
     if report.reason is Reason.WRONG_COPY:
