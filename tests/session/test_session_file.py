@@ -165,6 +165,13 @@ def test_a_second_engine_is_refused_while_the_first_lives(session: Path) -> None
         assert writer.acquire("r1").pid == os.getpid()  # taken over from the dead at once
 
 
+def test_a_lone_surrogate_in_a_column_is_no_crash(session: Path) -> None:
+    with with_trial(session) as writer:
+        writer.add_step(step(1, target="odd\ud800name", problem="\udfff"))
+        with SessionReader(session) as reader:
+            assert reader.steps("t1")[0].target == "odd?name"
+
+
 def test_a_missing_session_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(SessionMissing, match="There is no session"):
         SessionReader(tmp_path / "none.session")

@@ -309,7 +309,7 @@ class WorkbenchApp(App[int]):
 
     def on_facts_gathered(self, message: FactsGathered) -> None:
         """Tell the headers how the session stands."""
-        if message.reader is self.reader and self.screen_stack:
+        if message.reader is self.reader and self.is_running and self.screen_stack:
             self.facts = message.facts
             self.facts_changed.publish(self.facts_sentence)
             self.refresh_bindings()

@@ -192,33 +192,29 @@ class TerminalShow:
         """Print the summary."""
         from rich.table import Table
 
-        table = Table(box=None, pad_edge=False)
-        for heading in ("case", "agent", "model"):
-            table.add_column(heading, overflow="fold")
-        for heading in ("score", "1", "2", "3", "4", "steps", "tokens", "cost $", "s"):
-            table.add_column(heading, justify="right")
-        table.add_column("status")
+        # Beside the scores, what a narrow terminal has no room for can be had from `workbench show`.
+        wide = self.console.width >= 100
+        table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+        for heading in ("case", "agent"):
+            table.add_column(heading, no_wrap=True)
+        for heading in ("score", "1", "2", "3", "4", *(("steps", "tokens", "$", "s") if wide else ("s",))):
+            table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column("status", no_wrap=True)
         for case in closing["cases"]:
             tiers = ["?" if value is None else f"{value:.1f}" for value in case["tiers"].values()]
             score = "?" if case["score"] is None else f"{case['score']:.1f}/{case['out_of']:.0f}"
-            cost = "–" if case["cost"] is None else f"{case['cost']:.4f}"
-            seconds = "" if case["seconds"] is None else f"{case['seconds']:.1f}"
-            table.add_row(
-                case["case"],
-                case["agent"],
-                one_line_keep(case["model"], 28),
-                score,
-                *tiers,
-                str(case["steps"]),
-                f"{case['tokens']:,}",
-                cost,
-                seconds,
-                case["status"],
-            )
+            cost = "–" if case["cost"] is None else f"{case['cost']:.2f}"
+            seconds = "" if case["seconds"] is None else f"{case['seconds']:.0f}"
+            more = [str(case["steps"]), f"{case['tokens']:,}", cost] if wide else []
+            table.add_row(case["case"], case["agent"], score, *tiers, *more, seconds, case["status"])
         self.console.print(table)
+        models = sorted({str(case["model"]) for case in closing["cases"]})
         judges = sorted({str(case["judge"]) for case in closing["cases"] if case["judge"]})
-        if judges:
-            self.console.print(f"judge: {', '.join(judges)} · session: {closing['session']}", style="dim")
+        if models:
+            judged = f" · judge: {', '.join(judges)}" if judges else ""
+            self.console.print(f"model: {', '.join(models)}{judged}", style="dim")
+        # Alone on its line and never wrapped, so that it can be copied.
+        self.console.print(f"session: {closing['session']}", style="dim", soft_wrap=True)
 
 
 def one_line_keep(text: str, width: int) -> str:

@@ -35,6 +35,11 @@ _TRIAL_FIELDS = {
 }
 
 
+def _storable(value: object) -> object:
+    """Return a value that SQLite takes: a lone surrogate in a path or a name becomes a question mark."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+
+
 class SessionWriter:
     """The writing side of one session file; calls are short transactions, safe from several threads.
 
@@ -99,7 +104,7 @@ class SessionWriter:
         places = ", ".join("?" * len(values))
         with self.transaction() as connection:
             cursor = connection.execute(
-                f"INSERT OR {conflict} INTO {table} ({names}) VALUES ({places})", tuple(values.values())
+                f"INSERT OR {conflict} INTO {table} ({names}) VALUES ({places})", tuple(map(_storable, values.values()))
             )
             return int(cursor.lastrowid or 0)
 
@@ -109,7 +114,7 @@ class SessionWriter:
         matched = " AND ".join(f"{name} = ?" for name in key)
         with self.transaction() as connection:
             cursor = connection.execute(
-                f"UPDATE {table} SET {changed} WHERE {matched}", (*values.values(), *key.values())
+                f"UPDATE {table} SET {changed} WHERE {matched}", (*map(_storable, values.values()), *key.values())
             )
             return cursor.rowcount
 
