@@ -112,6 +112,18 @@ async def test_interrupted_run_offers_resume(recorder: Recorder) -> None:
         assert not screen.check_action("cancel", ())
 
 
+async def test_cancelled_samples_are_not_decided(recorder: Recorder) -> None:
+    recorder.run(state="cancelled")
+    recorder.cells(recorder.task("a", 0), "✓✗✓")
+    recorder.cells(recorder.task("b", 1), "✗⊘⊘")
+    async with regeneration(recorder.path) as (pilot, screen):
+        await until(pilot, lambda: figures(screen) is not None, "figures")
+        text = screen_text(screen.app)
+        assert "⊘ cancelled at 4 of 6" in text
+        assert "1 of 2 tasks so far" in text
+        assert "pass@1 0.67" in text
+
+
 async def test_failed_run_says_why(recorder: Recorder) -> None:
     recorder.run(state="failed")
     recorder.writer.set_run(
@@ -152,6 +164,7 @@ async def test_control_that_fails_cannot_be_missed(recorder: Recorder) -> None:
             assert "✗ stub 0.33 WRONG ON 1" in text
             assert "2 taken out" in text
             assert figures(screen).tasks == 1
+            assert "✓ done, 3 samples" in text
             assert figures(screen).pass_at[0].value == pytest.approx(2 / 3)
 
 

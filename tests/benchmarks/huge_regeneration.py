@@ -69,7 +69,10 @@ async def opened(path: Path, tasks: int) -> tuple[float, float, float]:
 
 
 async def live(path: Path, ids: list[str]) -> tuple[float, float]:
-    """Return the median and the longest time from a key to its effect while all samples are written."""
+    """Return the median and the 95th percentile of the time from a key to its effect while samples are written.
+
+    The writer is a thread of this process here, so it takes the interpreter from the app; an engine does not.
+    """
     recorder = Recorder.__new__(Recorder)
     from workbench.session import SessionWriter
 
@@ -109,7 +112,7 @@ async def live(path: Path, ids: list[str]) -> tuple[float, float]:
         writing.join()
     recorder.writer.release(lease)
     recorder.close()
-    return median(times), max(times)
+    return median(times), sorted(times)[int(0.95 * len(times))]
 
 
 def main() -> None:
@@ -139,9 +142,11 @@ def main() -> None:
         print(f"ratio {ratio:.2f}× (target about 1×)")
         growing = Path(folder) / "live.session"
         ids = build(growing, MANY, cells="·" * SAMPLES, state="running")
-        middle, longest = asyncio.run(live(growing, ids))
-        print(f"while it is written: a key takes {middle * 1000:.1f} ms at the median, {longest * 1000:.1f} ms at most")
-        result |= {"live_key_ms": round(middle * 1000, 1), "live_key_ms_max": round(longest * 1000, 1)}
+        middle, late = asyncio.run(live(growing, ids))
+        print(
+            f"while it is written: a key takes {middle * 1000:.1f} ms at the median, {late * 1000:.1f} ms at the 95th percentile"
+        )
+        result |= {"live_key_ms": round(middle * 1000, 1), "live_key_ms_p95": round(late * 1000, 1)}
         print(json.dumps(result | {"ratio": round(ratio, 2)}))
 
 

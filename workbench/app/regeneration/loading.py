@@ -160,8 +160,8 @@ def load_view(reader: SessionReader, run_id: str, evaluator: str = "") -> RunVie
         tasks=ready + excluded,
         excluded=excluded,
         dropped=int(reader.query("SELECT count(*) FROM dropped WHERE run_id = ?", (run_id,))[0][0]),
-        total=sum(group.count for group in mine),
-        decided=sum(group.count for group in mine if group.verdict or group.state == "cancelled"),
+        total=sum(group.count for group in mine) - (_given_up(reader, run_id, evaluator) if excluded else 0),
+        decided=sum(group.count for group in mine if group.verdict),
         spend_usd=run.spend_usd,
         rate=_rate(mine, now) if state == "running" else 0.0,
         seconds=run.finished_at - run.started_at if run.finished_at and run.started_at else None,
@@ -188,6 +188,16 @@ def _task_counts(reader: SessionReader, run_id: str) -> tuple[int, int]:
 def _order(reader: SessionReader) -> tuple[str, ...]:
     found = reader.query("SELECT id FROM runs WHERE kind = 'regenerate' ORDER BY created_at, id")
     return tuple(row[0] for row in found)
+
+
+def _given_up(reader: SessionReader, run_id: str, evaluator: str) -> int:
+    """Return how many samples were not drawn because a control took their task out: nobody waits for them."""
+    found = reader.query(
+        "SELECT count(*) FROM candidates JOIN tasks ON tasks.id = task_id WHERE tasks.run_id = ? AND tasks.state = 'excluded' "
+        "AND evaluator = ? AND control = 0 AND candidates.state = 'cancelled'",
+        (run_id, evaluator),
+    )
+    return int(found[0][0])
 
 
 def _rate(mine: Sequence[_Group], now: float) -> float:

@@ -32,7 +32,7 @@ STYLES = {
 """Style of each cell: the same names as the theme's ``verdict-…`` colours."""
 COUNTED = frozenset(VERDICTS.values()) - {VERDICTS["error"]}
 """Cells that are samples of pass@k: tested, and not lost by an error of ours."""
-DECIDED = frozenset(VERDICTS.values()) | {CANCELLED}
+DECIDED = frozenset(VERDICTS.values())
 NOTHING = "–"
 _BARS = "▁▂▃▄▅▆▇█"
 
