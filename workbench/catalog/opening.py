@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from workbench.catalog.cases import TestCase
 from workbench.repository import (
@@ -29,7 +30,10 @@ def snapshot_of(case: TestCase, *, progress: Callable[[str], None] | None = None
         UnsafeArchive: As in `workbench.repository.fetch`.
         SourceUnavailable: None of the sources could be had; the sentence says what was tried.
     """
-    sources = [text for text in (case.source or f"folder:{case.repository}", *case.alternatives) if text]
+    if not case.source and not case.alternatives:
+        # Named by its case: where the program lies on somebody's disk has no place in a session.
+        return replace(fetch(f"folder:{case.repository}", progress=progress), source=f"case {case.id}")
+    sources = [text for text in (case.source, *case.alternatives) if text]
     tried: list[tuple[str, FetchError]] = []
     for text in sources:
         if (snapshot := cached(text, expected_sha256=case.sha256.get(text))) is not None:
