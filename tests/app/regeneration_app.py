@@ -20,12 +20,8 @@ from workbench.app.screens.regeneration import RegenerationScreen
 
 def quiet(screen: RegenerationScreen) -> bool:
     """Whether everything that was asked for is on the screen; a live run asks again every second."""
-    loaders = (
-        screen.loading_run, screen.refreshing, screen.figuring, screen.searching, screen.doing,
-        screen.sample.loader, screen.failing.loader,
-    )  # fmt: skip
-    due = screen._refresh_due or screen._figures_due
-    return not due and all(loader.idle for loader in loaders)
+    loaders = (screen.searching, screen.doing, screen.sample.loader, screen.failing.loader)
+    return screen.following.idle and all(loader.idle for loader in loaders)
 
 
 @contextlib.asynccontextmanager

@@ -50,6 +50,7 @@ class TaskTable(RowList):
         self._samples = 0
         self._widths = (0, 0)
         self.only_path = ""  # of all tasks, where it needs no column
+        self.revision = 0  # counts up whenever lines change
 
     # -- what is in it
 
@@ -66,6 +67,7 @@ class TaskTable(RowList):
         """Show these lines in place of all others; cursor and filter stay."""
         kept = self.selected
         self.lines, self.ks = list(lines), ks
+        self.revision += 1
         self._at = {line.id: index for index, line in enumerate(lines)}
         self._measure()
         self._filtered(kept)
@@ -74,6 +76,7 @@ class TaskTable(RowList):
         """Put changed lines in the place of the old ones; False if there are some that are not in the table."""
         kept = self.selected
         known = True
+        self.revision += 1
         for line in fresh:
             at = self._at.get(line.id)
             if at is None:

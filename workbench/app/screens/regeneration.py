@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.markup import escape
@@ -17,10 +15,11 @@ from textual.widgets import Static
 
 from workbench.app.regeneration import filters, loading
 from workbench.app.regeneration.deeds import Deeds
-from workbench.app.regeneration.figures import LIVE_RESAMPLES, Figures, compute
+from workbench.app.regeneration.figures import Figures
 from workbench.app.regeneration.figures_line import FiguresLine
 from workbench.app.regeneration.finding import Finder
-from workbench.app.regeneration.lines import TaskLine, load_lines
+from workbench.app.regeneration.following import Following
+from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.panes import BuildingPane, TasksPane
 from workbench.app.regeneration.sample_pane import FailingPane, SamplePane
@@ -38,16 +37,9 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change, DroppedRow
 
-REFRESH_SECONDS = 0.05
-"""Shortest time between two looks at a run that changes; looks that cost more are rarer."""
-FIGURES_SECONDS = 0.25
-FIRST_TASKS = 200
-"""Tasks that are read before the table is first shown; the rest follows."""
 NO_SESSION = "No session is open.\n\nPress n to test a repository's documentation by regeneration."
 NO_RUN = "No regeneration run in this session.\n\nPress n to test a repository's documentation by regeneration."
 GONE = "This run is not in the open session: press 3 to choose another session."
-
-_Loaded = tuple[RunView, "list[TaskLine]", "list[DroppedRow]"]
 
 
 class RegenerationScreen(ModeScreen):
@@ -98,20 +90,9 @@ class RegenerationScreen(ModeScreen):
         self.view: RunView | None = None
         self.finder = Finder(self)
         self.deeds = Deeds(self)
-        self.loading_run = Latest(self, "regeneration-run")
-        self.refreshing = Latest(self, "regeneration-refresh")
-        self.figuring = Latest(self, "regeneration-figures")
+        self.following = Following(self)
         self.searching = Latest(self, "regeneration-search")
         self.doing = Latest(self, "regeneration-deeds")
-        self._wanted: str | None = None
-        self._evaluator = ""
-        self._changed: set[str] = set()
-        self._refresh_due = False
-        self._figures_due = False
-        self._refresh_seconds = REFRESH_SECONDS
-        self._figures_seconds = FIGURES_SECONDS
-        self._whole = False  # every task of the run is in the table
-        self._dropped_asked = False  # a person turned the list of dropped functions on
 
     # -- the widgets
 
@@ -208,128 +189,48 @@ class RegenerationScreen(ModeScreen):
         if reader is None:
             self._show_nothing("Opening the session…" if self.workbench.session_path else NO_SESSION)
             return
-        self._load(reader, None)
+        self.following.load(reader, None)
 
     def show_run(self, run_id: str) -> None:
         """Show another run of the open session."""
         if self.workbench.reader is not None:
-            self._load(self.workbench.reader, run_id)
+            self.following.load(self.workbench.reader, run_id)
 
-    def _load(self, reader: SessionReader, run_id: str | None) -> None:
-        self._wanted = run_id
-        self._changed.clear()
-        evaluator = self._evaluator
+    def show_nothing_here(self, *, asked_for: bool) -> None:
+        """Say that there is no such run, or none at all."""
+        self._show_nothing(GONE if asked_for else NO_RUN)
 
-        def work() -> _Loaded | None:
-            key = run_id or loading.choose_run(reader)
-            view = loading.load_view(reader, key, evaluator) if key else None
-            if view is None:
-                return None
-            lines = load_lines(reader, view.run.id, view.evaluator, view.ks, limit=FIRST_TASKS)
-            return view, lines, reader.dropped(view.run.id) if view.building or not view.tasks else []
+    def begin(self, lines: list[TaskLine], ks: tuple[int, ...]) -> None:
+        """Show the tasks of another run."""
+        self._show_nothing("")
+        self.show_figures(None)
+        self.table.set_filter(filters.ALL)
+        self.table.put(lines, ks)
+        self.table.sample = 0
+        self.table.set_cursor(0)
 
-        def done(loaded: _Loaded | None) -> None:
-            if reader is not self.workbench.reader:
-                return
-            if loaded is None:
-                self._show_nothing(GONE if run_id else NO_RUN)
-                return
-            self._show_nothing("")
-            view, lines, dropped = loaded
-            self._wanted, self._dropped_asked = view.run.id, False
-            self._whole = len(lines) >= view.tasks
-            self.query_one(FiguresLine).figures = None
-            self.table.set_filter(filters.ALL)
-            self.table.put(lines, view.ks)
-            self.table.sample = 0
-            self.table.set_cursor(0)
-            self._apply(view, dropped)
-            if not self._whole:
-                self._refresh_soon()
-
-        self.loading_run.ask(work, done)
+    def show_figures(self, figures: Figures | None) -> None:
+        """Show pass@k."""
+        self.query_one(FiguresLine).figures = figures
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Look again soon at what changed of this run."""
-        view = self.view
-        if view is None:
-            if any(change.kind == "run" for change in changes) and self.loading_run.idle:
-                self.on_session_opened(self.workbench.reader)
-            return
-        mine = False
-        for change in changes:
-            if change.kind == "candidate" and change.part and self.table.knows(change.part):
-                self._changed.add(change.part)
-                mine = True
-            elif change.kind == "task" and change.part == view.run.id:
-                self._changed.add(change.item)
-                mine = True
-            elif change.kind == "run" or (change.kind in {"stage", "dropped"} and change.item == view.run.id):
-                mine = True
-        if mine:
-            self._refresh_soon()
+        if self.view is not None:
+            self.following.take(changes, self.view)
+        elif any(change.kind == "run" for change in changes) and self.following.loading_run.idle:
+            self.on_session_opened(self.workbench.reader)
 
     def _tick(self) -> None:
         if self.view is not None and self.view.live:
-            self._refresh_soon()  # rate and time left change by themselves
+            self.following.soon()  # rate and time left change by themselves
 
-    def _refresh_soon(self) -> None:
-        if not self._refresh_due:
-            self._refresh_due = True
-            self.set_timer(self._refresh_seconds, self._refresh_now)
-
-    def _refresh_now(self) -> None:
-        self._refresh_due = False
-        reader, before = self.workbench.reader, self.view
-        if reader is None or before is None:
-            return
-        if not self.refreshing.idle:
-            self._refresh_soon()
-            return
-        changed, self._changed = self._changed, set()
-        whole, run_id, evaluator = self._whole, before.run.id, self._evaluator
-        strangers = not all(self.table.knows(task) for task in changed)
-        with_dropped = self._dropped_asked or before.building
-
-        def work() -> tuple[RunView | None, list[TaskLine] | None, bool, list[DroppedRow], float]:
-            began = time.perf_counter()
-            view = loading.load_view(reader, run_id, evaluator)
-            if view is None:
-                return None, None, False, [], 0.0
-            everything = not whole or strangers or view.evaluator != before.evaluator
-            ids = None if everything else sorted(changed)
-            lines = load_lines(reader, run_id, view.evaluator, view.ks, ids=ids) if everything or ids else None
-            dropped = reader.dropped(run_id) if with_dropped else []
-            return view, lines, everything, dropped, time.perf_counter() - began
-
-        def done(loaded: tuple[RunView | None, list[TaskLine] | None, bool, list[DroppedRow], float]) -> None:
-            view, lines, everything, dropped, seconds = loaded
-            if (
-                view is None
-                or self.view is None
-                or self.view.run.id != view.run.id
-                or reader is not self.workbench.reader
-            ):
-                return
-            self._refresh_seconds = max(REFRESH_SECONDS, 3 * seconds)
-            if lines is not None and everything:
-                self.table.put(lines, view.ks)
-                self._whole = True
-            elif lines is not None and not self.table.update_lines(lines):
-                self._whole = False
-            self._apply(view, dropped)
-            if not self._whole:
-                self._refresh_soon()
-
-        self.refreshing.ask(work, done)
-
-    def _apply(self, view: RunView, dropped: list[DroppedRow]) -> None:
+    def apply(self, view: RunView, dropped: list[DroppedRow]) -> None:
         """Show how the run stands; its lines are in the table already."""
         self.view = view
         self._show_header()
         self._show_trouble(loading.trouble(view))
         self.query_one(FiguresLine).view = view
-        building = view.building or self._dropped_asked or not view.tasks
+        building = view.building or self.following.with_dropped or not view.tasks
         self.set_class(building, "-building")
         switched = self.query_one("#building").has_class("-off") is building
         for selector, off in (
@@ -346,7 +247,6 @@ class RegenerationScreen(ModeScreen):
         if switched:
             self.focus_pane(self.query_one("#building" if building else "#tasks"))
         self._show_sample()
-        self._figures_soon()
         self.refresh_bindings()
 
     def _show_header(self) -> None:
@@ -356,40 +256,6 @@ class RegenerationScreen(ModeScreen):
     def on_resize(self, event: events.Resize) -> None:
         """Fit the header; Textual calls the frame's own handler as well."""
         self._show_header()
-
-    def _figures_soon(self) -> None:
-        if self._whole and not self._figures_due:
-            self._figures_due = True
-            shown = self.query_one(FiguresLine).figures
-            self.set_timer(0.001 if shown is None else self._figures_seconds, self._figures_now)
-
-    def _figures_now(self) -> None:
-        self._figures_due = False
-        view = self.view
-        if view is None:
-            return
-        if not self.figuring.idle:
-            self._figures_soon()
-            return
-        reader, evaluator = self.workbench.reader, view.evaluator
-        lines, ks, run_id = tuple(self.table.lines), view.ks, view.run.id
-        resamples = LIVE_RESAMPLES if view.live else None
-
-        def work(draws: int | None) -> tuple[Figures, float]:
-            began = time.perf_counter()
-            figures = compute(lines, ks, resamples=draws)
-            if reader is not None:
-                figures = replace(figures, development=loading.development(reader, run_id, evaluator))
-            return figures, time.perf_counter() - began
-
-        def done(made: tuple[Figures, float]) -> None:
-            if self.view is not None and self.view.run.id == run_id:
-                self._figures_seconds = max(FIGURES_SECONDS, 4 * made[1])
-                self.query_one(FiguresLine).figures = made[0]
-
-        if self.query_one(FiguresLine).figures is None:
-            self.figuring.ask(lambda: work(0), done)  # the interval takes longer than all the rest
-        self.figuring.ask(lambda: work(resamples), done)
 
     # -- the selected task and sample
 
@@ -482,10 +348,7 @@ class RegenerationScreen(ModeScreen):
         """Show the samples of the next evaluator."""
         if self.view is not None and self.view.evaluators:
             names = self.view.evaluators
-            self._evaluator = names[(names.index(self.view.evaluator) + 1) % len(names)]
-            self._whole = False
-            self.query_one(FiguresLine).figures = None
-            self._refresh_soon()
+            self.following.again(names[(names.index(self.view.evaluator) + 1) % len(names)])
 
     def action_filter(self, step: int) -> None:
         """Show only some of the tasks."""
@@ -502,8 +365,8 @@ class RegenerationScreen(ModeScreen):
         """Show the stages and every function that was dropped, or the tasks again."""
         if self.view is None or self.view.building:
             return
-        self._dropped_asked = not self._dropped_asked
-        self._refresh_now()
+        self.following.with_dropped = not self.following.with_dropped
+        self.following.soon()
 
     def action_tab(self, step: int) -> None:
         """Turn the tabs of the sample."""
@@ -523,7 +386,7 @@ class RegenerationScreen(ModeScreen):
             self.finder.forget()
         elif self.has_class("-zoomed"):
             self.remove_class("-zoomed")
-        elif self._dropped_asked:
+        elif self.following.with_dropped:
             self.action_dropped()
         else:
             self.focus_pane(self.query_one("#tasks"))
