@@ -240,3 +240,22 @@ async def test_reports_and_jobs_survive_json(box: Pool) -> None:
     assert Job.from_json(asked.to_json()) == asked
     report = await box.run(asked)
     assert Report.from_json(report.to_json()) == report
+
+
+def test_control_groups_of_killed_programs_are_removed() -> None:
+    import subprocess
+    import sys
+
+    from workbench.sandbox.control_groups import ControlGroup, available
+
+    if not available():
+        pytest.skip("this user may not create control groups")
+    code = "from workbench.sandbox.control_groups import ControlGroup; from workbench.sandbox import Limits\n"
+    code += "print('\\n'.join(map(str, ControlGroup.create(Limits()).folders)))"
+    abandoned = [Path(line) for line in subprocess.check_output([sys.executable, "-c", code], text=True).split()]
+    assert abandoned
+    assert all(folder.is_dir() for folder in abandoned)
+    group = ControlGroup.create(LIMITS)
+    assert group is not None
+    group.remove()
+    assert not any(folder.exists() for folder in (*abandoned, *group.folders))

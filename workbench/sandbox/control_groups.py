@@ -36,6 +36,7 @@ class ControlGroup:
         try:
             if (_MOUNT / "cgroup.controllers").exists():
                 folder = _version_2_parent() / name
+                _remove_abandoned(folder.parent)
                 folder.mkdir()
                 made.append(folder)
                 (folder / "memory.max").write_text(str(memory))
@@ -49,6 +50,7 @@ class ControlGroup:
                     ("pids", "pids.max", processes),
                 ):
                     folder = _MOUNT / controller / own[controller].lstrip("/") / name
+                    _remove_abandoned(folder.parent)
                     folder.mkdir()
                     made.append(folder)
                     (folder / file).write_text(str(value))
@@ -92,6 +94,14 @@ class ControlGroup:
                     break
                 except OSError:
                     time.sleep(0.01)
+
+
+def _remove_abandoned(parent: Path) -> None:
+    """Remove the empty groups of programs that were killed before they could."""
+    for folder in parent.glob("workbench-*-*"):
+        if not Path("/proc", folder.name.split("-")[1]).exists():
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
 
 def _version_1_groups() -> dict[str, str]:
