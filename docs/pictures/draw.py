@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from workbench.settings import Settings
 FOLDER = Path(__file__).parent
 SIZE = (124, 40)
 # What is pressed after the example is open, before the picture is taken.
-PICTURES = {"trajectory": ["2", "l", "l"], "regeneration": ["4", "j", "j"], "cases": ["1", "j", "j"]}
+PICTURES = {"trajectory": ["2", "H", "H", "l", "l"], "regeneration": ["4", "j"], "cases": ["1", "j", "j"]}
 
 
 async def draw(name: str, keys: list[str]) -> None:
@@ -29,7 +30,9 @@ async def draw(name: str, keys: list[str]) -> None:
                 now = app.export_screenshot(title="Workbench", simplify=True)
                 if now != seen:
                     seen, since = now, time.monotonic()
-        (FOLDER / f"{name}.svg").write_text(app.export_screenshot(title="Workbench"), encoding="utf-8")
+        # Without the addresses of web fonts: a picture loads nothing.
+        drawn = re.sub(r"@font-face \{.*?\}", "", app.export_screenshot(title="Workbench"), flags=re.DOTALL)
+        (FOLDER / f"{name}.svg").write_text(drawn, encoding="utf-8")
 
 
 def main() -> None:
