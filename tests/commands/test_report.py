@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from recorded.sessions import document_session
+from samples.sessions import document_session
 
 from workbench.cli import main
 

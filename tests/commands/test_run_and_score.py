@@ -139,6 +139,22 @@ def test_score_without_a_case_leaves_tier_3_unscored(
     assert closing["total"] == pytest.approx(sum(scored))
 
 
+def test_score_of_odd_files(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    readme, binary, metadata = tmp_path / "README.md", tmp_path / "a.bin", tmp_path / "metadata.json"
+    readme.write_text(README)
+    binary.write_bytes(b"\x7fELF\0\0\1")
+    metadata.write_text("{bad")
+    assert main(["score", str(binary)]) == 2
+    assert "is a binary file" in capsys.readouterr().err
+    assert main(["score", str(readme), "--metadata", str(metadata), "--judge", "offline", "--json"]) == 1
+    printed = capsys.readouterr()
+    assert "is not JSON" in printed.err
+    assert lines(printed.out)[-1]["tiers"]["1"] == 10.0
+    readme.write_text("")
+    assert main(["score", str(readme), "--judge", "offline", "--json"]) == 0
+    assert lines(capsys.readouterr().out)[-1]["tiers"]["3"] is None
+
+
 def test_score_with_a_case_scores_every_tier_with_a_reason(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded.sessions import HOSTILE, add_trial, document_session, regeneration_session
+from samples.sessions import HOSTILE, add_trial, document_session, regeneration_session
 
 from workbench.cli import main
 from workbench.session import SessionWriter, create

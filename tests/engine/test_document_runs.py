@@ -237,7 +237,7 @@ def test_a_model_that_fails_is_one_sentence_and_the_other_trials_go_on(
     reply: Reply,
     kind: str,
 ) -> None:
-    monkeypatch.setenv("WORKBENCH_REQUEST_TIMEOUT", "1")
+    monkeypatch.setenv("WORKBENCH_REQUEST_TIMEOUT", "4")
     monkeypatch.setenv("WORKBENCH_MAX_TRIES", "2")
     author = Author()
 

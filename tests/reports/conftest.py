@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from recorded.sessions import document_session, regeneration_session
+from samples.sessions import document_session, regeneration_session
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recorded.sessions import add_scores, add_trial, card
+from samples.sessions import add_scores, add_trial, card
 
 from workbench.errors import UsageError
 from workbench.reports.contents import read_contents

@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from recorded.sessions import HOSTILE, TOOL_CALL
+from samples.sessions import HOSTILE, TOOL_CALL
 
 from workbench.reports import write_report
 from workbench.reports.csv_report import safe

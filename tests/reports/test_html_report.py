@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recorded.sessions import HOSTILE, add_trial
+from samples.sessions import HOSTILE, add_trial
 
 from workbench.reports import write_report
 from workbench.reports.html_readme import rendered

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from recorded.sessions import HOSTILE
+from samples.sessions import HOSTILE
 
 from workbench.reports import write_report
 from workbench.reports.markdown_text import fence, inline, table

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from recorded.sessions import add_trial
+from samples.sessions import add_trial
 
 from workbench.errors import UsageError
 from workbench.reports import write_report

@@ -66,7 +66,7 @@ def test_all_software_types_are_allowed(name: str) -> None:
         (with_(url=""), "loose", "url", "is empty"),
         (with_(**{"codemeta:funding": "x"}), "loose", "codemeta:funding", "another vocabulary"),
         ({}, "missing", "", "empty"),
-        (None, "wrong", "", "not an object"),
+        (None, "missing", "", "there is no metadata"),
         ([GOOD], "wrong", "", "not an object"),
     ],
 )

@@ -61,6 +61,12 @@ def line(tier: int, points: float | None, maximum: float) -> Criterion:
     return Criterion(tier, "k", "t", points, maximum, "because")
 
 
+def test_sums_have_no_binary_tail() -> None:
+    card = Scorecard("strict", "offline", (line(4, 10.3, 12), line(4, 2.1, 10), line(4, 2.2, 8)))
+    assert card.tiers[4].points == 14.6
+    assert card.total == 14.6
+
+
 def test_unscored_is_not_zero() -> None:
     card = Scorecard("aeo-bench", "m", (line(1, 15, 15), line(3, None, 30)))
     assert card.tiers[3].points is None

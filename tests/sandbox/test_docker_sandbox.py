@@ -19,7 +19,7 @@ import pytest_asyncio
 from workbench.sandbox import Job, Limits, Pool, Reason, Route, Verdict, Workspace, choose_backend, pool
 from workbench.sandbox.docker import Docker
 
-pytestmark = pytest.mark.docker
+pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]  # one engine is enough
 in_one_loop = pytest.mark.asyncio(loop_scope="module")
 
 IMAGE = "workbench-test-base"
@@ -66,10 +66,10 @@ def engine() -> Iterator[str]:
     try:
         import docker
 
-        client = docker.DockerClient(base_url=host, timeout=60)
         deadline = time.monotonic() + 60
         while True:
             try:
+                client = docker.DockerClient(base_url=host, timeout=60)  # asks for the version at once
                 client.ping()
                 break
             except Exception:

@@ -11,6 +11,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -228,6 +229,17 @@ def unfinished(reader: SessionReader) -> list[RunRow]:
     return found
 
 
+def _let_go(reader: SessionReader, run: str | None) -> None:
+    """Wait for engines that have ended their run and are about to leave: a resume right after a cancel must find it."""
+    pause = threading.Event()
+    for row in reader.runs():
+        if run in (None, row.id) and row.state not in {"queued", "running"}:
+            for _ in range(100):
+                if reader.holder(row.id) is None:
+                    break
+                pause.wait(0.1)
+
+
 # Candidates without a verdict, or lost by an error of ours; tasks for which the doc system gave no docstring.
 _MISSING = """
 SELECT 1 FROM candidates JOIN tasks ON tasks.id = candidates.task_id WHERE candidates.run_id = ? AND (
@@ -247,6 +259,8 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
         if run is not None:
             if reader.run(run) is None:
                 raise UsageError(f"{session.name} has no run {run!r}.")
+        _let_go(reader, run)
+        if run is not None:
             held = reader.holder(run)
             if held is not None:
                 raise WorkbenchError(f"Run {run} is being executed right now (process {held.pid} on {held.host}).")

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import functools
 import os
+import re
 import socket
 import struct
 import threading
@@ -223,7 +224,9 @@ def _problem(image: str, host: str) -> str | None:
     except docker.errors.ImageNotFound:
         return f"Docker has no image {image!r}; pull it, or name another one in WORKBENCH_DOCKER_IMAGE."
     except (docker.errors.DockerException, OSError) as error:
-        return f"The Docker engine at {where} does not answer ({_sentence(error)})."
+        sentence = f"The Docker engine at {where} does not answer ({_sentence(error)})."
+        # An address may carry a name and a password; neither belongs on a screen.
+        return re.sub(r"//[^/@\s]*@", "//", sentence)
     return None
 
 
