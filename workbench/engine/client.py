@@ -256,9 +256,8 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
         WorkbenchError: The run is being executed right now.
     """
     with SessionReader(session) as reader:
-        if run is not None:
-            if reader.run(run) is None:
-                raise UsageError(f"{session.name} has no run {run!r}.")
+        if run is not None and reader.run(run) is None:
+            raise UsageError(f"{session.name} has no run {run!r}.")
         _let_go(reader, run)
         if run is not None:
             held = reader.holder(run)
