@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from workbench.text import clean
 
 # An underscore inside a word is no emphasis; what only means something at the start of a line is escaped only there.
-_PUNCTUATION = re.compile(r"([\\`*\[\]|~$]|(?<!\w)_|_(?!\w)|^[#+=>-]|#(?=#*$))")
+_PUNCTUATION = re.compile(r"([\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|^[#+=>-]|#(?=#*$))")
 _NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 _BACKTICKS = re.compile(r"`+")
 
