@@ -123,6 +123,10 @@ def test_a_model_live_then_more_samples_then_rerun_and_resume(
     ("arguments", "words"),
     [
         (["--k", "0"], "--k takes whole numbers"),
+        (["--samples", "0"], "whole number of 1 or more"),
+        (["--limit", "-1"], "whole number of 1 or more"),
+        (["--evaluator", "anthropic/claude-sonnet-4-5"], "ANTHROPIC_API_KEY"),
+        (["--docs", "llm:anthropic/claude-sonnet-4-5"], "ANTHROPIC_API_KEY"),
         (["--docs", "oracle"], "no doc system"),
         (["--evaluator", "samples:/nowhere"], "cannot be read"),
         (["--sandbox", "nothing"], "no sandbox called"),

@@ -16,9 +16,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--evaluator", default="", help="a LiteLLM name, local, reference, stub, replay:SESSION, or samples:FILE"
     )
-    parser.add_argument("--samples", type=int, default=0, metavar="M", help="candidates per task (3)")
+    parser.add_argument("--samples", type=_at_least_one, default=0, metavar="M", help="candidates per task (3)")
     parser.add_argument("--k", default="1,3", help="the k of pass@k, separated by commas (1,3)")
-    parser.add_argument("--limit", type=int, default=0, metavar="N", help="only the first N tasks")
+    parser.add_argument("--limit", type=_at_least_one, default=0, metavar="N", help="only the first N tasks")
     parser.add_argument(
         "--task",
         action="append",
@@ -68,6 +68,13 @@ def run(arguments: argparse.Namespace) -> int:
         print(session)
         return 0
     return watch_regeneration(session, key, process, since, arguments.json)
+
+
+def _at_least_one(text: str) -> int:
+    # 0 stands for "not given" in a plan, so it must not come from the user.
+    if not text.strip().isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"it takes a whole number of 1 or more, not {text!r}")
+    return int(text)
 
 
 def numbers(text: str) -> tuple[int, ...]:

@@ -14,6 +14,8 @@ from workbench.session import SessionReader
 if TYPE_CHECKING:
     import subprocess
 
+    from rich.console import OverflowMethod
+
     from workbench.session.rows import CandidateRow, StageRow, TaskRow
 
 GLYPHS = {"passed": "✓", "failed": "✗", "timeout": "⧖", "crashed": "!", "invalid": "∅", "error": "?"}
@@ -183,22 +185,33 @@ class TerminalShow:
                 for line in outcome.lines[:_MOST_ROWS]
             }
         table = Table(box=None, pad_edge=False)
-        for heading in ("file", "function"):
-            table.add_column(heading, overflow="fold")
-        for heading in ("tests", "cover"):
-            table.add_column(heading, justify="right")
-        table.add_column("samples", overflow="fold")
-        for k in outcome.plan.k:
-            table.add_column(f"pass@{k}", justify="right")
-        table.add_column("failing", overflow="ellipsis", no_wrap=True)
-        for line in outcome.lines[:_MOST_ROWS]:
+        lines = [line for line in outcome.lines if line.candidates or line.task.state == "excluded"]
+        # A single file goes without saying; names give way to the width, verdicts and figures never do.
+        several = len({line.task.path for line in lines}) > 1
+        names = {"file": [line.task.path for line in lines]} if several else {}
+        names["function"] = [row_id(line.task).partition("::")[2] for line in lines]
+        widest = max(12, self.console.width // (5 if several else 4))
+        widths = {name: min(widest, max(map(len, [name, *texts]))) for name, texts in names.items()}
+        widths |= {"tests": 5, "cover": 5}
+        widths["samples"] = max(7, min(20, max((len(line.candidates) for line in lines), default=0)))
+        widths |= {f"pass@{k}": len(f"pass@{k}") for k in outcome.plan.k}
+        for heading, width in widths.items():
+            left = heading in ("file", "function", "samples")
+            fold: OverflowMethod = "fold" if heading == "samples" else "ellipsis"
+            table.add_column(
+                heading, justify="left" if left else "right", width=width, overflow=fold, no_wrap=fold != "fold"
+            )
+        room = self.console.width - sum(width + 2 for width in widths.values())
+        table.add_column("failing first", overflow="ellipsis", no_wrap=True, max_width=max(8, room))
+        for line in lines[:_MOST_ROWS]:
             cells = "".join(GLYPHS.get(one.verdict or "", "·") for one in line.candidates)
             values = [line.at(k) for k in outcome.plan.k]
             tests = list(failing[line.task.id])
-            why = "taken out: " + (line.task.reason or "") if line.task.state == "excluded" else ", ".join(tests)
+            why = "taken out: " + (line.task.reason or "") if line.task.state == "excluded" else first_of(tests)
+            name = row_id(line.task).partition("::")[2]
             table.add_row(
-                Text(line.task.path),
-                Text(row_id(line.task).partition("::")[2]),
+                *([Text(line.task.path)] if several else []),
+                Text(name),
                 str(line.task.tests.count('"') // 2),
                 "" if line.task.coverage is None else f"{line.task.coverage:.0%}",
                 cells,
@@ -206,11 +219,20 @@ class TerminalShow:
                 Text(why),
             )
         self.console.print(table)
-        if len(outcome.lines) > _MOST_ROWS:
-            self.console.print(f"… and {len(outcome.lines) - _MOST_ROWS} more tasks", style="dim")
+        if len(lines) > _MOST_ROWS:
+            self.console.print(f"… and {len(lines) - _MOST_ROWS} more tasks", style="dim")
+        if len(lines) < len(outcome.lines):
+            self.console.print(f"{len(outcome.lines) - len(lines)} tasks without a sample are not listed.", style="dim")
         self.console.print(Text(figures(closing), style="bold"))
         details = f"docs {closing['docs']} · {closing['evaluator']} · m = {closing['samples']}"
         self.console.print(Text(f"{details} · {closing['sandbox']} · session: {session}", style="dim"))
+
+
+def first_of(tests: list[str]) -> str:
+    """Return the first failing test's name and how many there are."""
+    if not tests:
+        return ""
+    return tests[0].partition("::")[2] + (f" ({len(tests)})" if len(tests) > 1 else "")
 
 
 def figures(closing: dict[str, Any]) -> str:
@@ -220,7 +242,7 @@ def figures(closing: dict[str, Any]) -> str:
         bounds = closing["interval"][k]
         spread = f" [{bounds[0]:.2f}, {bounds[1]:.2f}]" if bounds and value is not None else ""
         parts.append(f"pass@{k} {'–' if value is None else f'{value:.2f}'}{spread}")
-    parts.append(f"{closing['tasks']} tasks")
+    parts.append(f"{closing['tasks']} task{'' if closing['tasks'] == 1 else 's'}")
     parts += [f"{GLYPHS.get(name, '')} {name} {count}" for name, count in closing["verdicts"].items()]
     parts += [f"{name} {value:.2f}" for name, value in closing["controls"].items()]
     if closing["excluded"]:

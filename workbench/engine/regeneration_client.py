@@ -91,12 +91,22 @@ def _ask(plan: RegenerationPlan) -> Ask:
     return _worded(base, plan.prompt, plan.context)
 
 
+def _with_key(model: str) -> None:
+    """Refuse a model whose key is missing before a repository is fetched and its suite run for it."""
+    from workbench.models.defaults import missing_key
+    from workbench.settings import load
+
+    if name := missing_key(model, base_url=load().base_url):
+        raise UsageError(f"{model} needs a key: set {name}, or use the model `local`, which needs none.")
+
+
 def _worded(ask: Ask, prompt: str, context: str) -> Ask:
     """Choose the wording and the context that fit the model, where nobody chose them."""
     from workbench.models.defaults import is_local
     from workbench.regeneration.context import DEFAULT_POLICY, POLICIES
     from workbench.regeneration.prompts import PROMPT_VERSION, PROMPTS
 
+    _with_key(ask.evaluator)
     small = is_local(ask.evaluator)
     prompt = prompt or ("short-1" if small else PROMPT_VERSION)
     context = context or ("function-1" if small else DEFAULT_POLICY)
@@ -144,6 +154,8 @@ def _absolute_source(text: str) -> str:
 
 def _absolute_docs(text: str) -> str:
     kind, _colon, rest = text.partition(":")
+    if kind == "llm" and rest:
+        _with_key(rest)
     if text in ("original", "none") or (kind in ("llm", "source") and rest):
         return text
     if kind == "folder" and rest:

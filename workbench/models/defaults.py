@@ -77,6 +77,19 @@ def key_present(provider: str, environment: Mapping[str, str] | None = None) -> 
     return any(environment.get(name) for name in PROVIDER_KEYS.get(provider, ()))
 
 
+def missing_key(model: str, *, base_url: str = "") -> str:
+    """Return the variable that must hold a key before ``model`` can be asked; "" where none is known to be missing.
+
+    It knows the providers in ``PROVIDER_KEYS`` only, and costs nothing; the gateway asks LiteLLM, which knows all.
+    """
+    provider = provider_of(model)
+    if "/" not in model or provider not in PROVIDER_KEYS or key_present(provider):
+        return ""
+    if provider == "azure" or (provider == "openai" and (base_url or base_url_in())):
+        return ""
+    return PROVIDER_KEYS[provider][0]
+
+
 def base_url_in(environment: Mapping[str, str] | None = None) -> str:
     """Return the OpenAI-compatible endpoint that the environment names, or an empty string."""
     environment = os.environ if environment is None else environment

@@ -115,6 +115,11 @@ def plan_words(config: str) -> str:
     said = []
     for key in sorted(plan, key=lambda name: _PLAN_FIRST.index(name) if name in _PLAN_FIRST else len(_PLAN_FIRST)):
         value = plan[key]
+        if key == "asks":
+            # The last ask stands in the plan itself; only what was asked for before it is worth a word.
+            value = [f"{one.get('evaluator')} × {one.get('samples')}" for one in value] if len(value) > 1 else []
+        if value is True:
+            continue
         if value in (None, "", 0, 0.0, [], {}, False) or (key.endswith(("repeats", "repeat")) and value == 1):
             continue
         if isinstance(value, list):
