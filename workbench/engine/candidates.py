@@ -84,7 +84,8 @@ class Candidates:
             SessionError: The session cannot be written.
         """
         controls = [work for work in works if work.decides]
-        others = [work for work in works if not work.decides]
+        # What has its answer only needs its test, in a second: it must not wait behind minutes of generation.
+        others = sorted((work for work in works if not work.decides), key=lambda work: work.answer_text is None)
         self._done = dict(finished)
         self._total = {kind: finished[kind] + sum(work.control is kind for work in works) for kind in (True, False)}
         for kind in (True, False):
