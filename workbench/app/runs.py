@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench import paths
 from workbench.engine import client
+from workbench.engine.own_copy import is_example, is_writable, new_session, own_copy
 from workbench.engine.plan import DocumentPlan
-from workbench.session import SUFFIX, SessionReader
+from workbench.session import SessionReader
 
 if TYPE_CHECKING:
     from workbench.engine.client import WarmEngine
+
+__all__ = [
+    "Begun",
+    "begin",
+    "cancel_all",
+    "is_example",
+    "is_writable",
+    "new_session",
+    "own_copy",
+    "resume_all",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,31 +33,6 @@ class Begun:
     session: Path
     run: str
     trial: str | None
-
-
-def is_example(path: Path) -> bool:
-    """Return whether a session came with the program; those are only read."""
-    return path.resolve().parent == paths.bundled("sessions").resolve()
-
-
-def is_writable(path: Path) -> bool:
-    """Return whether a run may be added to a session file."""
-    return not is_example(path) and os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
-
-
-def new_session(name: str, day: date | None = None) -> Path:
-    """Return the path for a new session, ``YYYY-MM-DD-NAME.session``; numbered where that exists."""
-    stem = f"{(day or date.today()).isoformat()}-{_tidy(name)}"
-    folder = paths.sessions_dir()
-    path, number = folder / f"{stem}{SUFFIX}", 2
-    while path.exists():
-        path, number = folder / f"{stem}-{number}{SUFFIX}", number + 1
-    return path
-
-
-def _tidy(name: str) -> str:
-    kept = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)
-    return kept.strip("-")[:40] or "session"
 
 
 def begin(session: Path | None, name: str, plan: DocumentPlan, warm: WarmEngine | None) -> Begun:

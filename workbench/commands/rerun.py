@@ -30,10 +30,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Rerun and follow."""
     from workbench.commands.run import watch
     from workbench.engine import client
+    from workbench.engine.own_copy import own_copy
     from workbench.errors import UsageError
     from workbench.session import SessionReader
 
-    session = client.resolve_session(arguments.session)
+    session = own_copy(client.resolve_session(arguments.session))
     if not (arguments.item or arguments.failed or arguments.samples):
         raise UsageError("Name an item to run again, or give --failed or --samples M.")
     if arguments.samples < 0:

@@ -160,4 +160,17 @@ class Deeds:
         if session is None or view is None:
             screen.notify("No run is shown.")
             return
-        screen.doing.ask(lambda: work(session, view, warm), lambda _: screen.notify(said))
+
+        def on_own() -> Path:
+            from workbench.app.runs import own_copy
+
+            own = own_copy(session)
+            work(own, view, warm)
+            return own
+
+        def done(own: Path) -> None:
+            screen.notify(said if own == session else f"{said} In a copy of the example: {own.stem}.")
+            if own != session:
+                screen.workbench.open_session(own)
+
+        screen.doing.ask(on_own, done)

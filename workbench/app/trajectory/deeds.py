@@ -33,14 +33,23 @@ class Deeds:
         session, trial = place
         warm = self._screen.workbench.warm
 
-        def work() -> str:
+        def work() -> tuple[Path, str]:
+            from workbench.app.runs import own_copy
             from workbench.engine import client
 
-            return client.rerun(session, trial, warm=warm)
+            own = own_copy(session)
+            return own, client.rerun(own, trial, warm=warm)
 
-        def done(new: str) -> None:
-            self._screen.notify("Started the same agent and model on the case once more.")
-            self._screen.show_trial(new)
+        def done(begun: tuple[Path, str]) -> None:
+            own, new = begun
+            said = "Started the same agent and model on the case once more"
+            if own == session:
+                self._screen.notify(f"{said}.")
+                self._screen.show_trial(new)
+            else:
+                self._screen.notify(f"{said}, in a copy of the example: {own.stem}.")
+                app = self._screen.workbench
+                app.open_session(own, then=lambda: app.show_trial(new))
 
         self._screen.doing.ask(work, done)
 
@@ -87,8 +96,14 @@ class Deeds:
         number = step.number if step else None
 
         def work() -> None:
+            from workbench.app.runs import is_example
+            from workbench.errors import WorkbenchError
             from workbench.session import SessionWriter
 
+            if is_example(session):
+                raise WorkbenchError(
+                    "The example that came with the program is only read; remark on a run of your own."
+                )
             with SessionWriter(session) as writer:
                 writer.annotate(trial, text.strip(), number)
 
