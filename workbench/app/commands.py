@@ -14,6 +14,19 @@ if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
 
 
+# The footer's one word says too little where nothing stands around it.
+_TITLES = {
+    "trajectory.next-step": "next step",
+    "trajectory.next-trial": "next trial",
+    "trajectory.next-tab": "next tab",
+    "trajectory.raw": "README as source or rendered",
+    "trajectory.open": "open in another program",
+    "trajectory.copy": "copy this pane's text",
+    "trajectory.export": "export a report",
+    "trajectory.rerun": "rerun this trial",
+}
+
+
 class WorkbenchCommands(Provider):
     """Commands of the screen, the focused pane and the app."""
 
@@ -27,7 +40,8 @@ class WorkbenchCommands(Provider):
             if moves or binding.system or not binding.description or binding.description in seen:
                 continue
             seen.add(binding.description)
-            title = binding.description[0].upper() + binding.description[1:]
+            title = _TITLES.get(binding.id or "", binding.description)
+            title = title[0].upper() + title[1:]
             run = partial(app.run_action, binding.action, active.node)
             yield title, f"key {app.get_key_display(binding)}", run
         for name in sorted(app.available_themes):

@@ -65,10 +65,15 @@ class HelpScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """Compose one text."""
         parts: list[Content | str | tuple[str, str]] = []
+        rows = [row for _, keys in self._keys for row in keys]
+        # As narrow as the longest entries allow: the ids in the third column shall not wrap.
+        wide = max((len(key) for key, _, _ in rows), default=0) + 2
+        wider = max((len(what) for _, what, _ in rows), default=0) + 2
         for title, keys in self._keys:
             parts.append((f"{title}\n", "bold $primary"))
             for key, what, name in keys:
-                parts += [(f"  {key:<18}", "bold $accent"), f"{what:<34}", (f"{name}\n", "$text-muted")]
+                lowered = what if what[1:2].isupper() else what[:1].lower() + what[1:]
+                parts += [(f"  {key:<{wide}}", "bold $accent"), f"{lowered:<{wider}}", (f"{name}\n", "$text-muted")]
             parts.append("\n")
         parts.append(("Signs\n  ", "bold $primary"))
         for glyph, word, variable in _GLYPHS:

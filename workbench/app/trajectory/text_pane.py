@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 from textual import events
 from textual.message import Message
+from textual.strip import Strip
 
 from workbench.app.trajectory.document import EMPTY, Document, Row
 from workbench.app.trajectory.virtual import Painted, Part
@@ -138,6 +139,16 @@ class TextPane(Painted):
     def on_resize(self) -> None:
         """Wrap again for the new width."""
         self._layout()
+
+    def render_line(self, y: int) -> Strip:
+        """Paint one visible row; a pane that comes back from hiding may find another width than at its last wrapping."""
+        if self._width != self.text_width:
+            self.call_next(self._rewrap)
+        return super().render_line(y)
+
+    def _rewrap(self) -> None:
+        self._layout()
+        self.refresh()
 
     def on_click(self, event: events.Click) -> None:
         """Follow the step link of the clicked line."""
