@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "score a README (and its metadata) by the rubric"
 _LARGEST = 20_000_000  # bytes; a README beyond that is a mistake
+_LOOKED_AT = 8_000  # bytes; git, too, takes a NUL byte among the first ones as the sign of a binary file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,16 +34,19 @@ def read_text(path: Path) -> str:
     """Return the text of a file.
 
     Raises:
-        UsageError: It is missing, a folder or far too large.
+        UsageError: It is missing, a folder, a binary file or far too large.
     """
     try:
         if path.stat().st_size > _LARGEST:
             raise UsageError(f"{path} has {path.stat().st_size:,} bytes; that is no README.")
-        return path.read_text(encoding="utf-8", errors="replace")
+        data = path.read_bytes()
     except IsADirectoryError:
         raise UsageError(f"{path} is a folder; name the README inside it.") from None
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+    if b"\0" in data[:_LOOKED_AT]:
+        raise UsageError(f"{path} is a binary file, not text.")
+    return data.decode("utf-8-sig", errors="replace")
 
 
 def _metadata(path: Path | None) -> tuple[object, str | None]:
@@ -52,11 +56,11 @@ def _metadata(path: Path | None) -> tuple[object, str | None]:
     try:
         return json.loads(text), None
     except ValueError as error:
-        return None, f"{path} is not JSON ({error}); its points are not given."
+        return None, f"{path} is not JSON ({error}); it counts as no metadata."
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Score, print; 0 when every tier that applies is scored, 1 when the judge failed on one."""
+    """Score, print; 0 when every tier that applies is scored, 1 when the judge failed on one or the metadata is no JSON."""
     readme = read_text(arguments.readme)
     metadata, problem = _metadata(arguments.metadata)
     if problem:
@@ -70,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print_card(card)
     failed = [tier for tier, score in card.tiers.items() if score.points is None and not (without_case and tier == 3)]
-    return 1 if failed else 0
+    return 1 if failed or problem else 0
 
 
 def score_line(card: Scorecard) -> dict[str, Any]:

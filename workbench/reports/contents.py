@@ -136,9 +136,14 @@ def seen_words(reader: SessionReader, trial: TrialRow) -> str:
     sizes = dict(reader.files_of(trial.snapshot))
     if not sizes:
         return ""
-    read = {row.path for row in reader.seen(trial.id) if row.how == "read"} & sizes.keys()
+    # A file counts as far as it was shown to the agent: a long one that was cut is not read whole.
+    read = {
+        row.path: min(row.size, sizes[row.path])
+        for row in reader.seen(trial.id)
+        if row.how == "read" and row.path in sizes
+    }
     total = sum(sizes.values())
-    part = f", {100 * sum(sizes[path] for path in read) / total:.0f} % of the bytes" if total else ""
+    part = f", {100 * sum(read.values()) / total:.0f} % of the bytes" if total else ""
     return f"read {len(read)} of {len(sizes)} files{part}"
 
 

@@ -72,6 +72,8 @@ def _metadata(metadata: object, parsed: bool) -> Criterion:
     title = "Schema.org keys"
     if not parsed:
         return Criterion(1, "metadata", title, 0.0, 5.0, "not looked at: the answer does not parse")
+    if metadata is None:
+        return Criterion(1, "metadata", title, 0.0, 5.0, "there is no metadata")
     if not isinstance(metadata, Mapping):
         return Criterion(1, "metadata", title, 0.0, 5.0, f"the metadata is {kind_of(metadata)}, not an object")
     missing = []

@@ -40,6 +40,8 @@ class Finding:
 
 def metadata_findings(metadata: object) -> tuple[Finding, ...]:
     """Check metadata against schema.org's software types and return at most 50 findings; never raises."""
+    if metadata is None:
+        return (Finding("missing", "", "there is no metadata"),)
     if not isinstance(metadata, Mapping):
         return (Finding("wrong", "", "the metadata is not an object with keys"),)
     if not metadata:

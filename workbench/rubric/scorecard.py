@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -67,6 +68,11 @@ class Spread:
     sd: float
 
 
+def _sum(points: list[float]) -> float:
+    """Add points without the binary tail: 14.6, not 14.600000000000001."""
+    return round(math.fsum(points), 9)
+
+
 @dataclass(frozen=True, slots=True)
 class Scorecard:
     """All criteria of one document under one rubric, in tier order."""
@@ -85,7 +91,7 @@ class Scorecard:
             given = [criterion.points for criterion in mine if criterion.points is not None]
             complete = len(given) == len(mine)
             sums[number] = TierScore(
-                points=sum(given) if complete else None, maximum=sum(criterion.maximum for criterion in mine)
+                points=_sum(given) if complete else None, maximum=sum(criterion.maximum for criterion in mine)
             )
         return sums
 
@@ -93,7 +99,7 @@ class Scorecard:
     def total(self) -> float | None:
         """Return the points of the scored tiers, None if no tier is scored."""
         given = [tier.points for tier in self.tiers.values() if tier.points is not None]
-        return sum(given) if given else None
+        return _sum(given) if given else None
 
     @property
     def out_of(self) -> float:

@@ -98,7 +98,11 @@ async def score(
         None if parsed and readme.strip() else ("the answer does not parse" if not parsed else "the README is empty")
     )
     if absent is not None:
-        criteria += _zero(3, accuracy, absent) + _zero(4, quality, absent)
+        no_third = (
+            parsed and facts is None and without_facts is None
+        )  # with nothing to compare with, even silence is no mistake
+        criteria += _no_facts(accuracy, None, judge.name) if no_third else _zero(3, accuracy, absent)
+        criteria += _zero(4, quality, absent)
     else:
         if facts is None:
             criteria += _no_facts(accuracy, without_facts, judge.name)
