@@ -109,6 +109,8 @@ def add_case(source_text: str, id: str | None = None, folder: Path | None = None
     source = parse_source(source_text)
     if source.kind == "folder" and (Path(source.location) / CASE_FILE).is_file():
         raise BadCase(f"{source.location} is a test case already; run it by that path.")
+    if source.kind in ("folder", "archive") and not Path(source.location).expanduser().exists():
+        raise BadCase(f"{source.location} does not exist; name a folder, a git URL@revision or NAME==VERSION.")
     case_id = suggested_id(source) if id is None else id
     if not valid_id(case_id):
         raise BadCase(f"'{case_id}' cannot be a test case's id: use letters, digits, '_', '-' and '.'.")

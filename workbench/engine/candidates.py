@@ -160,7 +160,8 @@ class Candidates:
         self._to_test.put_nowait((0 if work.decides else 1, self._order, work))
 
     def _despair(self, work: Work, error: WorkbenchError) -> None:
-        if not isinstance(error, ModelError) or isinstance(error, SpendLimit) or error.kind in ("context", "refused"):
+        # A window that is too small or a filter concerns one prompt; twelve refusals in a row concern the model.
+        if not isinstance(error, ModelError) or isinstance(error, SpendLimit) or error.kind == "context":
             return
         self._failed_in_a_row += 1
         if self._failed_in_a_row >= GIVE_UP_AFTER:
