@@ -108,7 +108,9 @@ def test_the_weak_rule_is_kept() -> None:
     assert sum(c.points for c in sections("A client pipeline. sampled", parsed=True)) == 25
 
 
-@pytest.mark.parametrize(("metadata", "word"), [(None, "there is no metadata"), ([1], "a list"), ("x", "text"), (3, "a number")])
+@pytest.mark.parametrize(
+    ("metadata", "word"), [(None, "there is no metadata"), ([1], "a list"), ("x", "text"), (3, "a number")]
+)
 def test_metadata_that_is_not_an_object_is_a_zero_with_a_reason(metadata: object, word: str) -> None:
     criterion = next(c for c in structural("x" * 200, metadata, parsed=True) if c.key == "metadata")
     assert criterion.points == 0
