@@ -71,6 +71,8 @@ def test_tasks_lists_each_task_and_why_the_others_are_none(repository: str, caps
     assert "No stable test executes it." in told
     assert main(["tasks", repository, "--task", "nothing"]) == 2
     assert "No task is called nothing" in capsys.readouterr().err
+    assert main(["regenerate", repository, "--evaluator", "reference", "--task", "nothing"]) == 2
+    assert "No task is called nothing" in capsys.readouterr().err
 
 
 def test_reference_is_one_and_stub_is_zero(repository: str, capsys: pytest.CaptureFixture[str], home: Path) -> None:

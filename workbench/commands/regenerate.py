@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 
 SUMMARY = "let an evaluator write function bodies from their docstrings, test them in a sandbox, and give pass@k"
 
@@ -67,7 +68,18 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.detach:
         print(session)
         return 0
-    return watch_regeneration(session, key, process, since, arguments.json)
+    code = watch_regeneration(session, key, process, since, arguments.json)
+    return _engines_word(process) if code == 1 else code
+
+
+def _engines_word(process: subprocess.Popen[bytes] | None) -> int:
+    """Return 2 if the engine found the order itself wrong (an unknown task, say), which only the built tasks show; else 1."""
+    if process is None:
+        return 1
+    try:
+        return 2 if process.wait(timeout=10) == 2 else 1
+    except subprocess.TimeoutExpired:
+        return 1
 
 
 def _at_least_one(text: str) -> int:
