@@ -285,3 +285,31 @@ def test_full_is_told_from_damaged() -> None:
 
     assert isinstance(translate(sqlite3.OperationalError("database or disk is full"), Path("x")), SessionFull)
     assert isinstance(translate(sqlite3.DatabaseError("database disk image is malformed"), Path("x")), SessionCorrupt)
+
+
+def test_a_file_of_the_first_schema_gets_the_columns_of_the_second(session: Path) -> None:
+    connection = sqlite3.connect(session)
+    added = {
+        "tasks": ("branches", "branches_covered", "unstable"),
+        "candidates": ("backend", "slower", "suspicious", "recheck"),
+    }
+    for table, columns in added.items():
+        for column in columns:
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+    connection.execute(
+        "INSERT INTO runs (id, kind, config, state, created_at) VALUES ('r', 'regenerate', '{\"sandbox\": \"docker\"}', 'done', 0)"
+    )
+    for name, path in (("tested", "hot"), ("waiting", None)):
+        connection.execute(
+            "INSERT INTO candidates (id, run_id, task_id, evaluator, sample, state, path_taken) VALUES (?, 'r', 't', 'stub', 0, 'done', ?)",
+            (name, path),
+        )
+    connection.execute("PRAGMA user_version = 1")
+    connection.commit()
+    connection.close()
+    with SessionReader(session) as reader:
+        rows = {row.id: row for row in reader.candidates("r")}
+    assert peek_version(session) == 2
+    assert rows["tested"].backend == "docker"
+    assert rows["waiting"].backend is None
+    assert rows["tested"].recheck is None

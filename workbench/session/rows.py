@@ -148,7 +148,12 @@ class AnnotationRow:
 
 @dataclass(frozen=True, slots=True)
 class TaskRow:
-    """A regeneration task; ``tests`` is a JSON list of test ids, ``coverage`` a share of 0 to 1, ``seconds`` of its tests."""
+    """A regeneration task.
+
+    ``tests`` is a JSON list of test ids, ``coverage`` a share of 0 to 1, ``seconds`` what its tests take; ``branches`` and
+    ``branches_covered`` count jumps of the body (None where they were not measured), ``unstable`` the quarantined tests
+    that execute it.
+    """
 
     id: str
     run_id: str
@@ -171,6 +176,9 @@ class TaskRow:
     controls: str | None
     state: str
     reason: str | None
+    branches: int | None
+    branches_covered: int | None
+    unstable: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +209,11 @@ class StageRow:
 
 @dataclass(frozen=True, slots=True)
 class CandidateRow:
-    """A candidate body and, once tested, its verdict."""
+    """A candidate body and, once tested, its verdict.
+
+    ``slower`` says why a faster route was not taken, ``suspicious`` is a JSON list of what made the report doubtful,
+    ``recheck`` the JSON of a second look on the cold route: ``{"why", "verdict", "route", "seconds", "agrees"}``.
+    """
 
     id: str
     run_id: str
@@ -224,6 +236,10 @@ class CandidateRow:
     tested_s: float | None
     outcomes_blob: str | None
     at: float | None
+    backend: str | None
+    slower: str | None
+    suspicious: str | None
+    recheck: str | None
 
 
 @dataclass(frozen=True, slots=True)

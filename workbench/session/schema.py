@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable
 
 APPLICATION_ID = 0x574B4253  # "WKBS": tells a session from any other SQLite file
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -90,7 +90,8 @@ CREATE TABLE tasks (
     path TEXT NOT NULL, qualified_name TEXT NOT NULL, occurrence INTEGER NOT NULL, start_line INTEGER, end_line INTEGER,
     tests TEXT NOT NULL, coverage REAL, seconds REAL, source_blob TEXT, body_blob TEXT, docstring_blob TEXT,
     docs TEXT NOT NULL DEFAULT 'original', prompt_blob TEXT, leak REAL, controls TEXT,
-    state TEXT NOT NULL DEFAULT 'ready' CHECK (state IN ('ready', 'excluded')), reason TEXT
+    state TEXT NOT NULL DEFAULT 'ready' CHECK (state IN ('ready', 'excluded')), reason TEXT,
+    branches INTEGER, branches_covered INTEGER, unstable INTEGER
 );
 CREATE INDEX tasks_by_run ON tasks (run_id, position);
 
@@ -109,7 +110,8 @@ CREATE TABLE candidates (
     sample INTEGER NOT NULL, control INTEGER NOT NULL DEFAULT 0,
     state TEXT NOT NULL CHECK (state IN ('queued', 'asking', 'testing', 'done', 'cancelled')),
     call_id INTEGER, answer_blob TEXT, body_blob TEXT, notes TEXT, prompt_tokens INTEGER, completion_tokens INTEGER, cost_usd REAL,
-    asked_s REAL, verdict TEXT, verdict_reason TEXT, path_taken TEXT, tested_s REAL, outcomes_blob TEXT, at REAL
+    asked_s REAL, verdict TEXT, verdict_reason TEXT, path_taken TEXT, tested_s REAL, outcomes_blob TEXT, at REAL,
+    backend TEXT, slower TEXT, suspicious TEXT, recheck TEXT
 );
 CREATE INDEX candidates_by_task ON candidates (task_id, evaluator, sample);
 CREATE INDEX candidates_by_run ON candidates (run_id);
@@ -142,5 +144,22 @@ TRIGGERS = "\n".join(
     for when in ("INSERT", "UPDATE")
 )
 
+_ADDED_IN_2 = {
+    "tasks": ("branches INTEGER", "branches_covered INTEGER", "unstable INTEGER"),
+    "candidates": ("backend TEXT", "slower TEXT", "suspicious TEXT", "recheck TEXT"),
+}
+
+
+def _to_2(connection: sqlite3.Connection) -> None:
+    """Add what regeneration records since: branches, unstable tests, the sandbox, why a route was slower, re-checks."""
+    for table, added in _ADDED_IN_2.items():
+        for column in added:
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+    connection.execute(
+        "UPDATE candidates SET backend = (SELECT json_extract(config, '$.sandbox') FROM runs WHERE runs.id = run_id) "
+        "WHERE path_taken IS NOT NULL"
+    )
+
+
 # version that a file has -> what turns it into the next version; runs inside one transaction on a copy of the file
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2}
