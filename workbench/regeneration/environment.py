@@ -141,6 +141,12 @@ async def build_environment(
     return Environment(python, folder, digest, requirements, tuple(record["installed"]), missing, workspace)
 
 
+def installed_in(digest: str) -> tuple[str, ...]:
+    """Return what the environment with this digest has installed; nothing where it was not built here."""
+    record = _complete(paths.cache_dir() / "environments" / digest[:24])
+    return tuple(record["installed"]) if record is not None else ()
+
+
 def _from_commands(root: Path, declared: Declarations, commands: Sequence[str]) -> tuple[str, ...]:
     """Read ``pip install`` commands: the project itself stands for its requirements, never for a copy of its code."""
     found: list[str] = []
