@@ -21,6 +21,7 @@ COMMANDS = {
     "score": "score",
     "tasks": "tasks",
     "regenerate": "regenerate",
+    "cluster": "cluster",
     "resume": "resume",
     "cancel": "cancel",
     "rerun": "rerun",

@@ -1,0 +1,42 @@
+"""What a person names a cluster by: ``dask://HOST:PORT``, or ``dask+tls://HOST:PORT``."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+
+from workbench.errors import UsageError, WorkbenchError
+
+_SCHEMES = {"dask": "tcp", "dask+tls": "tls"}
+_ADDRESS = re.compile(r"(dask|dask\+tls)://(\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})/?")
+
+
+class ClusterError(WorkbenchError):
+    """The cluster cannot be used, or not any longer; what was tested is in the session."""
+
+
+def dask_address(engine: str) -> str:
+    """Return what Dask calls the scheduler that ``engine`` names.
+
+    Raises:
+        UsageError: It does not name one, or the package ``distributed`` is not installed.
+    """
+    found = _ADDRESS.fullmatch(engine.strip())
+    if not found or not 0 < int(found[3]) < 65536:
+        raise UsageError(
+            f"There is no engine {engine!r}; name a Dask scheduler as dask://HOST:PORT (or dask+tls://HOST:PORT), or none."
+        )
+    require_package()
+    return f"{_SCHEMES[found[1]]}://{found[2]}:{found[3]}"
+
+
+def require_package() -> None:
+    """Refuse when Dask is not installed.
+
+    Raises:
+        UsageError: The sentence says what to install.
+    """
+    if importlib.util.find_spec("distributed") is None:
+        raise UsageError(
+            "A cluster needs the package distributed, which is not installed: pip install 'docs-workbench[cluster]'."
+        )

@@ -1,0 +1,92 @@
+"""A cluster on this machine, for trying it: a scheduler and worker processes that end together."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import logging
+import signal
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from workbench import paths
+from workbench.cluster.address import ClusterError, require_package
+
+
+async def serve(*, workers: int, threads: int, host: str, port: int, ready: Callable[[str, list[int]], None]) -> None:
+    """Run a scheduler and ``workers`` processes until somebody interrupts.
+
+    Args:
+        workers: Worker processes.
+        threads: Candidates side by side in each.
+        host: Address to listen on.
+        port: Port of the scheduler; 0 = any free one.
+        ready: Called with the engine's address and the workers' process ids once they are there.
+
+    Raises:
+        UsageError: ``distributed`` is not installed.
+        ClusterError: The port is taken or a worker does not start.
+    """
+    require_package()
+    import dask
+    from distributed import LocalCluster
+
+    logging.getLogger("distributed").setLevel(logging.ERROR)
+    dask.config.set({"distributed.worker.daemon": False})
+    folder = paths.cache_dir() / "cluster"
+    folder.mkdir(parents=True, exist_ok=True)
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.set)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cluster = LocalCluster(
+            n_workers=workers,
+            threads_per_worker=threads,
+            host=host,
+            scheduler_port=port,
+            dashboard_address=None,
+            local_directory=str(folder),
+            asynchronous=True,
+            silence_logs=logging.ERROR,
+        )
+        try:
+            opening = asyncio.ensure_future(_opened(cluster))
+            stopping = asyncio.ensure_future(ended.wait())
+            await asyncio.wait({opening, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            stopping.cancel()
+            if ended.is_set():
+                opening.cancel()
+                return
+            await opening
+            ready(_engine(cluster.scheduler_address), _pids(cluster))
+            await ended.wait()
+        except (OSError, RuntimeError) as error:
+            raise ClusterError(f"The cluster did not start: {error}.") from error
+        finally:
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(cluster.close(), 20)
+
+
+async def _opened(cluster: Any) -> None:
+    await cluster
+
+
+def _engine(address: str) -> str:
+    return address.replace("tcp://", "dask://").replace("tls://", "dask+tls://")
+
+
+def _pids(cluster: Any) -> list[int]:
+    return sorted(nanny.pid for nanny in cluster.workers.values() if getattr(nanny, "pid", None))
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches ``host``."""
+    if host == "localhost":
+        return True
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return False
