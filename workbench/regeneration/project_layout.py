@@ -108,7 +108,11 @@ def import_roots(root: Path) -> tuple[str, ...]:
 
 
 def own_modules(root: Path, roots: Sequence[str]) -> tuple[str, ...]:
-    """Return the top-level names that belong to the project."""
+    """Return the names of the modules that belong to the project, top-level but for its parts of namespace packages.
+
+    A folder that holds only packages and has no ``__init__.py`` is a namespace that other distributions may share
+    (PEP 420), so ``dissect/esedb`` counts as ``dissect.esedb``: ``dissect.cstruct`` is somebody else's.
+    """
     names = set()
     for folder in roots:
         for path in (root / folder).glob("*"):
@@ -118,7 +122,7 @@ def own_modules(root: Path, roots: Sequence[str]) -> tuple[str, ...]:
                 and path.name not in _NOT_PACKAGES
                 and any(path.rglob("*.py"))
             ):
-                names.add(path.name)
+                names.update(_own_parts(path))
             elif (
                 path.suffix == ".py"
                 and path.stem.isidentifier()
@@ -127,6 +131,21 @@ def own_modules(root: Path, roots: Sequence[str]) -> tuple[str, ...]:
             ):
                 names.add(path.stem)
     return tuple(sorted(names))
+
+
+def _own_parts(package: Path) -> set[str]:
+    inside = [
+        path for path in package.iterdir() if path.is_dir() and path.name.isidentifier() and any(path.glob("*.py"))
+    ]
+    if any(package.glob("*.py")) or not inside or not all((path / "__init__.py").exists() for path in inside):
+        return {package.name}
+    return {f"{package.name}.{path.name}" for path in inside}
+
+
+def belongs(name: str, own: Sequence[str]) -> bool:
+    """Return whether a dotted module name is one of the project's own modules or inside one."""
+    parts = name.split(".")
+    return any(".".join(parts[:length]) in own for length in range(1, len(parts) + 1))
 
 
 def pytest_options(root: Path) -> tuple[str, ...]:
@@ -184,7 +203,12 @@ def imported_modules(root: Path, own: Sequence[str]) -> tuple[str, ...]:
             continue
         for name in _imports(module.body):
             top = name.split(".")[0]
-            if top not in own and top not in _NOT_PACKAGES and top not in _NOT_MODULES and top not in _NEVER_PRELOAD:
+            if (
+                not belongs(name, own)
+                and top not in _NOT_PACKAGES
+                and top not in _NOT_MODULES
+                and top not in _NEVER_PRELOAD
+            ):
                 found[name] = found.get(name, 0) + 1
     return tuple(sorted(found, key=lambda name: (-found[name], name)))[:200]
 

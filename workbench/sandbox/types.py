@@ -268,7 +268,8 @@ class Workspace:
         python: The environment's interpreter (absolute path).
         mounts: Folders that the interpreter needs, read-only, at the same path inside (environment, base interpreter).
         import_roots: Folders relative to ``root`` that go onto ``sys.path`` (``src``, ``.``).
-        own_modules: Top-level module names that belong to the repository; they are never preloaded.
+        own_modules: Modules that belong to the repository, top-level or dotted (its part of a namespace package); they
+            are never preloaded.
         preload: Third-party modules worth importing once per worker.
         pytest_args: Arguments from the project's configuration or from ``case.toml``.
         test_paths: Where the tests are, relative to ``root``; empty leaves it to pytest.

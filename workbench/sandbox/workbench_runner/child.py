@@ -126,12 +126,18 @@ def finish(wire: Wire, reporter: Reporter, code: int) -> NoReturn:
     os._exit(code & 0xFF)
 
 
+def belongs(name: str, own: Collection[str]) -> bool:
+    """Return whether a module is the repository's: one of ``own`` (dotted for a part of a namespace package) or inside."""
+    parts = name.split(".")
+    return any(".".join(parts[:length]) in own for length in range(1, len(parts) + 1))
+
+
 def wrong_copies(spec: dict[str, Any]) -> list[list[str]]:
     """Return ``[module, file]`` for modules of the repository that came from outside its tree."""
     wrong = []
     own = set(spec["own_modules"])
     for name, module in list(sys.modules.items()):
-        if name.split(".")[0] in own:
+        if belongs(name, own):
             file = getattr(module, "__file__", None)
             if isinstance(file, str) and not os.path.realpath(file).startswith(os.path.realpath(spec["root"]) + os.sep):
                 wrong.append([name, file])

@@ -1,0 +1,46 @@
+"""A project may own only a part of a namespace package; its neighbours in there are somebody else's code."""
+
+from __future__ import annotations
+
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+from workbench.regeneration.project_layout import imported_modules, missing_modules, own_modules
+from workbench.sandbox.workbench_runner.child import wrong_copies
+
+
+def _file(path: Path, text: str = "") -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_a_part_of_a_namespace_package_is_the_projects_and_its_neighbours_are_not(tmp_path: Path) -> None:
+    _file(
+        tmp_path / "dissect" / "esedb" / "__init__.py",
+        "from dissect.cstruct import cstruct\nimport dissect.esedb.table\n",
+    )
+    _file(tmp_path / "dissect" / "esedb" / "table.py")
+    _file(tmp_path / "plain" / "__init__.py", "import plain.inner\n")
+    _file(tmp_path / "plain" / "inner" / "__init__.py")
+    _file(tmp_path / "scripts_without_init" / "one.py")
+    own = own_modules(tmp_path, (".",))
+    assert own == ("dissect.esedb", "plain", "scripts_without_init")
+    assert imported_modules(tmp_path, own) == ("dissect.cstruct",)
+    assert missing_modules(tmp_path, own, ["dissect"]) == ()
+
+
+def test_only_the_projects_part_from_elsewhere_is_a_wrong_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, file in (
+        ("dissect.cstruct.types", "/elsewhere/dissect/cstruct/types.py"),
+        ("dissect.esedb.page", "/elsewhere/dissect/esedb/page.py"),
+        ("dissect.esedb.table", str(tmp_path / "dissect" / "esedb" / "table.py")),
+        ("dissect.esedbs", "/elsewhere/dissect/esedbs.py"),
+    ):
+        module = types.ModuleType(name)
+        module.__file__ = file
+        monkeypatch.setitem(sys.modules, name, module)
+    found = wrong_copies({"own_modules": ["dissect.esedb"], "root": str(tmp_path)})
+    assert found == [["dissect.esedb.page", "/elsewhere/dissect/esedb/page.py"]]
