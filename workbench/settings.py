@@ -42,6 +42,7 @@ class Settings:
         read_limit: Characters that ``read_file`` returns at most.
         sandbox: Back end for model-written code; empty = strongest available.
         allow_plain_process: Whether model-written code may run without isolation.
+        engine: Where candidates are tested: ``dask://HOST:PORT``; empty = on this machine.
         keymap: Binding id to key, over the app's own keys.
     """
 
@@ -62,6 +63,7 @@ class Settings:
     read_limit: int = 60_000
     sandbox: str = ""
     allow_plain_process: bool = False
+    engine: str = ""
     keymap: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -235,7 +235,7 @@ class ClusterPool:
     async def _reconnected(self) -> None:
         """Wait until the client is connected again, then send the repository anew: the scheduler forgot it."""
         lost = self._delivery
-        while self._client.status == "connecting":
+        while self._client.status == "connecting":  # noqa: ASYNC110  Dask has no event for it
             await asyncio.sleep(0.1)
         if self._client.status != "running":
             raise self._gone()
@@ -261,7 +261,7 @@ class ClusterPool:
 
     def _require_fit(self) -> None:
         if self._known and not self._fit():
-            address, sentence = next((item for item in self._unfit.items() if item[0] in self._known))
+            address, sentence = next(item for item in self._unfit.items() if item[0] in self._known)
             count = len(self._known)
             every = "The only worker" if count == 1 else f"None of the {count} workers"
             can = "cannot" if count == 1 else "can"

@@ -30,6 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--session", help="a session file or name; what it has of this work is kept and completed")
     parser.add_argument("--no-controls", action="store_true", help="do not test the original and a stub on every task")
     parser.add_argument("--sandbox", default="", help="bubblewrap, docker, or process; the strongest one unless given")
+    parser.add_argument(
+        "--engine",
+        default="",
+        help="where candidates are tested: dask://HOST:PORT, or local (default); docs/cluster.md",
+    )
     parser.add_argument("--prompt", default="", help="version of the prompt: paper-1, or short-1 for small models")
     parser.add_argument("--context", default="", help="context policy: prefix-1, signatures-1, tail-1, function-1")
     parser.add_argument("--spend-limit", type=float, default=0.0, metavar="USD", help="stop asking beyond this")
@@ -61,6 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         context=arguments.context,
         spend_limit=arguments.spend_limit,
         rebuild=arguments.rebuild,
+        engine=arguments.engine,
     )
     since = position(session)
     key = plan_regeneration(session, plan)

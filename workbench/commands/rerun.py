@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--failed", action="store_true", help="only candidates that did not pass; without ITEM all of them"
     )
     parser.add_argument("--samples", type=int, default=0, metavar="M", help="go on until each task has M candidates")
+    parser.add_argument("--engine", default="", help="test elsewhere from now on: dask://HOST:PORT, or local")
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
 
 
@@ -55,8 +56,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _rerun_candidates(arguments: argparse.Namespace, session: Path) -> int:
     from workbench.commands.regeneration_watching import position, watch_regeneration
-    from workbench.engine.regeneration_client import rerun_items
+    from workbench.engine.regeneration_client import move, rerun_items
 
+    if arguments.engine:
+        move(session, arguments.engine)
     since = position(session)
     runs = rerun_items(
         session, arguments.item, failed=arguments.failed, model=arguments.model, samples=arguments.samples

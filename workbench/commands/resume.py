@@ -12,6 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("session", help="a session file, or the name of one")
     parser.add_argument("--run", help="only this run")
+    parser.add_argument("--engine", default="", help="test elsewhere from now on: dask://HOST:PORT, or local")
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
 
 
@@ -25,6 +26,10 @@ def run(arguments: argparse.Namespace) -> int:
     with SessionReader(session) as reader:
         since = reader.last_change()
         kinds = {row.id: row.kind for row in reader.runs()}
+    if arguments.engine:
+        from workbench.engine.regeneration_client import move
+
+        move(session, arguments.engine, arguments.run or "")
     runs = client.resume(session, arguments.run)
     if not runs and not arguments.json:
         print("Nothing is missing: every run of this session is done.")

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field, replace
 from workbench.engine.candidate_rows import Work
 from workbench.engine.evaluators import CONTROLS, Evaluators, Given, ModelEvaluator, read_answer
 from workbench.engine.stages import Teller
+from workbench.engine.testing_place import Sandboxes
 from workbench.errors import WorkbenchError
 from workbench.models.types import Answer, MissingKey, ModelError, SpendLimit
 from workbench.repository.splicing import SpliceError, splice
-from workbench.sandbox import Job, Limits, Pool, Report, Route, Verdict
+from workbench.sandbox import Job, Limits, Report, Route, Verdict
 from workbench.session import SessionError, SessionWriter
 
 #: So many candidates in a row that no model answers end the run: the rest would only fail as well, slowly.
@@ -53,7 +54,7 @@ class Candidates:
         self,
         writer: SessionWriter,
         evaluators: Evaluators,
-        pool: Pool,
+        pool: Sandboxes,
         limits: Limits,
         teller: Teller,
     ) -> None:

@@ -96,6 +96,7 @@ class RegenerationPlan:
         rebuild: Whether the tasks are built anew although the cache has them.
         asks: Everything asked for in this run so far; the fields above say what was asked for last.
         snapshot: Digest of the repository's content, once the run has fetched it.
+        engine: Where candidates are tested: ``dask://HOST:PORT``; empty = on this machine.
     """
 
     source: str
@@ -113,6 +114,7 @@ class RegenerationPlan:
     rebuild: bool = False
     asks: tuple[Ask, ...] = ()
     snapshot: str = ""
+    engine: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan as JSON values."""

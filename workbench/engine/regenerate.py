@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from contextlib import AsyncExitStack
 
 from workbench.documenters import parse_documenter
 from workbench.engine.candidate_rows import CandidateTable
@@ -12,10 +13,11 @@ from workbench.engine.document import gateway_for
 from workbench.engine.evaluators import Evaluators
 from workbench.engine.run_record import RunRecord
 from workbench.engine.stages import StageBook
-from workbench.engine.task_building import cores, prepare
+from workbench.engine.task_building import prepare
 from workbench.engine.task_rows import TaskTable
+from workbench.engine.testing_place import testing_place
 from workbench.models.local_process import SLOTS
-from workbench.sandbox import Limits, choose_backend, pool
+from workbench.sandbox import Limits, choose_backend
 from workbench.session import SessionWriter
 from workbench.session.rows import RunRow
 from workbench.settings import Settings
@@ -27,7 +29,10 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
     plan = record.plan()
     stages = StageBook(writer, run.id)
     gateway, calls = gateway_for(writer, run, plan.spend_limit, settings)
+    opened = AsyncExitStack()
     try:
+        # A cluster that does not answer is told of before minutes are spent on the repository.
+        place = await opened.enter_async_context(testing_place(plan.engine))
         backend = choose_backend(plan.sandbox or settings.sandbox or None)
         record.amend(sandbox=backend.name)
         record.forget_dropped()
@@ -47,7 +52,7 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
         evaluators = Evaluators(gateway, calls)
         candidates = CandidateTable(writer, run.id)
         limits = Limits()
-        async with pool(backend, prepared.environment.workspace, workers=cores(), limits=limits) as sandboxes:
+        async with place.sandboxes(prepared, backend, limits, stages) as sandboxes:
             while True:
                 plan = record.plan()
                 asked = await tasks.document(prepared.built.tasks, plan.asks, stages)
@@ -64,5 +69,7 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
         stages.failed()
         raise
     finally:
+        with contextlib.suppress(Exception):
+            await opened.aclose()
         with contextlib.suppress(Exception):
             await gateway.aclose()

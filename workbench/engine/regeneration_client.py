@@ -17,6 +17,8 @@ from workbench.session.rows import CandidateRow, RunRow, TaskRow
 
 DEFAULT_SAMPLES = 3
 CONTROLS = ("reference", "stub")
+#: Names the engine that tests on this machine, where a setting names a cluster.
+HERE = "local"
 
 
 def plan_regeneration(session: Path, plan: RegenerationPlan) -> str:
@@ -69,7 +71,17 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
         k=tuple(sorted(set(plan.k))),
         spend_limit=plan.spend_limit or load().spend_limit,
         asks=(ask,),
+        engine=_engine(plan.engine or load().engine),
     )
+
+
+def _engine(text: str) -> str:
+    if text in ("", HERE):
+        return ""
+    from workbench.cluster import dask_address
+
+    dask_address(text)
+    return text.strip()
 
 
 def _ask(plan: RegenerationPlan) -> Ask:
@@ -216,10 +228,32 @@ def _grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
             k=tuple(sorted({*old.k, *plan.k})),
             controls=old.controls or plan.controls,
             spend_limit=plan.spend_limit,
+            engine=plan.engine,
         )
         writer.set_run(run, config=json.dumps(grown.to_json(), ensure_ascii=False, sort_keys=True))
         if state != "running":
             writer.set_run(run, state="queued", finished_at=None, error=None)
+
+
+def move(session: Path, engine: str, run: str = "") -> None:
+    """Let the regeneration runs of a session (or one of them) be tested elsewhere from their next start on.
+
+    Args:
+        session: The session file.
+        engine: ``dask://HOST:PORT``, or ``local`` for this machine.
+        run: Id of the run; empty = all.
+
+    Raises:
+        UsageError: The engine is no address, or there is no such run.
+    """
+    engine = _engine(engine)
+    with SessionReader(session) as reader:
+        keys = [_run(session, run).id] if run else [row.id for row in reader.runs() if row.kind == "regenerate"]
+    with SessionWriter(session) as writer, writer.transaction() as connection:
+        for key in keys:
+            text = connection.execute("SELECT config FROM runs WHERE id = ?", (key,)).fetchone()[0]
+            moved = replace(RegenerationPlan.from_json(text), engine=engine)
+            writer.set_run(key, config=json.dumps(moved.to_json(), ensure_ascii=False, sort_keys=True))
 
 
 def add_samples(session: Path, run: str, samples: int, *, warm: WarmEngine | None = None) -> str:
