@@ -103,10 +103,11 @@ class Recorder:
         run_id: str = RUN,
         body: str | None = None,
         answer: str | None = None,
+        **more: object,
     ) -> None:
-        """Record samples of a task by their glyphs."""
+        """Record samples of a task by their glyphs; ``more`` are columns of each candidate."""
         for sample, glyph in enumerate(cells):
-            self.sample(task, sample, glyph, evaluator, control, at + sample, run_id, body, answer)
+            self.sample(task, sample, glyph, evaluator, control, at + sample, run_id, body, answer, **more)
 
     def sample(
         self,
@@ -119,6 +120,7 @@ class Recorder:
         run_id: str = RUN,
         body: str | None = None,
         answer: str | None = None,
+        **more: object,
     ) -> None:
         writer = self.writer
         key = f"{task}/{evaluator}/{sample}"
@@ -149,8 +151,10 @@ class Recorder:
                         verdict
                     ),
                     "path_taken": "hot" if has_body else None,
+                    "backend": "bubblewrap" if has_body else None,
                     "tested_s": 0.03 if has_body else None,
                     "at": at,
+                    **more,
                 }
             writer.insert("candidates", values, conflict="REPLACE")
             if verdict == "failed":

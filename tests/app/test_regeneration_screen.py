@@ -57,8 +57,9 @@ async def test_figures_are_those_of_the_report(finished: Path) -> None:
         assert (shown.decided, shown.tasks, shown.leaking) == (4, 4, 1)
         text = screen_text(screen.app)
         assert "pass@1 0.50 [0.17, 0.83]" in text
-        assert "without 1 leaking 0.33" in text
-        assert "controls ✓ reference 1.0 ✓ stub 0.0" in text
+        assert "m = 3 · 4 tasks" in text
+        assert "without 1 leaking @1 0.33 @3 0.67" in text
+        assert "✓ self-check: reference 4/4 · stub 0/4" in text
         assert "bubblewrap · no network" in text
         assert (
             "regenerate word_counter · docs original · gpt-5-mini · m = 3 · ✓ done, 12 samples in 14 s · $0.0048"

@@ -158,14 +158,21 @@ async def test_control_that_fails_cannot_be_missed(recorder: Recorder) -> None:
         async with regeneration(recorder.path, size) as (pilot, screen):
             await until(pilot, lambda: figures(screen) is not None, "figures")
             text = screen_text(screen.app)
-            assert "✗ CONTROL FAILED: reference fails its tests on 1 of 3 tasks" in text
-            assert "✗ CONTROL FAILED: stub passes the tests on 1 of 3 tasks" in text
-            assert "✗ reference 0.67 WRONG ON 1" in text
-            assert "✗ stub 0.33 WRONG ON 1" in text
+            told = " ".join(text.split())
+            assert "✗ SELF-CHECK FAILED: reference does not pass on 1 task (bad); stub passes on 1 task (worse)" in told
+            assert "✗ reference 2/3" in text
+            assert "✗ stub 1/3" in text
             assert "2 taken out" in text
             assert figures(screen).tasks == 1
             assert "✓ done, 3 samples" in text
             assert figures(screen).pass_at[0].value == pytest.approx(2 / 3)
+            await press(pilot, screen, "exclamation_mark")
+            assert screen.table.selected.name == "bad"
+            assert "! 1 of 2 · bad · its tests do not pass with the original body" in screen_text(screen.app)
+            await press(pilot, screen, "exclamation_mark")
+            assert screen.table.selected.name == "worse"
+            await press(pilot, screen, "escape")
+            assert "! 2 of 2" not in screen_text(screen.app)
 
 
 async def test_errors_of_ours_never_count(recorder: Recorder) -> None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from workbench.app.regeneration.lines import TaskLine
+
+if TYPE_CHECKING:
+    from workbench.regeneration.passk import TaskCount
 
 LIVE_RESAMPLES = 200
 """While samples still come in an interval of a few draws does; the last one is exact."""
@@ -24,8 +28,9 @@ class PassAt:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What stands above the table; ``decided`` of ``tasks`` tasks went in, ``unleaked`` leaves ``leaking`` tasks out.
+    """What stands above the table; ``decided`` of ``tasks`` tasks went in.
 
+    ``unleaked`` is pass@k for the same k without the ``leaking`` tasks, whose docstrings carry the code;
     ``development`` is the share of passed samples over the course of the run.
     """
 
@@ -33,7 +38,7 @@ class Figures:
     decided: int
     tasks: int
     leaking: int
-    unleaked: float | None
+    unleaked: tuple[float | None, ...]
     development: tuple[float, ...] = ()
 
     @property
@@ -70,5 +75,12 @@ def compute(lines: Sequence[TaskLine], ks: Sequence[int], *, resamples: int | No
         decided=len(decided),
         tasks=len(ready),
         leaking=leaking,
-        unleaked=summarise(counts(clean), ks[:1]).overall[ks[0]].value if leaking else None,
+        unleaked=_values(counts(clean), ks) if leaking else (),
     )
+
+
+def _values(counts: Sequence[TaskCount], ks: Sequence[int]) -> tuple[float | None, ...]:
+    from workbench.regeneration.passk import summarise
+
+    overall = summarise(counts, ks).overall
+    return tuple(overall[k].value for k in ks)

@@ -1,4 +1,4 @@
-"""The line above the table: pass@k first, then how it came about, whether the controls hold, and where tests run."""
+"""The lines above the table: pass@k first, then whether the run may be believed, and where its tests run."""
 
 from __future__ import annotations
 
@@ -8,53 +8,69 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from workbench.app.regeneration.figures import Figures
-from workbench.app.regeneration.loading import Control, RunView
+from workbench.app.regeneration.loading import RunView
+from workbench.app.regeneration.selfcheck import Control
 from workbench.app.regeneration.wording import VERDICTS, plural, share, sparkline
 
 _Piece = tuple[str, str]
+_GAP = 3
+_ALONE = "bold $background on $error"
 
 
 class FiguresLine(Widget):
-    """One line where there is room for all, else two."""
+    """One line where there is room for all, else as many as it takes, three at most."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
-    FiguresLine { height: auto; min-height: 1; max-height: 2; padding: 0 1; background: $background; }
+    FiguresLine { height: auto; min-height: 1; max-height: 3; padding: 0 1; background: $background; }
     """
 
     view: reactive[RunView | None] = reactive(None, layout=True)
     figures: reactive[Figures | None] = reactive(None, layout=True)
 
     def render(self) -> RenderResult:
-        """Return the line or the two lines."""
-        view = self.view
-        if view is None:
-            return Content("")
-        left = _pass_at(view, self.figures)
-        right = [*_controls(view), ("   ", ""), *_sandbox(view)]
+        """Return the lines."""
         width = max(1, self.size.width)
-        gap = width - _length(left) - _length(right)
-        if gap >= 3:
-            return Content.assemble(*left, " " * gap, *right)
-        verdicts = _verdicts(view)
-        gap = width - _length(right) - _length(verdicts)
-        second = [*right, (" " * max(2, gap), ""), *verdicts] if gap >= 2 else right
-        return Content.assemble(
-            Content.assemble(*left).truncate(width, ellipsis=True),
-            "\n",
-            Content.assemble(*second).truncate(width, ellipsis=True),
-        )
+        lines = [Content.assemble(*line).truncate(width, ellipsis=True) for line in self._lines(width)]
+        return Content("\n").join(lines)
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
-        """Return 1, or 2 where one line is too short."""
-        if self.view is None:
-            return 1
-        right = _length([*_controls(self.view), *_sandbox(self.view)]) + 3
-        return 1 if width - _length(_pass_at(self.view, self.figures)) - right >= 3 else 2
+        """Return how many lines it takes."""
+        return len(self._lines(max(1, width)))
+
+    def _lines(self, width: int) -> list[list[_Piece]]:
+        view = self.view
+        if view is None:
+            return [[]]
+        figures, leaks = _pass_at(view, self.figures), _without_leaks(self.figures)
+        proof, place, verdicts = _self_check(view), _sandbox(view), _verdicts(view)
+        if leaks and _length(figures) + _length(leaks) + _GAP <= width:
+            figures, leaks = [*figures, (" " * _GAP, ""), *leaks], []
+        right = _joined(proof, place)
+        if not leaks and _length(figures) + _length(right) + _GAP <= width:
+            return [_apart(figures, right, width)]
+        lines = [figures, leaks] if leaks else [figures]
+        if _length(right) > width:
+            return [*lines, proof]
+        if _length(right) + _length(verdicts) + _GAP <= width:
+            return [*lines, _apart(right, verdicts, width)]
+        return [*lines, right]
 
 
 def _length(pieces: list[_Piece]) -> int:
     return sum(len(text) for text, _ in pieces)
+
+
+def _joined(*groups: list[_Piece]) -> list[_Piece]:
+    pieces: list[_Piece] = []
+    for group in groups:
+        if group:
+            pieces += [(" " * _GAP, ""), *group] if pieces else group
+    return pieces
+
+
+def _apart(left: list[_Piece], right: list[_Piece], width: int) -> list[_Piece]:
+    return [*left, (" " * max(0, width - _length(left) - _length(right)), ""), *right]
 
 
 def _pass_at(view: RunView, figures: Figures | None) -> list[_Piece]:
@@ -67,43 +83,64 @@ def _pass_at(view: RunView, figures: Figures | None) -> list[_Piece]:
             pieces.append((f" [{item.low:.2f}, {item.high:.2f}]", ""))
         if item.k == figures.pass_at[0].k and len(figures.development) > 1:
             pieces.append((f" {sparkline(figures.development)}", "$secondary"))
-        pieces.append(("   ", ""))
+        pieces.append(("  ", ""))
+    pieces.append((f"m = {view.samples} · " if view.samples else "", "$text-muted"))
     if figures.partial:
         pieces.append((f"{figures.decided:,} of {figures.tasks:,} tasks so far", "$verdict-running"))
     else:
         pieces.append((plural(figures.tasks, "task"), "$text-muted"))
-    if figures.leaking:
-        pieces.append((f"   without {figures.leaking:,} leaking {share(figures.unleaked)}", "$text-muted"))
     return pieces
 
 
-def _controls(view: RunView) -> list[_Piece]:
-    if not view.controls:
-        return [("controls not run", "$text-muted")] if view.total else [("", "")]
-    pieces: list[_Piece] = [("controls ", "$text-muted")]
-    for control in view.controls:
-        pieces += [*_control(control, view.live), (" ", "")]
-    return pieces[:-1]
+def _without_leaks(figures: Figures | None) -> list[_Piece]:
+    """Return pass@k without the tasks whose docstrings carry the code."""
+    if figures is None or not figures.leaking:
+        return []
+    pieces: list[_Piece] = [(f"without {figures.leaking:,} leaking", "$text-muted")]
+    for item, value in zip(figures.pass_at, figures.unleaked, strict=True):
+        pieces += [(f" @{item.k} ", "$text-muted"), (share(value), "bold")]
+    return pieces
 
 
-def _control(control: Control, live: bool) -> list[_Piece]:
-    value = f"{control.passed / control.decided:.2f}" if control.decided else ""
-    value = value.replace("1.00", "1.0").replace("0.00", "0.0") if not control.wrong else value
+def _self_check(view: RunView) -> list[_Piece]:
+    pieces: list[_Piece] = []
+    if view.controls:
+        holds = all(control.complete and not control.wrong for control in view.controls)
+        pieces += [("✓ " if holds else "", "$verdict-passed"), ("self-check: ", "$text-muted")]
+        for control in view.controls:
+            pieces += [_control(control, view.live), (" · ", "$text-muted")]
+        pieces.pop()
+    elif view.total:
+        pieces.append(("self-check not run", "$verdict-unscored"))
+    rechecks = view.rechecks
+    if rechecks.done:
+        alarm = bool(rechecks.disagreeing)
+        said = f"cold re-checks {rechecks.done:,}, disagreements {rechecks.disagreeing:,}"
+        pieces += [
+            ("   " if pieces else "", ""),
+            (f" ✗ {said} " if alarm else said, _ALONE if alarm else "$text-muted"),
+        ]
+    return pieces
+
+
+def _control(control: Control, live: bool) -> _Piece:
+    """Return on how many of how many tasks a control passed: all for the reference, none for the stub."""
+    said = f"{control.name} {control.passed:,}/{control.decided:,}"
     if control.wrong:
-        # A share that rounds to what it should be would look as if the control held.
-        return [(f" ✗ {control.name} {value} WRONG ON {control.wrong:,} ", "bold $background on $error")]
-    if control.decided < control.tasks:
-        glyph, style = ("▸", "$verdict-running") if live else ("?", "$verdict-unscored")
-        return [(f"{glyph} {control.name} {control.decided:,} of {control.tasks:,}", style)]
-    return [(f"✓ {control.name} {value}", "$verdict-passed")]
+        return f" ✗ {said} ", _ALONE
+    if control.complete:
+        return f"{control.name} {control.passed:,}/{control.tasks:,}", "$verdict-passed"
+    tested = f"{control.name} {control.passed:,}/{control.decided:,} of {control.tasks:,}"
+    return (f"▸ {tested}", "$verdict-running") if live else (f"? {tested}", "$verdict-unscored")
 
 
 def _sandbox(view: RunView) -> list[_Piece]:
-    if not view.sandbox:
-        return [("", "")]
-    if view.sandbox == "process":
-        return [("process · NOT isolated", "bold $warning")]
-    return [(f"{view.sandbox} · no network", "$text-muted")]
+    if not view.sandboxes:
+        return []
+    said = " + ".join(view.sandboxes)
+    if "process" in view.sandboxes:
+        return [(f"{said} · NOT isolated", "bold $warning")]
+    return [(f"{said} · no network", "$text-muted")]
 
 
 def _verdicts(view: RunView) -> list[_Piece]:

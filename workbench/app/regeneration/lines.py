@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 KS = (1, 3)
+ROUTES = {"h": "hot", "w": "warm", "c": "cold"}
+"""Letters of the paths of a verdict, fastest first; any other stands for a sample that was not tested."""
 _CHUNK = 400  # ids in one query; SQLite takes a thousand at least
 
 _CELL = (
@@ -21,15 +23,24 @@ _CELL = (
     + f" ELSE CASE WHEN state IN ('asking', 'testing') THEN '{RUNNING}' WHEN state = 'cancelled' THEN '{CANCELLED}'"
     + f" ELSE '{WAITING}' END END"
 )
+_ROUTE = (
+    "CASE path_taken "
+    + " ".join(f"WHEN '{route}' THEN '{letter}'" for letter, route in ROUTES.items())
+    + " ELSE '-' END"
+)
+DISAGREES = "coalesce(CASE WHEN json_valid(recheck) THEN json_extract(recheck, '$.agrees') END = 0, 0)"
+"""Whether the cold re-check of a candidate came to another verdict, in SQL."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskLine:
     """A task under one evaluator.
 
-    ``cells`` has one glyph per sample, ``at`` pass@k for each k of the run (None until every sample is decided),
-    ``failing`` the test that failed for most samples and ``failing_count`` for how many; ``leak`` is the overlap of the
-    docstring with the body, ``leaking`` whether that is enough to be flagged.
+    ``cells`` has one glyph per sample and ``routes`` one letter (the path of its verdict, see :data:`ROUTES`), ``at``
+    pass@k for each k of the run (None until every sample is decided), ``failing`` the test that failed for most samples
+    and ``failing_count`` for how many; ``leak`` is the overlap of the docstring with the body, ``leaking`` whether that is
+    enough to be flagged; ``unstable`` counts quarantined tests that execute it; ``rechecked`` verdicts were looked at again
+    on the cold path, ``disagreeing`` of them (or of its controls') came out otherwise.
     """
 
     id: str
@@ -46,6 +57,18 @@ class TaskLine:
     at: tuple[float | None, ...] = ()
     failing: str = ""
     failing_count: int = 0
+    routes: str = ""
+    sandboxes: tuple[str, ...] = ()
+    branches: int | None = None
+    branches_covered: int = 0
+    unstable: int = 0
+    rechecked: int = 0
+    disagreeing: int = 0
+
+    @property
+    def branch_coverage(self) -> float | None:
+        """Return the share of the body's branches that the tests take; None where it has none or they were not measured."""
+        return self.branches_covered / self.branches if self.branches else None
 
     @property
     def decided(self) -> bool:
@@ -94,31 +117,66 @@ def load_lines(
     rows = reader.query(
         "SELECT id, snapshot, path, qualified_name || CASE WHEN occurrence > 1 THEN '#' || occurrence ELSE '' END, "
         "CASE WHEN json_valid(tests) THEN json_array_length(tests) ELSE 0 END, coverage, leak, coalesce(leak >= ?, 0), state = 'excluded', "
-        f"coalesce(reason, '') FROM tasks WHERE {where} ORDER BY position, id LIMIT ?",
+        "coalesce(reason, ''), branches, coalesce(branches_covered, 0), coalesce(unstable, 0) "
+        f"FROM tasks WHERE {where} ORDER BY position, id LIMIT ?",
         [_leaks_from(), *arguments, limit],
     )
     if limit >= 0:
         where = f"tasks.id IN (SELECT id FROM tasks WHERE {where} ORDER BY position, id LIMIT {limit})"
-    cells = dict(
-        reader.query(
-            f"SELECT task_id, group_concat(cell, '') FROM (SELECT task_id, {_CELL} AS cell FROM candidates "
-            f"WHERE task_id IN (SELECT id FROM tasks WHERE {where}) AND evaluator = ? AND control = 0 "
-            "ORDER BY task_id, evaluator, sample) GROUP BY task_id",
-            [*arguments, evaluator],
-        )
-    )
+    samples = _samples(reader, where, arguments, evaluator)
+    controls = _disagreeing_controls(reader, where, arguments)
     tests = _failing(reader, where, arguments, evaluator) if failing else {}
     pass_at = _pass_at()
-    return [_line(row, cells.get(row[0], ""), tests.get(row[0]), ks, pass_at) for row in rows]
+    return [
+        _line(row, samples.get(row[0], _NO_SAMPLES), tests.get(row[0]), controls.get(row[0], 0), ks, pass_at)
+        for row in rows
+    ]
+
+
+_Samples = tuple[str, str, "str | None", int, int]
+_NO_SAMPLES: _Samples = ("", "", None, 0, 0)
+
+
+def _samples(reader: SessionReader, where: str, arguments: Sequence[object], evaluator: str) -> dict[str, _Samples]:
+    """Return cells, routes, sandboxes, re-checks and disagreements of each task."""
+    rows = reader.query(
+        "SELECT task_id, group_concat(cell, ''), group_concat(route, ''), group_concat(DISTINCT backend), "
+        "count(recheck), sum(disagrees) FROM "
+        f"(SELECT task_id, {_CELL} AS cell, {_ROUTE} AS route, backend, recheck, "
+        f"CASE WHEN recheck IS NULL THEN 0 ELSE {DISAGREES} END AS disagrees FROM candidates "
+        f"WHERE task_id IN (SELECT id FROM tasks WHERE {where}) AND evaluator = ? AND control = 0 "
+        "ORDER BY task_id, evaluator, sample) GROUP BY task_id",
+        [*arguments, evaluator],
+    )
+    return {row[0]: row[1:] for row in rows}
+
+
+def _disagreeing_controls(reader: SessionReader, where: str, arguments: Sequence[object]) -> dict[str, int]:
+    rows = reader.query(
+        f"SELECT task_id, count(*) FROM candidates WHERE task_id IN (SELECT id FROM tasks WHERE {where}) "
+        f"AND control = 1 AND recheck IS NOT NULL AND {DISAGREES} GROUP BY task_id",
+        arguments,
+    )
+    return dict(rows)
 
 
 def _line(
-    row: Sequence[Any], cells: str, failing: tuple[str, int] | None, ks: Sequence[int], pass_at: _PassAt
+    row: Sequence[Any],
+    samples: _Samples,
+    failing: tuple[str, int] | None,
+    disagreeing_controls: int,
+    ks: Sequence[int],
+    pass_at: _PassAt,
 ) -> TaskLine:
-    line = TaskLine(row[0], row[1], row[2], row[3], row[4], row[5], row[6], bool(row[7]), bool(row[8]), row[9], cells)
-    at = tuple(pass_at(line.counted, line.passed, k) if line.decided else None for k in ks)
+    cells, routes, sandboxes, rechecked, disagreeing = samples
     name, count = failing or ("", 0)
-    return replace(line, at=at, failing=name, failing_count=count)
+    line = TaskLine(
+        row[0], row[1], row[2], row[3], row[4], row[5], row[6], bool(row[7]), bool(row[8]), row[9], cells,
+        failing=name, failing_count=count, routes=routes, sandboxes=tuple(sorted(sandboxes.split(","))) if sandboxes else (),
+        branches=row[10], branches_covered=row[11], unstable=row[12], rechecked=rechecked,
+        disagreeing=disagreeing + disagreeing_controls,
+    )  # fmt: skip
+    return replace(line, at=tuple(pass_at(line.counted, line.passed, k) if line.decided else None for k in ks))
 
 
 def _failing(
@@ -127,6 +185,7 @@ def _failing(
     rows = reader.query(
         "SELECT candidates.task_id, test_id, count(*) FROM candidates JOIN failing_tests ON candidate_id = candidates.id "
         f"WHERE candidates.task_id IN (SELECT id FROM tasks WHERE {where}) AND evaluator = ? AND control = 0 "
+        "AND verdict IS NOT NULL "  # a sample that waits for a rerun still has the tests of its last verdict
         "GROUP BY candidates.task_id, test_id ORDER BY count(*), test_id DESC",
         [*arguments, evaluator],
     )

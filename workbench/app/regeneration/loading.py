@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.app.regeneration.lines import KS
+from workbench.app.regeneration import selfcheck
+from workbench.app.regeneration.lines import DISAGREES, KS
+from workbench.app.regeneration.selfcheck import CONTROLS, Control, Problem, Rechecks
 from workbench.app.regeneration.wording import duration, pace, plural
 from workbench.app.trajectory.loading import GLYPHS, money
 from workbench.session.rows import RunRow, StageRow
@@ -24,7 +26,8 @@ _ENOUGH = 20
 _POINTS = 8  # bars of the development
 # All that is counted, in one pass: a run may have a hundred thousand samples.
 _GROUPS = (
-    "SELECT evaluator, control, state, coalesce(verdict, ''), sample = 0, count(*), min(at), sum(at >= ?), sum(at >= ?), max(rowid) "
+    "SELECT evaluator, control, state, coalesce(verdict, ''), sample = 0, count(*), min(at), sum(at >= ?), sum(at >= ?), max(rowid), "
+    f"count(recheck), sum(CASE WHEN recheck IS NULL THEN 0 ELSE {DISAGREES} END), group_concat(DISTINCT backend) "
     "FROM candidates WHERE run_id = ? GROUP BY 1, 2, 3, 4, 5"
 )
 
@@ -43,6 +46,9 @@ class _Group:
     short: int | None
     long: int | None
     newest: int
+    rechecked: int
+    disagreeing: int
+    sandboxes: str | None
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -50,27 +56,12 @@ class _Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Control:
-    """A control that runs beside the evaluator: it passed on ``passed`` of ``decided`` of ``tasks`` tasks."""
-
-    name: str
-    expected: float
-    decided: int
-    passed: int
-    tasks: int
-
-    @property
-    def wrong(self) -> int:
-        """Return on how many tasks the control does not hold."""
-        return self.passed if self.expected == 0 else self.decided - self.passed
-
-
-@dataclass(frozen=True, slots=True)
 class RunView:
     """A run as the file has it now, its table of tasks left out.
 
     ``order`` are the regeneration runs of the session, ``evaluators`` those with samples;
-    ``decided`` of ``total`` samples are those of ``evaluator``, ``rate`` is per second.
+    ``decided`` of ``total`` samples are those of ``evaluator``, ``rate`` is per second; ``problems`` are the tasks on which
+    a self-check failed.
     """
 
     run: RunRow
@@ -91,7 +82,9 @@ class RunView:
     verdicts: Mapping[str, int]
     controls: tuple[Control, ...]
     error: str | None
-    sandbox: str
+    sandboxes: tuple[str, ...]
+    rechecks: Rechecks
+    problems: tuple[Problem, ...]
 
     @property
     def live(self) -> bool:
@@ -149,6 +142,9 @@ def load_view(reader: SessionReader, run_id: str, evaluator: str = "") -> RunVie
     for group in mine:
         if group.verdict:
             verdicts[group.verdict] += group.count
+    controls = _controls(groups, ready + excluded)
+    rechecks = Rechecks(sum(group.rechecked for group in groups), sum(group.disagreeing for group in groups))
+    suspect = rechecks.disagreeing or any(control.wrong or control.errors for control in controls)
     return RunView(
         run=run,
         state=state,
@@ -166,9 +162,11 @@ def load_view(reader: SessionReader, run_id: str, evaluator: str = "") -> RunVie
         rate=_rate(mine, now) if state == "running" else 0.0,
         seconds=run.finished_at - run.started_at if run.finished_at and run.started_at else None,
         verdicts=verdicts,
-        controls=_controls(groups, ready + excluded),
+        controls=controls,
         error=run.error,
-        sandbox=one_line(str(plan.get("sandbox") or ""), 40),
+        sandboxes=_sandboxes(groups, plan),
+        rechecks=rechecks,
+        problems=selfcheck.load_problems(reader, run_id) if suspect else (),
     )
 
 
@@ -214,13 +212,21 @@ def _rate(mine: Sequence[_Group], now: float) -> float:
 def _controls(groups: Sequence[_Group], tasks: int) -> tuple[Control, ...]:
     # Their first samples, also where a control is itself the evaluator; an error is the sandbox's and says nothing of the task.
     controls = []
-    for name, expected in (("reference", 1.0), ("stub", 0.0)):
+    for name, expected in CONTROLS:
         mine = [group for group in groups if group.evaluator == name and group.is_first]
         if mine:
             decided = sum(group.count for group in mine if group.verdict not in {"", "error"})
             passed = sum(group.count for group in mine if group.verdict == "passed")
-            controls.append(Control(name, expected, decided, passed, tasks))
+            errors = sum(group.count for group in mine if group.verdict == "error")
+            controls.append(Control(name, expected, decided, passed, tasks, errors))
     return tuple(controls)
+
+
+def _sandboxes(groups: Sequence[_Group], plan: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the back ends that gave the verdicts; before the first one, the back end that was chosen."""
+    used = {name for group in groups for name in (group.sandboxes or "").split(",") if name}
+    chosen = one_line(str(plan.get("sandbox") or ""), 40)
+    return tuple(sorted(one_line(name, 40) for name in used)) or ((chosen,) if chosen else ())
 
 
 def development(reader: SessionReader, run_id: str, evaluator: str) -> tuple[float, ...]:
@@ -314,15 +320,8 @@ def progress(view: RunView) -> str:
 
 
 def trouble(view: RunView) -> str:
-    """Return what must not be missed: a control that does not hold, a run that failed; "" if all is well."""
-    said = []
-    for control in view.controls:
-        if control.wrong:
-            verb = "fails its tests" if control.expected else "passes the tests"
-            said.append(
-                f"✗ CONTROL FAILED: {control.name} {verb} on {control.wrong:,} of {plural(control.tasks, 'task')}; "
-                f"{'it is' if control.wrong == 1 else 'they are'} taken out of pass@k"
-            )
+    """Return what must not be missed: a self-check that does not hold, a run that failed; "" if all is well."""
+    said = [selfcheck.banner(view.controls, view.rechecks, view.problems, live=view.live)]
     if view.state == "failed":
         said.append(f"✗ The run failed: {one_line(view.error or 'no reason was recorded', 600)} Press u to resume.")
-    return "\n".join(said)
+    return "\n".join(part for part in said if part)

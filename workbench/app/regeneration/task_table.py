@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
 
-from workbench.app.regeneration import filters
-from workbench.app.regeneration.lines import TaskLine
+from workbench.app.regeneration import columns, filters
+from workbench.app.regeneration.columns import GAP, Column, Needs
+from workbench.app.regeneration.lines import ROUTES, TaskLine
 from workbench.app.regeneration.wording import NOTHING, STYLES, VERDICTS, percent, share, test_name
 from workbench.app.trajectory.virtual import Part
 from workbench.app.widgets.row_list import RowList, fit
 from workbench.text import one_line
 
-_LEAK = "≈"
+LEAK, FLAKY, DISAGREES = "≈", "~", "≠"
+"""Marks before the name of a function: its docstring carries the code, unstable tests execute it, re-checks disagree."""
 
 
 class TaskTable(RowList):
@@ -48,7 +51,9 @@ class TaskTable(RowList):
         self.ks: tuple[int, ...] = ()
         self._at: dict[str, int] = {}
         self._samples = 0
-        self._widths = (0, 0)
+        self._needs = Needs()
+        self._layout: tuple[tuple[Column, int], ...] = ()
+        self._layout_of: tuple[object, ...] = ()
         self.only_path = ""  # of all tasks, where it needs no column
         self.revision = 0  # counts up whenever lines change
 
@@ -83,8 +88,7 @@ class TaskTable(RowList):
                 known = False
             else:
                 self.lines[at] = line
-        most = max((len(line.cells) for line in fresh), default=0)
-        if most > self._samples:
+        if not self._told(fresh):
             self._measure()
         if self.filter != filters.ALL:
             self._filtered(kept)
@@ -109,12 +113,29 @@ class TaskTable(RowList):
         self._clamp()
 
     def _measure(self) -> None:
-        self._samples = max((len(line.cells) for line in self.lines), default=0)
-        paths = {line.path for line in self.lines}
+        lines = self.lines
+        self._samples = max((len(line.cells) for line in lines), default=0)
+        paths = {line.path for line in lines}
         self.only_path = next(iter(paths)) if len(paths) == 1 else ""
-        self._widths = (
-            min(26, max(map(len, paths))) if len(paths) > 1 else 0,
-            min(34, max((len(line.name) for line in self.lines), default=8)),
+        sandboxes = {name for line in lines for name in line.sandboxes}
+        self._needs = Needs(
+            path=max(map(len, paths)) if len(paths) > 1 else 0,
+            name=max((len(line.name) + len(_marks(line)) for line in lines), default=8),
+            ks=self.ks,
+            branches=any(line.branches is not None for line in lines),
+            unstable=any(line.unstable for line in lines),
+            routes=max((len(route_of(line)) for line in lines), default=0),
+            sandbox=max(map(len, sandboxes)) if len(sandboxes) > 1 else 0,
+        )
+
+    def _told(self, fresh: Sequence[TaskLine]) -> bool:
+        """Whether changed lines need no more room than there is."""
+        needs = self._needs
+        return all(
+            len(line.cells) <= self._samples
+            and len(route_of(line)) <= needs.routes
+            and (bool(needs.sandbox) or len(line.sandboxes) <= 1)
+            for line in fresh
         )
 
     def _clamp(self) -> None:
@@ -151,28 +172,62 @@ class TaskTable(RowList):
 
     def heading(self) -> str:
         """Return the heading of the columns for the present width."""
-        width = self.text_width
-        at = [f"pass@{k}" for k in self.ks]
-        parts = self._columns(width, "file", "function", "tests", "cover", [("samples", "")], at, "failing first")
-        return "".join(text for text, _ in parts)
+        columns_shown = self._columns(self.text_width)
+        return " " + (" " * GAP).join(fit(column.title, width, right=column.right) for column, width in columns_shown)
+
+    def _columns(self, width: int) -> tuple[tuple[Column, int], ...]:
+        key = (width, self._needs, self._samples)
+        if key != self._layout_of:
+            needs = replace(self._needs, samples=self._room_for_samples(width))
+            self._layout, self._layout_of = columns.chosen(columns.wanted(needs), width - 1), key
+        return self._layout
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
         """Return one task."""
         line = self.lines[self.shown[index]]
-        cells = self._cells(line, index == self.cursor)
-        name = one_line(line.name, 200)
-        at = [share(value) for value in line.at] or [NOTHING] * len(self.ks)
+        parts: list[Part] = [(" ", "")]
+        for column, size in self._columns(width):
+            if len(parts) > 1:
+                parts.append((" " * GAP, ""))
+            if column.key == "samples":
+                cells = self._cells(line, index == self.cursor)
+                parts += [*cells, (" " * max(0, size - sum(len(text) for text, _ in cells)), "")]
+            elif column.key == "file":
+                parts.append((_from_the_right(one_line(line.path, 300), size), "dim"))
+            else:
+                text, style = self._cell(line, column.key)
+                parts.append((fit(text, size, right=column.right), style))
+        return parts
+
+    def _cell(self, line: TaskLine, key: str) -> Part:
+        """Return what a column says of a task."""
+        match key:
+            case "name":
+                marks = _marks(line)
+                return f"{marks}{one_line(line.name, 200)}", "bad" if DISAGREES in marks else "strong"
+            case "tests":
+                return f"{line.tests:,}", ""
+            case "cover":
+                return percent(line.coverage), ""
+            case "branch":
+                return percent(line.branch_coverage), ""
+            case "unstable":
+                return (f"{FLAKY}{line.unstable:,}", "paused") if line.unstable else (NOTHING, "dim")
+            case "route":
+                return route_of(line) or NOTHING, "dim"
+            case "sandbox":
+                return "+".join(line.sandboxes) or NOTHING, "dim"
+            case "failing":
+                return self._failing(line)
+            case _:
+                place = [f"at{k}" for k in self.ks].index(key)
+                return share(line.at[place] if place < len(line.at) else None), "" if line.decided else "dim"
+
+    def _failing(self, line: TaskLine) -> Part:
         if line.excluded:
-            failing = f"taken out: {one_line(line.reason or 'a control does not hold', 300)}"
-        else:
-            failing = test_name(one_line(line.failing, 300))
-            failing += f" ({line.failing_count})" if line.failing_count > 1 else ""
-        if line.leaking:
-            name = f"{_LEAK} {name}"
-        return self._columns(
-            width, one_line(line.path, 300), name, f"{line.tests:,}", percent(line.coverage), cells, at, failing,
-            bad=line.excluded, settled=line.decided,
-        )  # fmt: skip
+            return f"taken out: {one_line(line.reason or 'a control does not hold', 300)}", "failed"
+        failing = test_name(one_line(line.failing, 300))
+        return failing + (f" ({line.failing_count})" if line.failing_count > 1 else ""), "dim"
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
         """Return a row; under the cursor it has one colour, but for the selected sample."""
@@ -196,44 +251,6 @@ class TaskTable(RowList):
             for index, cell in enumerate(line.cells)
         ] or [("·", "waiting")]
 
-    def _columns(
-        self,
-        width: int,
-        path: str,
-        name: str,
-        tests: str,
-        cover: str,
-        cells: list[Part],
-        at: Sequence[str],
-        failing: str,
-        *,
-        bad: bool = False,
-        settled: bool = True,
-    ) -> list[Part]:
-        room = self._room_for_samples(width)
-        used = 6 + room + 2 + 8 * len(at)  # tests, samples, pass@k
-        with_cover = width >= 64
-        used += 7 if with_cover else 0
-        file_width, name_width = self._widths
-        if width < 90:
-            file_width = 0
-        used += file_width + 2 if file_width else 0
-        name_width = max(12, min(name_width + 2, width - used - (18 if width >= 70 else 0)))
-        failing_width = width - used - name_width - 3
-        parts: list[Part] = [(" ", "")]
-        if file_width:
-            parts += [(_from_the_right(path, file_width), "dim"), ("  ", "")]
-        parts += [(fit(name, name_width), "strong"), (fit(tests, 6, right=True), "")]
-        if with_cover:
-            parts.append((fit(cover, 7, right=True), ""))
-        parts.append(("  ", ""))
-        parts += cells
-        parts.append((" " * max(0, room - sum(len(text) for text, _ in cells)), ""))
-        parts += [(fit(value, 8, right=True), "" if settled else "dim") for value in at]
-        if failing_width >= 8:
-            parts += [("  ", ""), (fit(failing, failing_width), "failed" if bad else "dim")]
-        return parts
-
     def on_click(self, event: events.Click) -> None:
         """Select the sample under the mouse, too."""
         row = event.y + self.scroll_offset.y
@@ -254,6 +271,17 @@ class TaskTable(RowList):
 
 
 _CELL_STYLES = frozenset(STYLES.values()) | {"picked"}
+
+
+def _marks(line: TaskLine) -> str:
+    marks = (DISAGREES if line.disagreeing else "") + (FLAKY if line.unstable else "") + (LEAK if line.leaking else "")
+    return f"{marks} " if marks else ""
+
+
+def route_of(line: TaskLine) -> str:
+    """Return the paths that gave the verdicts of a task, fastest first: ``hot``, or ``h+w`` where there were several."""
+    taken = [letter for letter in ROUTES if letter in line.routes]
+    return ROUTES[taken[0]] if len(taken) == 1 else "+".join(taken)
 
 
 def _from_the_right(path: str, width: int) -> str:

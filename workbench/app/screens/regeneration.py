@@ -54,6 +54,7 @@ class RegenerationScreen(ModeScreen):
         Binding("plus", "add_samples", "5 more samples", key_display="+", id="regeneration.samples"),
         Binding("f", "filter(1)", "filter", id="regeneration.filter"),
         Binding("F", "filter(-1)", "Previous filter", id="regeneration.previous-filter", show=False),
+        Binding("exclamation_mark", "problem", "failed self-check", key_display="!", id="regeneration.problem"),
         Binding("c", "cancel", "cancel", id="regeneration.cancel"),
         Binding("d", "docs", "docs", id="regeneration.docs"),
         Binding("n", "hit(1)", "next hit", id="regeneration.next-hit"),
@@ -88,6 +89,7 @@ class RegenerationScreen(ModeScreen):
     def __init__(self) -> None:
         super().__init__()
         self.view: RunView | None = None
+        self._problem = -1  # which failed self-check was gone to last
         self.finder = Finder(self)
         self.deeds = Deeds(self)
         self.following = Following(self)
@@ -185,7 +187,7 @@ class RegenerationScreen(ModeScreen):
     def on_session_opened(self, reader: SessionReader | None) -> None:
         """Show the session's newest regeneration run, or the one that was asked for before."""
         self.finder.forget()
-        self.view = None
+        self.view, self._problem = None, -1
         if reader is None:
             self._show_nothing("Opening the session…" if self.workbench.session_path else NO_SESSION)
             return
@@ -319,6 +321,8 @@ class RegenerationScreen(ModeScreen):
             return self.finder.found is not None
         if action == "new":
             return self.finder.found is None
+        if action == "problem":
+            return self.view is not None and bool(self.view.problems)
         if action == "evaluator":
             return self.view is not None and len(self.view.evaluators) > 1
         if action in {"filter", "search", "docs", "sample", "tab"}:
@@ -356,6 +360,21 @@ class RegenerationScreen(ModeScreen):
         self._title_tasks()
         self._show_sample()
 
+    def action_problem(self) -> None:
+        """Go to the next task on which a self-check failed, with the sample that shows it."""
+        problems = self.view.problems if self.view is not None else ()
+        if not problems:
+            return
+        if self.following.with_dropped:
+            self.action_dropped()
+        self._problem = (self._problem + 1) % len(problems)
+        problem = problems[self._problem]
+        if problem.sample is not None and self.view is not None and problem.evaluator != self.view.evaluator:
+            self.following.again(problem.evaluator)
+        self.go_to(problem.task, problem.sample)
+        of = f"{self._problem + 1:,} of {len(problems):,}"
+        self.set_remark(f"! {of} · {one_line(problem.name, 60)} · {problem.sentence} · ! next, esc ends")
+
     def action_docs(self) -> None:
         """Show the docstring from which the sample was made."""
         self.sample.choose("Docstring")
@@ -382,8 +401,9 @@ class RegenerationScreen(ModeScreen):
 
     def action_leave(self) -> None:
         """Forget the search; else end the zoom; else go back to the table."""
-        if self.finder.found is not None:
+        if self.finder.found is not None or self._problem >= 0:
             self.finder.forget()
+            self._problem = -1
         elif self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.following.with_dropped:
