@@ -10,6 +10,7 @@ from . import processes
 from .hot import Hot
 from .judge import judge
 from .patching import NotTheSame, snippet, units
+from .peeking import PEEKS, peeks
 from .watching import watch
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class Heat:
         try:
             unit = self._unit(job["path"], pristine, tuple(job["function"]))
             text = snippet(pristine, content, unit)
+            if peeks(text):
+                return None, PEEKS
             self._start(job)
         except NotTheSame as reason:
             return None, str(reason)

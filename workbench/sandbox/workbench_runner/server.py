@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 from . import child, processes
 from .heat import Heat
 from .judge import judge
+from .peeking import PEEKS
 from .tree import Tree
 from .watching import Exit, watch
 
@@ -122,6 +123,7 @@ class Server:
         elif job["route"] in ("auto", "hot") and job["tests"]:
             report, slower = self.heat.run(job, content, nonce)
         if report is None:
+            job = dict(job, route="cold") if slower == PEEKS else job
             report = self._run_slower(job, content, nonce)
         report.update(job=job["id"], slower=slower, seconds=time.monotonic() - began)
         if processes.own_limits() != self.limits:

@@ -1,0 +1,24 @@
+"""Code that looks into its own process is never given the hot one, whose memory once held the original body.
+
+A repository that was imported leaves pieces of its bytecode in freed memory, and a fork inherits them. On the cold route
+the interpreter has never seen the original, so whoever wants to look may look there. The rule reads the text only: what
+it suspects wrongly just takes longer.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: Why the fast route was not taken.
+PEEKS = "it looks into its own process"
+
+_WORDS = re.compile(
+    rb"\b(?:_?ctypes|cffi|gc|mmap|marshal|tracemalloc|currentframe|_getframe|_current_frames|settrace|setprofile|f_back|"
+    rb"f_globals|f_locals|gi_frame|cr_frame|ag_frame|tb_frame|__traceback__|__subclasses__|co_code|co_consts|import_module)\b"
+    rb"|/proc\b|(?<![.\w])(?:exec|eval|compile|__import__)\s*\("
+)
+
+
+def peeks(text: bytes) -> bool:
+    """Return whether a function's text names something by which a process can look at its own memory or frames."""
+    return _WORDS.search(text) is not None
