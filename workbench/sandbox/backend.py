@@ -16,6 +16,20 @@ from workbench.sandbox.types import Limits
 #: The runner's folder on this machine; a back end mounts it read-only as ``<Layout.runner>/workbench_runner``.
 RUNNER = Path(__file__).resolve().parent / "workbench_runner"
 
+#: What of the system a sandbox without an image of its own sees, besides ``/usr``: folders of ``/``, names in ``/etc``.
+SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+SYSTEM_FILES = (
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "mime.types",
+    "ssl",
+    "alternatives",
+    "services",
+    "protocols",
+)
+
 #: A report with a trace of a large suite is one line.
 _LINE_BYTES = 256 * 2**20
 
@@ -80,6 +94,9 @@ class Channel(Protocol):
     def memory_kills(self) -> int:
         """Return how many processes the kernel has killed for memory so far; 0 where that cannot be known."""
 
+    def disk_exceeded(self) -> bool:
+        """Return whether the sandbox was ended for what was written; False where a tmpfs bounds that."""
+
     async def close(self) -> str:
         """End the sandbox and everything in it; return the last words of the runner, for an error message."""
 
@@ -124,6 +141,7 @@ class PipeChannel:
         address_space_mb: int | None = None,
         process_limit: int | None = None,
         memory_kills: Callable[[], int] = lambda: 0,
+        end: Callable[[int], None] = lambda pid: None,
         cleanup: Callable[[], None] = lambda: None,
     ) -> None:
         self.layout = layout
@@ -131,6 +149,7 @@ class PipeChannel:
         self.process_limit = process_limit
         self._process = process
         self._memory_kills = memory_kills
+        self._end = end
         self._cleanup = cleanup
         self._errors = bytearray()
         self._listener = asyncio.create_task(self._listen())
@@ -173,9 +192,14 @@ class PipeChannel:
         """Return how many processes the kernel has killed for memory so far."""
         return self._memory_kills()
 
+    def disk_exceeded(self) -> bool:
+        """Return False: what is written goes to a bounded tmpfs."""
+        return False
+
     async def close(self) -> str:
-        """Kill the process and wait for it; a PID namespace takes everything inside along."""
+        """Kill the process and wait for it; a PID namespace takes everything inside along, else ``end`` did before."""
         if self._process.returncode is None:
+            await asyncio.to_thread(self._end, self._process.pid)
             with contextlib.suppress(ProcessLookupError):
                 # Not Process.kill(): it polls, and then asyncio's own watcher finds no child and warns.
                 os.kill(self._process.pid, signal.SIGKILL)
@@ -184,5 +208,5 @@ class PipeChannel:
         await self._process.wait()
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._listener, 2.0)
-        self._cleanup()
+        await asyncio.to_thread(self._cleanup)
         return self._errors.decode("utf-8", "replace").strip()

@@ -9,7 +9,16 @@ import subprocess
 from pathlib import Path
 
 from workbench.sandbox import control_groups
-from workbench.sandbox.backend import RUNNER, Channel, Launch, Layout, PipeChannel, runner_command
+from workbench.sandbox.backend import (
+    RUNNER,
+    SYSTEM_FILES,
+    SYSTEM_FOLDERS,
+    Channel,
+    Launch,
+    Layout,
+    PipeChannel,
+    runner_command,
+)
 from workbench.sandbox.errors import SandboxUnavailable
 
 _NAMESPACES = [
@@ -20,18 +29,6 @@ _NAMESPACES = [
     "--unshare-uts",
     "--unshare-cgroup-try",
 ]
-_SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-_ETC = (
-    "ld.so.cache",
-    "ld.so.conf",
-    "ld.so.conf.d",
-    "localtime",
-    "mime.types",
-    "ssl",
-    "alternatives",
-    "services",
-    "protocols",
-)
 
 
 class Bubblewrap:
@@ -97,13 +94,13 @@ class Bubblewrap:
         for key, value in launch.variables.items():
             command += ["--setenv", key, value]
         command += ["--ro-bind", "/usr", "/usr"]
-        for name in _SYSTEM:
+        for name in SYSTEM_FOLDERS:
             path = Path("/", name)
             if path.is_symlink():
                 command += ["--symlink", str(path.readlink()), str(path)]
             elif path.is_dir():
                 command += ["--ro-bind", str(path), str(path)]
-        for name in _ETC:
+        for name in SYSTEM_FILES:
             command += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
         command += ["--proc", "/proc", "--dev", "/dev"]
         for folder in (layout.temporary, layout.root, layout.home, layout.metadata, *layout.scratch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import signal
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -82,6 +83,24 @@ class ControlGroup:
                     if key == "oom_kill":
                         return int(value)
         return 0
+
+    def end(self, patience: float = 5.0) -> None:
+        """Kill every process of the group."""
+        with contextlib.suppress(OSError):
+            (self.folders[0] / "cgroup.kill").write_text("1")  # version 2
+            return
+        deadline = time.monotonic() + patience
+        while time.monotonic() < deadline:
+            pids = []
+            for folder in self.folders:
+                with contextlib.suppress(OSError):
+                    pids += [int(line) for line in (folder / "cgroup.procs").read_text().split()]
+            if not pids:
+                return
+            for pid in pids:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.005)
 
     def remove(self) -> None:
         """Remove the group; its processes must be gone, which the kernel may take a moment to notice."""

@@ -186,6 +186,10 @@ class DockerChannel:
         except Exception:  # the engine is gone, in whatever way its client tells
             return 0
 
+    def disk_exceeded(self) -> bool:
+        """Return False: what is written goes to a bounded tmpfs."""
+        return False
+
     async def close(self) -> str:
         """Kill and remove the container."""
         with contextlib.suppress(Exception):  # it may be gone, and the engine as well

@@ -1,16 +1,73 @@
-"""A plain process: limits but no isolation. Only by explicit choice, because model-written code runs as you."""
+"""A plain process, as strong as an unprivileged one can be: Landlock, seccomp, limits. Only by explicit choice.
+
+There are no namespaces here: the candidate shares the machine's process table, clock, host name and one folder of its
+own. ``workbench_runner/confine.py`` gives up the rest before the environment's interpreter starts; what the kernel does
+not offer is not given up, and the guarantees say so.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import itertools
+import json
 import os
 import shutil
+import signal
+import stat
+import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from workbench.sandbox import control_groups
-from workbench.sandbox.backend import RUNNER, Channel, Launch, Layout, PipeChannel, runner_command
+from workbench.sandbox.backend import (
+    RUNNER,
+    SYSTEM_FILES,
+    SYSTEM_FOLDERS,
+    Channel,
+    Launch,
+    Layout,
+    PipeChannel,
+    runner_command,
+)
 from workbench.sandbox.errors import SandboxUnavailable
+from workbench.sandbox.workbench_runner import confine
+
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+
+#: User ids that no system allocates: above those of subordinate users, below 2³¹.
+_FIRST_USER, _USERS = 2_000_000_000, 100_000_000
+_numbers = itertools.count()
+
+_OWN_PROCESSES = 12
+_LOOK = 0.1  # seconds between looks at what was written
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What this kernel and this user offer; 0 or False where there is nothing.
+
+    Attributes:
+        landlock: Version of Landlock's interface.
+        seccomp: Whether system calls can be filtered.
+        root: Whether this is root, who can give a sandbox a user id of its own.
+        groups: Whether control groups can be made.
+    """
+
+    landlock: int
+    seccomp: bool
+    root: bool
+    groups: bool
+
+    @classmethod
+    def here(cls) -> Means:
+        """Ask the kernel."""
+        return cls(confine.landlock_abi(), confine.seccomp_available(), os.geteuid() == 0, control_groups.available())
 
 
 class PlainProcess:
@@ -23,47 +80,286 @@ class PlainProcess:
         return None if os.name == "posix" else "A plain process needs a POSIX system (Linux or macOS)."
 
     def guarantees(self) -> tuple[str, ...]:
-        """Return what it promises, which is little."""
-        whole = sys.platform == "linux"
-        return (
-            "Network: NOT cut off.",
-            "Files: NOT isolated; code runs with your rights and can read and change everything that you can.",
-            "Environment variables are not passed on.",
-            "Memory: watched ten times a second and bounded by address space.",
-            "Processes: their number is bounded only where control groups are available.",
-            "Every process that a candidate starts is killed with it (found through its ancestry)."
-            if whole
-            else "Only the candidate's process group is killed with it; a process that leaves it survives.",
-        )
+        """Return what it promises on this machine, one sentence each."""
+        return promises(Means.here())
 
     async def start(self, launch: Launch) -> Channel:
-        """Start a runner below a new temporary folder."""
+        """Start a runner below a new temporary folder.
+
+        Raises:
+            SandboxUnavailable: The folder cannot be made.
+        """
         reason = self.problem()
         if reason:
             raise SandboxUnavailable(reason)
-        base = Path(tempfile.mkdtemp(prefix="workbench-"))
-        layout = Layout(
-            root=str(base / "repo"),
-            home=str(base / "home"),
-            temporary=str(base / "tmp"),
-            scratch=(),
-            metadata=str(base / "meta"),
-            runner=str(base / "runner"),
-        )
-        shutil.copytree(RUNNER, base / "runner" / "workbench_runner", ignore=shutil.ignore_patterns("__pycache__"))
+        means = Means.here()
+        try:
+            base = Path(tempfile.mkdtemp(prefix="workbench-"))
+            layout = _layout(base)
+            user = _prepare(base, layout) if means.root else None
+            if user is None:
+                _copy_runner(layout)
+        except OSError as error:
+            raise SandboxUnavailable(
+                f"No folder for the sandbox can be made in {tempfile.gettempdir()}: {error}."
+            ) from None
         group = control_groups.ControlGroup.create(launch.limits)
         command = runner_command(launch.python, layout.runner)
+        if sys.platform == "linux":
+            command = [*_confined(_plan(means, launch, layout, user)), *command]
+
+        def end(pid: int) -> None:
+            end_below(pid)
+            if group is not None:
+                group.end()
 
         def cleanup() -> None:
-            shutil.rmtree(base, ignore_errors=True)
+            if user is not None:
+                end_user(user)
+            remove_folder(base)
             if group is not None:
                 group.remove()
 
-        return await PipeChannel.open(
+        limit = launch.limits.processes + _OWN_PROCESSES
+        return await WatchedChannel.open(
             group.join(command) if group else command,
             layout,
             env=dict(launch.variables),
             address_space_mb=None if group else launch.limits.memory_mb * 4,
+            process_limit=limit if user is not None else None if group else limit + _tasks_of(os.geteuid()),
+            disk_mb=launch.limits.disk_mb,
             memory_kills=group.memory_kills if group else lambda: 0,
+            end=end,
             cleanup=cleanup,
         )
+
+
+def promises(means: Means) -> tuple[str, ...]:
+    """Return what a plain process guarantees where there is only ``means``; a sentence with NOT is a hole."""
+    abi = means.landlock
+    lines = []
+    if means.seccomp:
+        lines.append(
+            "Network: none; no socket can be made (a filter of system calls), so tests that open one fail here."
+        )
+    elif abi >= 4:
+        lines.append("Network: no TCP (Landlock); UDP and other programs' sockets are NOT cut off.")
+    else:
+        lines.append("Network: NOT cut off.")
+    if abi:
+        lines.append(
+            "Files: only the system's programs, the interpreter, the environment and /proc can be read, and only a"
+            " folder of its own be written (Landlock); /tmp and /dev/shm are out of reach."
+        )
+        if abi < 3:
+            lines.append("Files of yours can be emptied, though NOT read or filled (this Landlock cannot forbid it).")
+    else:
+        lines.append("Files: NOT isolated; code can read and change what its user can (this kernel has no Landlock).")
+    if means.root and sys.platform == "linux":
+        lines.append(
+            "Privileges: a user id of its own, no capabilities (one to read past private folders on the way to the interpreter where needed and Landlock bounds it), no new privileges."
+        )
+    else:
+        lines.append(
+            "Privileges: your user id; permissions and times of your files are NOT protected, their contents are."
+            if abi
+            else "Privileges: your user id and all its rights."
+        )
+    lines.append("Environment variables are not passed on; names and command lines of other programs can be seen.")
+    if abi >= 6:
+        lines.append("Other processes can be neither signalled nor traced, the runner included (Landlock).")
+    elif means.root and sys.platform == "linux":
+        lines.append("Other programs cannot be signalled; the runner can, and is then started again.")
+    else:
+        lines.append("Your other processes are NOT protected from signals.")
+    lines.append(
+        "Memory: a control group bounds the candidate and all its children."
+        if means.groups
+        else "Memory: watched ten times a second and bounded by address space."
+    )
+    if means.groups or (means.root and sys.platform == "linux"):
+        lines.append("Processes: their number is bounded.")
+    else:
+        lines.append("Processes: bounded together with your own (RLIMIT_NPROC).")
+    lines.append("Disk: one file is bounded by a limit, all together are watched ten times a second.")
+    lines.append(
+        "Every process that a candidate starts is killed with it (found through its ancestry)."
+        if sys.platform == "linux"
+        else "Only the candidate's process group is killed with it; a process that leaves it does NOT end."
+    )
+    return tuple(lines)
+
+
+def _layout(base: Path) -> Layout:
+    return Layout(
+        root=str(base / "repo"),
+        home=str(base / "home"),
+        temporary=str(base / "tmp"),
+        scratch=(),
+        metadata=str(base / "meta"),
+        runner=str(base / "runner"),
+    )
+
+
+def _writable(layout: Layout) -> tuple[str, ...]:
+    return (layout.root, layout.home, layout.temporary, layout.metadata)
+
+
+def _copy_runner(layout: Layout) -> None:
+    for folder in _writable(layout):
+        Path(folder).mkdir()
+    shutil.copytree(RUNNER, f"{layout.runner}/workbench_runner", ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def _prepare(base: Path, layout: Layout) -> int | None:
+    """As root: make the folders for a user id of its own, and return it; None where this root may not."""
+    _copy_runner(layout)
+    user = _FIRST_USER + (os.getpid() * 1000 + next(_numbers)) % _USERS
+    try:
+        for folder in _writable(layout):
+            os.chown(folder, user, user)
+    except OSError:
+        return None  # root of a container with few user ids
+    for path in (base, *Path(layout.runner).rglob("*"), Path(layout.runner)):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    base.chmod(0o711)
+    return user
+
+
+def _plan(means: Means, launch: Launch, layout: Layout, user: int | None) -> Mapping[str, object]:
+    """Return what ``confine`` is to give up."""
+    needed = [*launch.mounts, launch.python, Path(layout.root).parent]
+    private = user is not None and not all(open_to_everybody(path) for path in needed)
+    if private and not means.landlock:
+        user, private = None, False  # it could not start; and a right to read everything would be worse than root
+    folders = [f"/{name}" for name in SYSTEM_FOLDERS if Path("/", name).exists()]
+    return {
+        "user": user,
+        "read_search": private,
+        "landlock": means.landlock,
+        "read": [
+            "/usr",
+            *folders,
+            *(f"/etc/{name}" for name in SYSTEM_FILES),
+            "/proc",
+            *map(str, launch.mounts),
+            layout.runner,
+        ],
+        "write": list(_writable(layout)),
+        "devices": list(_DEVICES),
+        "seccomp": means.seccomp,
+    }
+
+
+def _confined(plan: Mapping[str, object]) -> Sequence[str]:
+    script = str(RUNNER / "confine.py")
+    return [sys.executable, "-I", "-S", "-B", script, json.dumps(plan), "--"]
+
+
+def open_to_everybody(path: Path) -> bool:
+    """Return whether an unknown user may pass through every folder on the way to ``path``, links followed, and read it."""
+    real = path.resolve()
+    try:
+        passable = all(parent.stat().st_mode & stat.S_IXOTH for parent in (*path.absolute().parents, *real.parents))
+        mode = real.stat().st_mode
+    except OSError:
+        return False
+    return passable and bool(mode & stat.S_IXOTH if real.is_dir() else mode & stat.S_IROTH)
+
+
+def _processes() -> dict[int, tuple[int, str, int]]:
+    """Map process ids to (parent, state, real user id)."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            fields = (folder / "stat").read_bytes().rsplit(b")", 1)[1].split()
+            found[int(folder.name)] = (int(fields[1]), fields[0].decode(), folder.stat().st_uid)
+    return found
+
+
+def _end(pids: Sequence[int]) -> None:
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                os.kill(pid, number)
+
+
+def end_below(root: int, patience: float = 5.0) -> None:
+    """Kill every descendant of ``root``, which is stopped first: it adopts what loses its parent."""
+    with contextlib.suppress(OSError):
+        os.kill(root, signal.SIGSTOP)
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        table = _processes()
+        below = {root}
+        while True:
+            more = {pid for pid, (parent, _, _) in table.items() if parent in below} - below
+            if not more:
+                break
+            below |= more
+        alive = [pid for pid in below - {root} if table[pid][1] not in "ZX"]
+        if not alive:
+            return
+        _end(alive)
+
+
+def end_user(user: int, patience: float = 5.0) -> None:
+    """Kill whatever still runs under the user id of a sandbox."""
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        alive = [pid for pid, (_, state, owner) in _processes().items() if owner == user and state not in "ZX"]
+        if not alive:
+            return
+        _end(alive)
+
+
+def _tasks_of(user: int) -> int:
+    """Return how many threads ``user`` runs: RLIMIT_NPROC counts them all."""
+    total = 0
+    for folder in Path("/proc").glob("[0-9]*/task"):
+        with contextlib.suppress(OSError):
+            total += len(list(folder.iterdir())) if folder.stat().st_uid == user else 0
+    return total
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder whatever permissions a candidate gave to what is in it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        for command in (["chmod", "-R", "u+rwx"], ["rm", "-rf", "--"]):
+            subprocess.run([*command, str(folder)], check=False, capture_output=True)
+
+
+class WatchedChannel(PipeChannel):
+    """A channel that looks at the sandbox's folder while an answer is awaited: without a tmpfs nothing else bounds it."""
+
+    def __init__(self, process: asyncio.subprocess.Process, layout: Layout, **options: Any) -> None:
+        self._folder, self._room = Path(layout.root).parent, options.pop("disk_mb") * 2**20
+        self._overrun = False
+        super().__init__(process, layout, **options)
+
+    async def receive(self) -> bytes:
+        """Return the next line, or ``b""``, also when more was written than allowed: everything is then ended."""
+        line = asyncio.ensure_future(super().receive())
+        try:
+            while not (await asyncio.wait([line], timeout=_LOOK))[0]:
+                if await asyncio.to_thread(written_bytes, self._folder) > self._room:
+                    self._overrun = True
+                    return b""
+            return line.result()
+        finally:
+            line.cancel()
+
+    def disk_exceeded(self) -> bool:
+        """Return whether more was written than allowed."""
+        return self._overrun
+
+
+def written_bytes(folder: Path) -> int:
+    """Return what the files below ``folder`` take on disk, at least 1 KiB each."""
+    total = 0
+    for here, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += max(1024, Path(here, name).lstat().st_blocks * 512)
+    return total

@@ -35,6 +35,7 @@ class Reason(StrEnum):
     EXIT_STATUS = "exit_status"
     TAMPERED = "tampered"
     OUTPUT_FLOOD = "output_flood"
+    DISK_FULL = "disk_full"
     WRONG_COPY = "wrong_copy"
     SYNTAX = "syntax"
     SANDBOX = "sandbox"

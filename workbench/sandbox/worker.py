@@ -69,7 +69,10 @@ class Worker:
         answer = await self._ask({"op": "run", "job": job.to_json()}, job.limits.seconds + _GRACE_SECONDS)
         if answer is None:
             killed = await asyncio.to_thread(channel.memory_kills) > self._kills
+            overrun = channel.disk_exceeded()
             await self.close()
+            if overrun:
+                return Report(job.id, Verdict.CRASHED, Reason.DISK_FULL, "It wrote more than allowed, and was ended.")
             if killed:
                 detail = "It used more memory than allowed, and the kernel ended the sandbox."
                 return Report(job.id, Verdict.CRASHED, Reason.OUT_OF_MEMORY, detail)

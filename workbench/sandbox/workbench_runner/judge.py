@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+#: What Python says when a disk, a quota or the largest file is full (``ENOSPC``, ``EDQUOT``, ``EFBIG``).
+_FULL = ("OSError: [Errno 28]", "OSError: [Errno 122]", "OSError: [Errno 27]")
+
 
 def judge(
     events: list[dict[str, Any]], required: Sequence[str], status: int | None, ended: str, memory_exceeded: bool = False
@@ -85,6 +88,8 @@ def _decide(
         return "invalid", "syntax", last["message"]
     if last is None:
         return _died(status, where)
+    if last["e"] == "internal" and any(words in last["message"] for words in _FULL):
+        return "crashed", "disk_full", f"It wrote more than allowed{where}."
     if last["e"] == "internal":
         return "crashed", "early_exit", "pytest stopped with an internal error: {}".format(last["message"])
     return _compare(outcomes, problems, last, status)
@@ -107,6 +112,9 @@ def _compare(
     bad = [outcome for outcome in outcomes if outcome["outcome"] in ("failed", "error")]
     if any(outcome["message"].startswith("MemoryError") for outcome in bad):
         return "crashed", "out_of_memory", "It asked for more memory than allowed in {}.".format(bad[0]["id"])
+    full = [outcome for outcome in bad if outcome["message"].startswith(_FULL)]
+    if full:
+        return "crashed", "disk_full", "It wrote more than allowed in {}.".format(full[0]["id"])
     if bad:
         return "failed", "tests_failed", f"{len(bad)} of {len(outcomes)} tests failed."
     missing = [outcome for outcome in outcomes if outcome["outcome"] == "missing"]

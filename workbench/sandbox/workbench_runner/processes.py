@@ -11,14 +11,19 @@ import time
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from . import confine
+
 _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 
 
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
 def _prctl(option: int, value: int) -> None:
     with contextlib.suppress(OSError, AttributeError):  # not Linux: the process back end says so in its guarantees
-        ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+        _libc.prctl(option, value, 0, 0, 0)
 
 
 def adopt_orphans() -> None:
@@ -43,7 +48,10 @@ def soften_child() -> None:
 
 
 def limit_child(limits: dict[str, Any], address_space_mb: int | None, processes: int | None) -> None:
-    """Set the resource limits of the calling process; they are inherited by everything that it starts."""
+    """Set the resource limits of the calling process; they are inherited by everything that it starts.
+
+    From here on it can signal nobody but itself and its children where the kernel knows how (Landlock 6).
+    """
     wanted = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, int(limits["file_mb"] * 2**20))]
     wanted.append((resource.RLIMIT_CPU, int(limits["seconds"] * 4) + 10))
     if address_space_mb:
@@ -59,6 +67,7 @@ def limit_child(limits: dict[str, Any], address_space_mb: int | None, processes:
             file.write("1000")  # when memory runs out the kernel takes the candidate, not the server
     except OSError:
         pass
+    confine.scope_signals()
 
 
 def own_limits() -> list[tuple[str, tuple[int, int]]]:
