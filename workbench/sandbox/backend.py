@@ -156,13 +156,14 @@ class PipeChannel:
 
     @classmethod
     async def open(cls, command: Sequence[str], layout: Layout, **options: object) -> PipeChannel:
-        """Start ``command`` with an empty environment and return the channel to it."""
+        """Start ``command`` with the environment ``env`` and the descriptors ``pass_fds``; return the channel to it."""
         process = await asyncio.create_subprocess_exec(
             *command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=options.pop("env", {}),  # type: ignore[arg-type]
+            pass_fds=options.pop("pass_fds", ()),  # type: ignore[arg-type]
             limit=_LINE_BYTES,
             start_new_session=True,
         )

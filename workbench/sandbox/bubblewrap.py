@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from workbench.sandbox import control_groups
@@ -20,6 +22,7 @@ from workbench.sandbox.backend import (
     runner_command,
 )
 from workbench.sandbox.errors import SandboxUnavailable
+from workbench.sandbox.workbench_runner import confine
 
 _NAMESPACES = [
     "--unshare-user",
@@ -64,6 +67,9 @@ class Bubblewrap:
             processes,
             "Every process that a candidate starts is killed with it (PID namespace).",
             "Privileges: none (user namespace, no capabilities, no new privileges, no further user namespaces).",
+            "System calls: keyrings, BPF, io_uring, tracing and mounts are refused (a filter)."
+            if confine.seccomp_available()
+            else "System calls: NOT filtered; this kernel or processor has no filter that is known here.",
         )
 
     async def start(self, launch: Launch) -> Channel:
@@ -74,17 +80,21 @@ class Bubblewrap:
         layout = Layout()
         group = control_groups.ControlGroup.create(launch.limits)
         command = self.command(launch, layout)
-        if group is not None:
-            command = group.join(command)
-        return await PipeChannel.open(
-            command,
-            layout,
-            env={},
-            address_space_mb=None if group else launch.limits.memory_mb * 4,
-            process_limit=None if group else launch.limits.processes,
-            memory_kills=group.memory_kills if group else lambda: 0,
-            cleanup=group.remove if group else lambda: None,
-        )
+        with _filter() as descriptors:
+            for descriptor in descriptors:
+                command[1:1] = ["--seccomp", str(descriptor)]
+            if group is not None:
+                command = group.join(command)
+            return await PipeChannel.open(
+                command,
+                layout,
+                env={},
+                pass_fds=descriptors,
+                address_space_mb=None if group else launch.limits.memory_mb * 4,
+                process_limit=None if group else launch.limits.processes,
+                memory_kills=group.memory_kills if group else lambda: 0,
+                cleanup=group.remove if group else lambda: None,
+            )
 
     def command(self, launch: Launch, layout: Layout) -> list[str]:
         """Return the whole command line."""
@@ -111,6 +121,21 @@ class Bubblewrap:
         # The root itself is a tmpfs of bubblewrap's own: what is not a mount of ours must not be a place to leave things.
         command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", layout.root, "--"]
         return command + runner_command(launch.python, layout.runner)
+
+
+@contextlib.contextmanager
+def _filter() -> Iterator[tuple[int, ...]]:
+    """A descriptor from which bubblewrap reads its filter of system calls; none where there is no filter."""
+    if not confine.seccomp_available():
+        yield ()
+        return
+    reader, writer = os.pipe()
+    try:
+        os.write(writer, confine.filter_program(sockets=True))  # far less than a pipe holds
+        os.close(writer)
+        yield (reader,)
+    finally:
+        os.close(reader)
 
 
 def _program() -> str:
