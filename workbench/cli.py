@@ -17,6 +17,7 @@ EXIT_DONE, EXIT_ERRORS, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 COMMANDS = {
     "open": "open_app",
     "cases": "cases",
+    "catalog": "catalog",
     "run": "run",
     "score": "score",
     "tasks": "tasks",

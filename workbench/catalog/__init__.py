@@ -1,5 +1,6 @@
 """The catalog: test cases, where their repositories come from, and the ground truth that agents never see.
 
+It also has the 28 repositories of the paper's Table 2 (`repositories`, `published`, `records`), which resolve as sources.
 `load_cases` lists the bundled cases and the user's own, `case_from_source` makes one of any repository, `add_case`
 writes one down; `snapshot_of` fetches its files and `view_of` is the part of them that an agent gets.
 """

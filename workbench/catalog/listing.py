@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from workbench import paths
@@ -45,18 +46,23 @@ def find_case(case_id: str) -> TestCase:
     for problem in problems:
         if case_id and f"/{case_id}/" in problem:
             raise UnknownCase(f"The test case '{shown}' cannot be used: {problem}")
-    import difflib
-
-    ids = [case.id for case in cases]
-    near = difflib.get_close_matches(case_id.lower(), ids, n=3, cutoff=0.5)
-    near += [other for other in ids if case_id and case_id.lower() in other and other not in near][:3]
+    near = near_cases(case_id, cases)
     if near:
         hint = f"did you mean {' or '.join(near)}?"
-    elif ids:
-        hint = f"known are {', '.join(ids)}."
+    elif cases:
+        hint = f"known are {', '.join(case.id for case in cases)}."
     else:
         hint = "there are no test cases at all."
     raise UnknownCase(f"There is no test case '{shown}'; {hint}")
+
+
+def near_cases(case_id: str, cases: Sequence[TestCase] = ()) -> list[str]:
+    """Return the ids that are close to ``case_id``, of ``cases`` or else of all."""
+    import difflib
+
+    ids = [case.id for case in cases or load_cases()[0]]
+    near = difflib.get_close_matches(case_id.lower(), ids, n=3, cutoff=0.5)
+    return near + [other for other in ids if case_id and case_id.lower() in other and other not in near][:3]
 
 
 def _case_folders(place: Path, problems: list[str]) -> list[Path]:

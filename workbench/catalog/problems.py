@@ -13,5 +13,9 @@ class UnknownCase(UsageError):
     """There is no test case of that name; the sentence names near matches."""
 
 
+class UnknownRepository(UnknownCase):
+    """The catalogue of published repositories has none of that name; the sentence names near matches."""
+
+
 class CaseExists(UsageError):
     """A test case of that name is there already and is not overwritten."""

@@ -1,0 +1,88 @@
+"""What the paper printed about its 28 repositories: counts (Table 2) and pass@k (Tables 1 and 3), read from CSV files.
+
+Table 2's tasks sum to 3,094 where the paper's text says 2,924; the tables are taken as they are.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+#: The number of tasks in the paper's text, which its Table 2 does not add up to.
+TASKS_IN_THE_TEXT = 2924
+
+_FOLDER = Path(__file__).resolve().parent / "published"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """A line of Table 2.
+
+    Attributes:
+        candidates: Functions found.
+        all_tasks: Functions left before the last filter.
+        tasks: Functions that the paper evaluated.
+        forks: Forks of the repository then.
+        stars: Its stars.
+    """
+
+    candidates: int
+    all_tasks: int
+    tasks: int
+    forks: int
+    stars: int
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A published pass@k.
+
+    Attributes:
+        documenter: The doc system; ``default`` is the original docstrings.
+        documenter_model: The model that it used, "" for none.
+        evaluator: The model that wrote the bodies.
+        k: The k of pass@k.
+        value: From 0 to 1, two digits.
+    """
+
+    documenter: str
+    documenter_model: str
+    evaluator: str
+    k: int
+    value: float
+
+
+@functools.cache
+def published_counts() -> Mapping[str, Counts]:
+    """Return Table 2: ``owner/name`` → counts, in the table's order."""
+    return {
+        row["repository"]: Counts(
+            int(row["n_candidates"]), int(row["n_all_tasks"]), int(row["n_tasks"]), int(row["forks"]), int(row["stars"])
+        )
+        for row in _rows("table2_repositories.csv")
+    }
+
+
+@functools.cache
+def published_scores(repository: str = "") -> tuple[Score, ...]:
+    """Return the pass@k of one repository (Table 3), or without a name the means over all of them (Table 1)."""
+    if not repository:
+        return tuple(
+            Score(row["doc_system"], row["doc_model"], column.partition("_")[2], int(column[5]), float(row[column]))
+            for row in _rows("table1_pass_at_k.csv")
+            for column in row
+            if column.startswith("pass@")
+        )
+    return tuple(
+        Score(row["doc_system"], row["doc_model"], row["evaluator"], int(row["k"]), float(row["pass@k"]))
+        for row in _rows("table3_per_repository.csv")
+        if row["repository"] == repository
+    )
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with (_FOLDER / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

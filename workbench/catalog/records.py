@@ -1,0 +1,117 @@
+"""What came of building a repository of the catalogue on some machine: counts and controls, as a command wrote them down.
+
+The records that come with the program lie in ``records/``; the user's own are in the data folder and are shown instead.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from workbench import paths
+from workbench.catalog.problems import BadCase
+from workbench.catalog.repositories import Repository
+
+_BUNDLED = Path(__file__).resolve().parent / "records"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One building of a repository's tasks, with the controls tested on every task.
+
+    Attributes:
+        repository: ``owner/name``.
+        source: What was built, ``NAME==VERSION`` or a git URL.
+        snapshot: Digest of its files.
+        functions: Functions outside its tests.
+        other_functions: Functions in its remaining Python files: tests, documentation, ``setup.py``.
+        traced: Functions that a stable test executes.
+        in_time: Those of them whose tests take no longer than the limit.
+        tasks: Those of them whose tests pass as they are and fail with a stub.
+        dropped: Functions that are no task, by the stage that dropped them.
+        stable: Number of tests that passed in every run of the suite.
+        unstable: Tests that passed only sometimes, with their outcomes.
+        failing: Tests that never passed or cannot be run, with why.
+        reference: Tasks that pass with the original body; of ``tasks``, all should.
+        stub: Tasks that pass with a stub; none should.
+        seconds: Wall-clock seconds of ``tasks`` (environment there already, suite, trace, filter) and ``controls``.
+        date: Day, ISO 8601, UTC.
+        python: Version of the interpreter.
+        sandbox: Name of the back end.
+        workbench: Version of the program.
+    """
+
+    repository: str
+    source: str
+    snapshot: str
+    functions: int
+    other_functions: int
+    traced: int
+    in_time: int
+    tasks: int
+    dropped: Mapping[str, int]
+    stable: int
+    unstable: Mapping[str, str]
+    failing: Mapping[str, str]
+    reference: int
+    stub: int
+    seconds: Mapping[str, float]
+    date: str
+    python: str
+    sandbox: str
+    workbench: str
+
+    @property
+    def sound(self) -> bool:
+        """Whether every task passes with the original and fails with a stub."""
+        return self.tasks > 0 and self.reference == self.tasks and self.stub == 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
+        return asdict(self)
+
+
+def own_records_dir() -> Path:
+    """Return the folder of the records made on this machine."""
+    return paths.data_dir() / "catalogue"
+
+
+def bundled_record(entry: Repository) -> Record | None:
+    """Return the record that came with the program, None if there is none."""
+    return _read(_BUNDLED / f"{entry.name}.json")
+
+
+def record_of(entry: Repository) -> Record | None:
+    """Return the record made on this machine, else the one that came with the program.
+
+    Raises:
+        BadCase: The file is there and is no record.
+    """
+    return _read(own_records_dir() / f"{entry.name}.json") or bundled_record(entry)
+
+
+def write_record(entry: Repository, record: Record, folder: Path | None = None) -> Path:
+    """Write a record, into the user's own folder unless another is given, and return the file."""
+    file = (folder or own_records_dir()) / f"{entry.name}.json"
+    part = file.with_suffix(".part")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(record.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        os.replace(part, file)  # noqa: PTH105  atomic
+    except OSError as error:
+        raise BadCase(f"{file} cannot be written: {(error.strerror or str(error)).lower()}.") from None
+    return file
+
+
+def _read(file: Path) -> Record | None:
+    try:
+        values = json.loads(file.read_text(encoding="utf-8"))
+        return Record(**{name: values[name] for name in Record.__dataclass_fields__})
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadCase(f"{file} is no record of a built repository ({error}); remove it or check again.") from None

@@ -1,0 +1,191 @@
+"""The 28 repositories of the paper's Table 2: where each comes from, how it is tested, what was tried with it.
+
+One TOML file each in ``repositories/``. Counts are the paper's (see `workbench.catalog.published`) and those that
+``workbench catalog check`` recorded (see `workbench.catalog.records`); neither is written by hand.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.catalog.cases import TestCase
+from workbench.catalog.problems import BadCase, UnknownRepository
+from workbench.catalog.published import Counts, published_counts
+from workbench.catalog.tables import Table, load_toml
+from workbench.text import one_line
+
+#: A distribution with tests that gives tasks; ``partly``: some of its tests cannot be used, each is named.
+USABLE = ("builds", "partly")
+STATUSES = (*USABLE, "no tests in the distribution", "another project's distribution", "no distribution", "too large")
+
+_FOLDER = Path(__file__).resolve().parent / "repositories"
+_KEYS = (
+    "repository", "license", "distribution", "sha256", "revision", "install", "test", "status", "tried", "quarantined",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """Tests that cannot be used here.
+
+    Attributes:
+        tests: Node ids, or patterns of them with ``*``.
+        why: One sentence.
+    """
+
+    tests: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """One of the paper's repositories.
+
+    Attributes:
+        repository: ``owner/name``.
+        license: SPDX identifier, "" where nothing that was seen states one.
+        distribution: The source distribution that was tried, ``NAME==VERSION``, "" if there is none.
+        sha256: Its checksum.
+        revision: The git tag or commit that the paper worked on, "" because it states none.
+        install: Commands as in a ``case.toml``; empty = what the project declares.
+        test: Likewise.
+        status: One of :data:`STATUSES`.
+        tried: What was tried and what happened, in one or two sentences.
+        quarantined: Tests that cannot be used here, with why.
+        published: The paper's counts.
+    """
+
+    repository: str
+    license: str
+    distribution: str
+    sha256: str
+    revision: str
+    install: tuple[str, ...]
+    test: tuple[str, ...]
+    status: str
+    tried: str
+    quarantined: tuple[Quarantined, ...]
+    published: Counts
+
+    @property
+    def name(self) -> str:
+        """The part after the owner, which is unambiguous among the 28."""
+        return self.repository.partition("/")[2]
+
+    @property
+    def url(self) -> str:
+        """The repository's page."""
+        return f"https://github.com/{self.repository}"
+
+    @property
+    def git(self) -> str:
+        """The repository as a source; without a revision, the default branch."""
+        return f"git+{self.url}.git" + (f"@{self.revision}" if self.revision else "")
+
+    @property
+    def usable(self) -> bool:
+        """Whether the source distribution gives tasks."""
+        return self.status in USABLE
+
+    @property
+    def source(self) -> str:
+        """Where its files come from: the pinned distribution where that gives tasks, else the git repository."""
+        return self.distribution if self.usable else self.git
+
+    def case(self) -> TestCase:
+        """Return it as a test case, which is what runs work on."""
+        return TestCase(
+            id=self.name,
+            name=self.repository,
+            description=f"{self.repository}, one of the 28 repositories of the paper's Table 2.",
+            kind="real",
+            domain="",
+            language="Python",
+            source=self.source,
+            alternatives=(),
+            sha256={self.distribution: self.sha256} if self.usable else {},
+            hidden=(),
+            facts=None,
+            reference_readme=None,
+            license=self.license or None,
+            install=self.install,
+            test=self.test,
+            folder=_FOLDER,
+            agent_description=f"{self.name}: an open-source Python project.",
+        )
+
+
+@functools.cache
+def load_repositories() -> tuple[Repository, ...]:
+    """Return the catalogue in the order of Table 2.
+
+    Raises:
+        BadCase: A file of it is missing or not valid, which is a defect of the installation.
+    """
+    return tuple(_read(repository, counts) for repository, counts in published_counts().items())
+
+
+def find_repository(text: str) -> Repository:
+    """Return the repository called ``owner/name``, ``name`` or by its URL; upper and lower case are the same.
+
+    Raises:
+        UnknownRepository: There is none; the sentence names near matches.
+    """
+    wanted = re.sub(r"^(?:git\+)?https?://github\.com/|\.git$|/$", "", text.strip()).casefold()
+    entries = load_repositories()
+    for entry in entries:
+        if wanted in (entry.repository.casefold(), entry.name.casefold()):
+            return entry
+    near = near_repositories(text)
+    hint = f"did you mean {' or '.join(near)}?" if near else "`workbench catalog` lists them."
+    raise UnknownRepository(f"The catalogue has no repository '{one_line(text, 60)}'; {hint}")
+
+
+def near_repositories(text: str) -> list[str]:
+    """Return up to three full names that are close to ``text``."""
+    import difflib
+
+    names: dict[str, str] = {}
+    for entry in load_repositories():
+        names |= {entry.repository.casefold(): entry.repository, entry.name.casefold(): entry.repository}
+    wanted = text.strip().casefold()
+    found = difflib.get_close_matches(wanted, names, n=6, cutoff=0.6)
+    found += [name for name in names if len(wanted) > 2 and wanted in name]
+    return list(dict.fromkeys(names[name] for name in found))[:3]
+
+
+def _read(repository: str, counts: Counts) -> Repository:
+    file = _FOLDER / f"{repository.partition('/')[2]}.toml"
+    values = load_toml(file)
+    table = Table(values, file, _KEYS)
+    if table.text("repository") != repository:
+        raise table.wrong("repository", f"'{repository}', as in Table 2")
+    status = table.text("status")
+    if status not in STATUSES:
+        raise table.wrong("status", f"one of {', '.join(STATUSES)}")
+    distribution, sha256 = table.text("distribution", ""), table.text("sha256", "")
+    if bool(distribution) != bool(re.fullmatch(r"[0-9a-f]{64}", sha256)):
+        raise table.wrong("sha256", "the checksum of the distribution, 64 hexadecimal digits")
+    return Repository(
+        repository=repository,
+        license=table.text("license", ""),
+        distribution=distribution,
+        sha256=sha256,
+        revision=table.text("revision", ""),
+        install=table.texts("install"),
+        test=table.texts("test"),
+        status=status,
+        tried=table.text("tried"),
+        quarantined=_quarantined(values.get("quarantined", []), file),
+        published=counts,
+    )
+
+
+def _quarantined(values: object, file: Path) -> tuple[Quarantined, ...]:
+    if not isinstance(values, list) or not all(isinstance(entry, dict) for entry in values):
+        raise BadCase(f"{file}: 'quarantined' must be tables, written [[quarantined]].")
+    tables = [Table(entry, file, ("tests", "why"), "quarantined") for entry in values]
+    return tuple(Quarantined(table.texts("tests"), table.text("why")) for table in tables)

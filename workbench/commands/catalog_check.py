@@ -1,0 +1,206 @@
+"""Building repositories of the catalogue anew, with both controls on every task; the result is a record."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench import __version__
+from workbench.catalog.records import Record, write_record
+from workbench.catalog.repositories import Repository
+from workbench.errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from workbench.engine.task_building import Prepared
+
+CONTROLS = ("reference", "stub")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check found.
+
+    Attributes:
+        record: The counts.
+        wrong: One sentence for each control whose verdict is not what it should be.
+    """
+
+    record: Record
+    wrong: tuple[str, ...]
+
+
+def check(entries: Sequence[Repository], sandbox: str, recorded: bool, folder: Path | None, as_json: bool) -> int:
+    """Check one repository after another; what cannot be built is told, and the others go on.
+
+    Args:
+        entries: The repositories.
+        sandbox: Name of a back end; "" = the strongest one here.
+        recorded: Whether the counts are written down.
+        folder: Where; None = among the user's own records.
+        as_json: Whether to print JSON lines.
+
+    Returns:
+        0 if ``reference`` passes and ``stub`` fails on every task of every repository, else 1.
+    """
+    failures = 0
+    for entry in entries:
+        try:
+            checked = check_one(entry, sandbox)
+        except WorkbenchError as error:
+            failures += 1
+            if as_json:
+                print(json.dumps({"type": "error", "repository": entry.repository, "sentence": str(error)}), flush=True)
+            print(f"workbench: {entry.repository}: {error}", file=sys.stderr)
+            continue
+        failures += bool(checked.wrong)
+        place = write_record(entry, checked.record, folder) if recorded else None
+        if as_json:
+            print(json.dumps({"type": "record", **checked.record.to_json(), "wrong": checked.wrong}), flush=True)
+        else:
+            _print(checked, place)
+    if as_json:
+        print(json.dumps({"type": "summary", "checked": len(entries) - failures, "failed": failures}))
+    return 1 if failures else 0
+
+
+def check_one(entry: Repository, sandbox: str = "") -> Checked:
+    """Build a repository's tasks anew and test both controls on each of them.
+
+    Raises:
+        WorkbenchError: It cannot be fetched, installed or tested, or gives no task.
+    """
+    from workbench import settings
+    from workbench.engine.task_building import prepare
+    from workbench.sandbox import choose_backend
+
+    backend = choose_backend(sandbox or settings.load().sandbox or None)
+    began = time.monotonic()
+    prepared = asyncio.run(prepare(entry.repository, backend, _Lines(entry.name), rebuild=True))
+    built = time.monotonic()
+    outcomes = _controls(entry, backend.name)
+    ended = time.monotonic()
+    names = [task.id for task in prepared.built.tasks]
+    wrong = [
+        f"{control} {verdict or 'has no verdict'} on {name}"
+        for control, right in (("reference", True), ("stub", False))
+        for name in names
+        if (verdict := outcomes.get((control, name), "")) in ("", "error") or (verdict == "passed") != right
+    ]
+    passed = {control: sum(outcomes.get((control, name)) == "passed" for name in names) for control in CONTROLS}
+    seconds = {"tasks": round(built - began, 1), "controls": round(ended - built, 1)}
+    return Checked(_record(entry, prepared, backend.name, passed, seconds), tuple(wrong))
+
+
+def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
+    """Run both controls in a session of their own; return (control, task) → verdict."""
+    from workbench.engine import client
+    from workbench.engine.plan import RegenerationPlan
+    from workbench.engine.regeneration_client import plan_regeneration
+    from workbench.engine.selection import row_id
+    from workbench.session import SessionReader
+
+    plan = RegenerationPlan(source=entry.repository, evaluator="reference", samples=1, sandbox=sandbox)
+    with tempfile.TemporaryDirectory(prefix="workbench-check-") as folder:
+        session = Path(folder) / "check.session"
+        run = plan_regeneration(session, plan)
+        process = client.launch(session, run)
+        assert process is not None, "an engine that was not warm is a process of its own"
+        print(f"{entry.name}: controls on every task", file=sys.stderr, flush=True)
+        try:
+            process.wait()
+        except BaseException:
+            client.cancel(session, run)
+            process.wait()
+            raise
+        with SessionReader(session) as reader:
+            row = reader.run(run)
+            if row is not None and row.error:
+                raise WorkbenchError(row.error)
+            tasks = {task.id: row_id(task) for task in reader.tasks(run)}
+            return {
+                (one.evaluator, tasks[one.task_id]): one.verdict or ""
+                for one in reader.candidates(run)
+                if one.evaluator in CONTROLS and one.sample == 0
+            }
+
+
+def _record(
+    entry: Repository, prepared: Prepared, sandbox: str, passed: dict[str, int], seconds: dict[str, float]
+) -> Record:
+    from workbench.engine.task_building import dropped_by_stage
+    from workbench.repository.functions import find_functions
+
+    built, root = prepared.built, prepared.snapshot.root
+    every = sum(
+        len(find_functions((root / file.path).read_bytes(), file.path))
+        for file in prepared.snapshot.files
+        if file.path.endswith(".py")
+    )
+    functions = len(built.tasks) + len(built.dropped)
+    return Record(
+        repository=entry.repository,
+        source=prepared.snapshot.source,
+        snapshot=prepared.snapshot.digest,
+        functions=functions,
+        other_functions=every - functions,
+        traced=built.stages["trace"],
+        in_time=built.stages["time"],
+        tasks=len(built.tasks),
+        dropped=dropped_by_stage(built),
+        stable=built.stable,
+        unstable={test: ", ".join(outcomes) for test, outcomes in built.unstable.items()},
+        failing={test: _first_line(why) for test, why in {**built.failing, **built.taken_out}.items()},
+        reference=passed["reference"],
+        stub=passed["stub"],
+        seconds=seconds,
+        date=datetime.now(UTC).date().isoformat(),
+        python=platform.python_version(),
+        sandbox=sandbox,
+        workbench=__version__,
+    )
+
+
+def _first_line(text: str) -> str:
+    from workbench.text import one_line
+
+    return one_line(text, 160)
+
+
+class _Lines:
+    """Tells on standard error when a stage is done."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def tell(
+        self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
+    ) -> None:
+        """See :class:`workbench.engine.stages.Teller`."""
+        if state != "running" and note:
+            print(f"{self._name}: {name} {state}  {note}".rstrip(), file=sys.stderr, flush=True)
+
+
+def _print(checked: Checked, place: Path | None) -> None:
+    record = checked.record
+    unusable = len(record.failing) + len(record.unstable)
+    tests = f"{record.stable} stable tests" + (f", {unusable} not usable" if unusable else "")
+    print(
+        f"{record.repository}  {record.tasks} tasks of {record.functions} functions ({record.traced} traced, "
+        f"{record.in_time} in time) · {tests} · reference {record.reference}/{record.tasks} · "
+        f"stub {record.stub}/{record.tasks} · {record.seconds['tasks']:.0f} + {record.seconds['controls']:.0f} s · "
+        f"{record.sandbox}",
+        flush=True,
+    )
+    for sentence in checked.wrong:
+        print(f"  ! {sentence}", flush=True)
+    if place is not None:
+        print(f"  written: {place}", flush=True)
