@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from workbench.regeneration.building import build_tasks
 from workbench.regeneration.declarations import declarations
 from workbench.regeneration.environment import EnvironmentFailed, build_environment
 from workbench.regeneration.stubs import stubs
-from workbench.regeneration.tasks import Progress, TaskSet, build_tasks
-from workbench.regeneration.tracing import SuiteFailed
+from workbench.regeneration.suite import Rules, SuiteFailed
+from workbench.regeneration.tasks import Progress, TaskSet
 from workbench.repository.functions import find_functions
 from workbench.repository.splicing import splice
 from workbench.sandbox import Job, Limits, Route, Verdict, pool
@@ -81,13 +82,13 @@ async def test_a_hanging_and_an_unstable_test_are_taken_out_and_named(
     bubblewrap, workspace, tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr("workbench.regeneration.tasks.SUITE_SECONDS", 8.0)
     (workspace.root / "tests" / "test_more.py").write_text(
         "import sums\nstate = []\n\n\ndef test_first():\n    state.append(1)\n\n\ndef test_second():\n    assert state\n\n\n"
         "def test_hangs():\n    while True:\n        pass\n\n\ndef test_fails():\n    assert sums.total([1]) == 2\n"
     )
     environment = await build_environment(workspace.root)
-    tasks = await build_tasks(workspace.root, environment, bubblewrap, limits=Limits(seconds=8))
+    rules = Rules(suite_seconds=8, import_seconds=8, hang_seconds=4)
+    tasks = await build_tasks(workspace.root, environment, bubblewrap, limits=Limits(seconds=8), rules=rules)
     assert list(tasks.taken_out) == ["tests/test_more.py::test_hangs"]
     assert list(tasks.failing) == ["tests/test_more.py::test_fails"]
     assert set(tasks.unstable) <= {"tests/test_more.py::test_second"}

@@ -17,14 +17,15 @@ from workbench import paths
 from workbench.catalog import TestCase, resolve_case, snapshot_of
 from workbench.engine.stages import Teller
 from workbench.errors import WorkbenchError
+from workbench.regeneration.building import build_tasks
 from workbench.regeneration.environment import Environment, build_environment
 from workbench.regeneration.stubs import STUB_VERSION
-from workbench.regeneration.tasks import Dropped, Progress, TaskSet, build_tasks
+from workbench.regeneration.tasks import Dropped, Progress, TaskSet
 from workbench.repository import Snapshot
 from workbench.sandbox import Backend
 
 #: Counted up whenever tasks would be built differently from the same repository.
-TASKS_FORMAT = 1
+TASKS_FORMAT = 2
 
 
 class NoTasks(WorkbenchError):

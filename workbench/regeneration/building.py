@@ -1,0 +1,301 @@
+"""From a repository to tasks: run the suite, trace it, and keep the functions whose tests tell a stub from the original."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from workbench.regeneration.environment import Environment
+from workbench.regeneration.stubs import stubs
+from workbench.regeneration.suite import Rules, Suite, run_suite
+from workbench.regeneration.tasks import STAGES, Dropped, Progress, Task, TaskSet, usable
+from workbench.regeneration.tracing import FunctionTrace, trace_functions
+from workbench.repository.functions import Function, find_functions
+from workbench.repository.splicing import body_text, splice
+from workbench.sandbox import Backend, Job, Limits, Pool, Report, Verdict, pool
+from workbench.sandbox.worker import is_left_out
+
+_NOT_SOURCES = frozenset({"test", "tests", "testing", "doc", "docs", "example", "examples", "benchmark", "benchmarks"})
+_NOT_FILES = frozenset({"setup.py", "conftest.py", "noxfile.py"})
+
+#: So many tests of T_i, in their order, are tried first with a stub: if one of them fails, so would T_i.
+_FIRST_TESTS = 3
+
+
+class Record(Protocol):
+    """Where a building keeps what it has found out, so that a killed one goes on where it stopped."""
+
+    def suite(self) -> Suite | None:
+        """Return the suite's runs, if they were made before."""
+
+    def keep_suite(self, suite: Suite) -> None:
+        """Keep the suite's runs."""
+
+    def decisions(self) -> Mapping[str, Task | Dropped]:
+        """Return what was decided before, by function id."""
+
+    def keep(self, decision: Task | Dropped) -> None:
+        """Keep one decision."""
+
+
+class NoRecord:
+    """Keeps nothing."""
+
+    def suite(self) -> Suite | None:
+        """Return None."""
+        return None
+
+    def keep_suite(self, suite: Suite) -> None:
+        """Do nothing."""
+
+    def decisions(self) -> Mapping[str, Task | Dropped]:
+        """Return nothing."""
+        return {}
+
+    def keep(self, decision: Task | Dropped) -> None:
+        """Do nothing."""
+
+
+async def build_tasks(
+    snapshot_root: Path,
+    environment: Environment,
+    backend: Backend,
+    *,
+    limits: Limits | None = None,
+    workers: int = 2,
+    on_progress: Callable[[Progress], None] = lambda step: None,
+    rules: Rules | None = None,
+    record: Record | None = None,
+) -> TaskSet:
+    """Build the tasks of the repository at ``snapshot_root``.
+
+    Args:
+        snapshot_root: Folder of the pristine tree.
+        environment: Its environment.
+        backend: The sandbox in which everything runs.
+        limits: What one candidate may use at most.
+        workers: Sandboxes at once.
+        on_progress: Called for every step, from the event loop.
+        rules: Where lines are drawn: slow tests, hanging tests.
+        record: Has what an earlier, killed building found out, and keeps what this one does.
+
+    Raises:
+        SuiteFailed: The repository's tests cannot be used; the sentence says why.
+        SandboxError: The sandbox does not start.
+    """
+    limits = limits or Limits()
+    rules = rules or Rules()
+    record = record or NoRecord()
+    workspace = replace(environment.workspace, root=snapshot_root)
+    suite = await asyncio.to_thread(record.suite)
+    if suite is not None:
+        workspace = usable(workspace, suite.not_collected, suite.test_paths)
+    async with pool(backend, workspace, workers=workers, limits=limits) as workers_pool:
+        if suite is None:
+            suite_limits = replace(
+                limits, seconds=max(limits.seconds, rules.suite_seconds), output_kb=limits.output_kb * 8
+            )
+            suite = await run_suite(
+                workers_pool, suite_limits, rules, lambda line: on_progress(Progress("suite", 0, 0, line))
+            )
+            await asyncio.to_thread(record.keep_suite, suite)
+        on_progress(Progress("suite", 0, 0, suite.sentence))
+        sources = await asyncio.to_thread(_sources, snapshot_root)
+        builder = _Builder(workers_pool, limits, suite, rules, record, on_progress)
+        await builder.build(sources)
+    return TaskSet(
+        tasks=tuple(builder.tasks),
+        dropped=tuple(builder.dropped),
+        stages=builder.stages,
+        stable=len(suite.stable),
+        unstable=suite.unstable,
+        failing=suite.failing,
+        taken_out=suite.taken_out,
+        suite_seconds=suite.runs,
+        backend=backend.name,
+        environment=environment.digest,
+        not_collected=suite.not_collected,
+        test_paths=suite.test_paths,
+    )
+
+
+class _Builder:
+    """Decides about every function; keeps what it decided in the order of the files."""
+
+    def __init__(
+        self,
+        workers: Pool,
+        limits: Limits,
+        suite: Suite,
+        rules: Rules,
+        record: Record,
+        on_progress: Callable[[Progress], None],
+    ) -> None:
+        self.pool = workers
+        self.limits = limits
+        self.suite = suite
+        self.rules = rules
+        self.record = record
+        self.on_progress = on_progress
+        self.tasks: list[Task] = []
+        self.dropped: list[Dropped] = []
+        self.stages: dict[str, int] = {}
+        self._originals: dict[tuple[str, ...], asyncio.Task[Report]] = {}
+        self._done = 0
+        self._total = 0
+
+    async def build(self, sources: Mapping[str, bytes]) -> None:
+        """Decide about every function of ``sources``."""
+        found = [(function, source) for path, source in sources.items() for function in find_functions(source, path)]
+        self._total = len(found)
+        self.on_progress(Progress("functions", 0, self._total, f"{self._total} functions in {len(sources)} files"))
+        traces: dict[str, FunctionTrace] = {}
+        for path, source in sources.items():
+            here = [function for function, _ in found if function.path == path]
+            traces |= trace_functions(self.suite, here, source, path)
+        known = await asyncio.to_thread(self.record.decisions)
+        async with asyncio.TaskGroup() as group:
+            decisions = [
+                group.create_task(self._decide(function, source, traces.get(function.id), known.get(function.id)))
+                for function, source in found
+            ]
+        for decision in (task.result() for task in decisions):
+            if isinstance(decision, Task):
+                self.tasks.append(decision)
+            else:
+                self.dropped.append(decision)
+        left = self._total
+        self.stages = {"functions": left}
+        for stage in STAGES:
+            left -= sum(1 for entry in self.dropped if entry.stage == stage)
+            self.stages[stage] = left
+        text = f"{len(self.tasks)} tasks of {self._total} functions"
+        self.on_progress(Progress("done", self._total, self._total, text))
+
+    async def _decide(
+        self, function: Function, source: bytes, trace: FunctionTrace | None, known: Task | Dropped | None
+    ) -> Task | Dropped:
+        decision = known or self._before_running(function, source, trace)
+        if decision is None:
+            assert trace is not None
+            decision = await self._by_running(function, source, trace)
+            self.record.keep(decision)
+        self._done += 1
+        if isinstance(decision, Task):
+            text = f"{decision.id}: {len(decision.tests)} tests"
+            self.on_progress(Progress("stub", self._done, self._total, text, task=decision))
+        else:
+            text = f"{decision.id} dropped: {decision.reason}"
+            self.on_progress(Progress(decision.stage, self._done, self._total, text, dropped=decision))
+        return decision
+
+    def _before_running(self, function: Function, source: bytes, trace: FunctionTrace | None) -> Dropped | None:
+        if function.has_syntax_error:
+            return Dropped(function.id, "parse", "The file does not parse here.")
+        body = body_text(source, function)
+        if splice(source, function, body) != source:
+            return Dropped(function.id, "parse", "Its body cannot be put back byte for byte.")
+        if body.strip() in ("", "pass", "...") or any(
+            splice(source, function, stub) == source for stub in stubs(function)
+        ):
+            return Dropped(function.id, "body", "Its body is a stub already.")
+        if trace is None or not trace.tests:
+            only = f"; {len(trace.unstable)} unstable ones do" if trace is not None and trace.unstable else ""
+            return Dropped(function.id, "trace", f"No stable test executes it{only}.")
+        seconds = self._seconds(trace.tests)
+        if seconds > self.rules.slowest_tests:
+            return Dropped(
+                function.id, "time", f"Its tests take {seconds:.1f} s, more than {self.rules.slowest_tests:g} s."
+            )
+        return None
+
+    async def _by_running(self, function: Function, source: bytes, trace: FunctionTrace) -> Task | Dropped:
+        original = await self._original(function, source, trace)
+        if original.verdict is not Verdict.PASSED:
+            return Dropped(
+                function.id, "original", f"Alone, its tests do not pass with the original. {original.detail}"
+            )
+        for stub in stubs(function):
+            report = await self._stubbed(function, splice(source, function, stub), trace)
+            if report.verdict is Verdict.PASSED:
+                return Dropped(function.id, "stub", f"Its {len(trace.tests)} tests also pass with the body {stub!r}.")
+            if report.verdict is Verdict.ERROR:
+                return Dropped(function.id, "stub", f"The stub could not be tested. {report.detail}")
+            if report.verdict is Verdict.INVALID:
+                return Dropped(function.id, "parse", f"With the body {stub!r} the file does not parse. {report.detail}")
+        seconds = max(self._seconds(trace.tests), sum(test.seconds for test in original.tests))
+        return Task(
+            id=function.id,
+            path=function.path,
+            qualified_name=function.qualified_name,
+            occurrence=function.occurrence,
+            kind=function.kind,
+            signature=function.signature,
+            start_line=function.start_line,
+            end_line=function.end_line,
+            tests=trace.tests,
+            statements=trace.statements,
+            covered=trace.covered,
+            seconds=round(seconds, 6),
+            import_time=trace.import_time,
+            body=body_text(source, function),
+            docstring=function.docstring,
+            source_sha256=hashlib.sha256(source).hexdigest(),
+            branches=trace.branches,
+            branches_covered=trace.branches_covered,
+            unstable=trace.unstable,
+        )
+
+    async def _original(self, function: Function, source: bytes, trace: FunctionTrace) -> Report:
+        """Test the original; functions with the same tests share the report, for the tree is the same."""
+        if trace.tests not in self._originals:
+            testing = self._test(function, source, trace, trace.tests)
+            self._originals[trace.tests] = asyncio.create_task(testing)
+        return await self._originals[trace.tests]
+
+    async def _stubbed(self, function: Function, content: bytes, trace: FunctionTrace) -> Report:
+        """Test a stub: what the first tests of T_i cannot tell, all of them must."""
+        first = trace.tests[:_FIRST_TESTS]
+        report = await self._test(function, content, trace, first)
+        if report.verdict is Verdict.PASSED and len(first) < len(trace.tests):
+            report = await self._test(function, content, trace, trace.tests)
+        return report
+
+    async def _test(self, function: Function, content: bytes, trace: FunctionTrace, tests: tuple[str, ...]) -> Report:
+        seconds = min(self.limits.seconds, 10 * self._seconds(tests) + 5.0)
+        job = Job(
+            id=function.id,
+            tests=tests,
+            path=function.path,
+            content=content,
+            limits=replace(self.limits, seconds=seconds),
+            function=None if trace.import_time else (function.qualified_name, function.occurrence),
+        )
+        return await self.pool.run(job)
+
+    def _seconds(self, tests: Sequence[str]) -> float:
+        return sum(self.suite.seconds[test] for test in tests)
+
+
+def _sources(root: Path) -> dict[str, bytes]:
+    """Return the project's own Python files, tests and documentation left out."""
+    return {
+        str(relative): path.read_bytes()
+        for path in sorted(root.rglob("*.py"))
+        for relative in [PurePosixPath(path.relative_to(root).as_posix())]
+        if path.is_file() and not is_left_out(relative) and _is_source(relative.parts)
+    }
+
+
+def _is_source(parts: Sequence[str]) -> bool:
+    name = parts[-1]
+    return not (
+        _NOT_SOURCES.intersection(parts[:-1])
+        or name in _NOT_FILES
+        or name.startswith("test_")
+        or name.endswith("_test.py")
+    )

@@ -1,0 +1,299 @@
+"""The suite, run three times in the sandbox: as given in a fresh interpreter, in random order, and traced.
+
+A test counts as stable when it passed in all three; what passed only sometimes is quarantined and reported, because every
+verdict that rests on it would be a coin's. Test files that cannot be imported and tests that hang or kill the process
+are left out by name, so that the rest can be used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from workbench.errors import WorkbenchError
+from workbench.regeneration.odd_tests import odd_test_files
+from workbench.regeneration.tasks import usable
+from workbench.sandbox import Job, Limits, Pool, Reason, Report, Route, Verdict, Workspace
+
+#: Counted up whenever the record of a suite changes, so that older ones are made anew.
+SUITE_FORMAT = 2
+
+_NETWORK = re.compile(
+    r"gaierror|Name or service not known|Temporary failure in name resolution|Network is unreachable|No route to host"
+    r"|NameResolutionError|Max retries exceeded|(?:New|Max)?ConnectionError\b|ConnectError\b|urlopen error"
+)
+_MODULE = re.compile(r"No module named ['\"]?([\w.]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Where task building draws its lines.
+
+    Attributes:
+        slowest_tests: Functions whose tests take longer are left out, as in the paper; seconds.
+        suite_seconds: The suite as a whole may take this long; seconds.
+        import_seconds: A suite that has not begun its first test by then hangs at import; seconds.
+        hang_seconds: A test that has run for so long when time is up is taken out; seconds.
+        most_taken_out: How many tests that hang or kill the process are taken out before the suite is given up.
+    """
+
+    slowest_tests: float = 10.0
+    suite_seconds: float = 900.0
+    import_seconds: float = 120.0
+    hang_seconds: float = 90.0
+    most_taken_out: int = 10
+
+
+class SuiteFailed(WorkbenchError):
+    """The repository's tests cannot be used at all; the sentence says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """What the runs of the whole suite showed.
+
+    Attributes:
+        stable: Tests that passed in every run, in the order in which pytest collects them.
+        unstable: Tests that passed in some runs only, with their outcome in each.
+        failing: Tests that never passed, with why: ``outcome: message``.
+        taken_out: Tests that hang or kill the process, with why; no later run includes them.
+        not_collected: Test files that cannot be imported, with why; no later run looks at them.
+        test_paths: Files that hold tests under names that pytest does not look for; empty when it finds them itself.
+        seconds: Of each test, the longest of the untraced runs.
+        runs: Wall-clock seconds of each run: as given, in random order, traced.
+        trace: The traced run's contexts and lines; see ``workbench_runner.trace``.
+    """
+
+    stable: tuple[str, ...]
+    unstable: Mapping[str, tuple[str, ...]]
+    failing: Mapping[str, str]
+    taken_out: Mapping[str, str]
+    not_collected: Mapping[str, str]
+    test_paths: tuple[str, ...]
+    seconds: Mapping[str, float]
+    runs: tuple[float, ...]
+    trace: Mapping[str, Any]
+
+    @property
+    def sentence(self) -> str:
+        """What became of the tests, in one line."""
+        parts = [f"{len(self.stable)} tests are stable"]
+        parts += [f"{len(self.unstable)} unstable"] if self.unstable else []
+        if self.failing:
+            online = sum(needs_network(why) for why in self.failing.values())
+            parts.append(f"{len(self.failing)} do not pass" + (f" ({online} need the network)" if online else ""))
+        parts += [f"{len(self.taken_out)} hang or end the process"] if self.taken_out else []
+        parts += [f"{len(self.not_collected)} test files cannot be imported"] if self.not_collected else []
+        return ", ".join(parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON-able mapping."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Suite:
+        """Rebuild from :meth:`to_json`."""
+        values = {each.name: data[each.name] for each in fields(cls)}
+        values["unstable"] = {test: tuple(outcomes) for test, outcomes in data["unstable"].items()}
+        return cls(**{**values, **{name: tuple(data[name]) for name in ("stable", "test_paths", "runs")}})
+
+
+async def run_suite(
+    pool: Pool,
+    limits: Limits,
+    rules: Rules | None = None,
+    on_progress: Callable[[str], None] = lambda line: None,
+) -> Suite:
+    """Run the whole suite three times: as given (cold), in random order, traced.
+
+    The workers of ``pool`` are left with the workspace in which exactly the usable test files are collected.
+
+    Raises:
+        SuiteFailed: There are no tests, they cannot be imported, or none passes in every run.
+        SandboxError: The sandbox does not start.
+    """
+    original = pool.workers[0].workspace
+    runs = _Runs(pool, limits, rules or Rules(), on_progress)
+    suite = Suite((), {}, {}, {}, {}, (), {}, (), {})  # what is left out of it grows until its tests can be run
+    while True:
+        reports = await runs.three()
+        first = reports[0]
+        if first.tests:
+            break
+        broken = {path: why for path, why in _not_imported(first).items() if path not in suite.not_collected}
+        if broken:
+            suite = replace(suite, not_collected={**suite.not_collected, **broken})
+            on_progress(f"left out, for they cannot be imported: {', '.join(broken)}")
+        elif _found_nothing(first) and not suite.test_paths:
+            found = await asyncio.to_thread(odd_test_files, original.root)
+            suite = replace(suite, test_paths=tuple(path for path in found if path not in suite.not_collected))
+            if not suite.test_paths:
+                break
+            on_progress(f"tests under names that pytest does not look for: {', '.join(suite.test_paths)}")
+        else:
+            break
+        await _show(pool, usable(original, suite.not_collected, suite.test_paths))
+    outcomes = [{test.id: test for test in report.tests} for report in reports]
+    stable: list[str] = []
+    unstable: dict[str, tuple[str, ...]] = {}
+    failing: dict[str, str] = {}
+    for test in dict.fromkeys(test.id for report in reports for test in report.tests):
+        if test in runs.taken_out:
+            continue
+        seen = tuple(run[test].outcome if test in run else "missing" for run in outcomes)
+        if set(seen) == {"passed"}:
+            stable.append(test)
+        elif "passed" in seen:
+            unstable[test] = seen
+        else:
+            bad = next(run[test] for run in outcomes if test in run)
+            failing[test] = f"{bad.outcome}: {bad.message}"
+    if not stable or len(reports) < 3:
+        raise SuiteFailed(_why_unusable(first, failing, unstable, runs.taken_out, suite.not_collected))
+    return replace(
+        suite,
+        stable=tuple(stable),
+        unstable=unstable,
+        failing=failing,
+        taken_out=runs.taken_out,
+        seconds={test: max(run[test].seconds for run in outcomes[:2]) for test in stable},
+        runs=tuple(report.seconds for report in reports),
+        trace=reports[2].trace or {},
+    )
+
+
+class _Runs:
+    """The three runs of the suite; they share what is left out."""
+
+    def __init__(self, pool: Pool, limits: Limits, rules: Rules, on_progress: Callable[[str], None]) -> None:
+        self.taken_out: dict[str, str] = {}
+        self._pool = pool
+        self._limits = limits
+        self._rules = rules
+        self._on_progress = on_progress
+        # Without namespaces two runs would share ports, the temporary folder and the home folder.
+        apart = pool.workers[0].backend.name != "process"
+        self._room = asyncio.Semaphore(len(pool.workers) if apart else 1)
+
+    async def three(self) -> list[Report]:
+        """Return the reports of the three runs, or only the first one when none of its tests passes."""
+        jobs = {
+            "as given": Job("suite as given", route=Route.COLD),
+            "traced": Job("suite traced", trace=True),
+            "in random order": Job("suite in random order", order="random:1"),
+        }
+        tasks = {name: asyncio.create_task(self._one(name, job)) for name, job in jobs.items()}
+        try:
+            first = await tasks["as given"]
+            if not any(test.outcome == "passed" for test in first.tests):
+                return [first]
+            return [first, await tasks["in random order"], await tasks["traced"]]
+        finally:
+            for task in tasks.values():
+                task.cancel()
+            await asyncio.gather(*tasks.values(), return_exceptions=True)
+
+    async def _one(self, name: str, job: Job) -> Report:
+        async with self._room:
+            self._on_progress(f"running the suite {name}")
+            return await self._whole(job)
+
+    async def _whole(self, job: Job) -> Report:
+        """Run the suite to its end; tests that hang or kill the process are taken out, one after the other.
+
+        The first try is short: what has not come to its first test by then hangs at import and will not end later
+        either; and a test that has been running for most of that time will not end.
+        """
+        seconds = min(self._limits.seconds, self._rules.import_seconds)
+        while True:
+            deselect = tuple(self.taken_out)
+            limits = replace(self._limits, seconds=seconds)
+            report = await self._pool.run(replace(job, limits=limits, deselect=deselect))
+            if report.verdict not in (Verdict.TIMEOUT, Verdict.CRASHED) or report.reason is Reason.COLLECTION:
+                return report
+            culprit = report.running
+            if not culprit or culprit in deselect or len(deselect) >= self._rules.most_taken_out:
+                return report
+            if report.verdict is Verdict.TIMEOUT and seconds < self._limits.seconds:
+                running_for = report.seconds - sum(test.seconds for test in report.tests)
+                if running_for < self._rules.hang_seconds:
+                    seconds = self._limits.seconds  # a long suite, as far as one can see
+                    continue
+            self.taken_out.setdefault(culprit, report.detail)
+
+
+async def _show(pool: Pool, workspace: Workspace) -> None:
+    """Let the workers see another workspace from their next job on."""
+    for worker in pool.workers:
+        await worker.close()
+        worker.workspace = workspace
+
+
+def _found_nothing(report: Report) -> bool:
+    """Whether pytest looked and found no test; its exit status says so."""
+    return report.reason is Reason.MISSING_TESTS or (
+        report.reason is Reason.EXIT_STATUS and report.detail.endswith("status 5.")
+    )
+
+
+def _not_imported(report: Report) -> dict[str, str]:
+    """Return the test files that cannot be imported, with why."""
+    found = {}
+    for note in report.notes:
+        name, _, why = note.partition(": ")
+        path = name.partition("::")[0]
+        if path.endswith(".py") and not path.endswith("conftest.py"):
+            found[path] = why
+    return found
+
+
+def _why_unusable(
+    report: Report,
+    failing: Mapping[str, str],
+    unstable: Mapping[str, tuple[str, ...]],
+    taken_out: Mapping[str, str],
+    not_collected: Mapping[str, str],
+) -> str:
+    detail = report.detail.rstrip(".")
+    if report.verdict is Verdict.TIMEOUT and not report.running:
+        return "The repository hangs while it is imported or its tests are collected, so that no test can be run."
+    if report.verdict is Verdict.TIMEOUT:
+        return f"The repository's test suite did not finish: {detail}."
+    if report.reason is Reason.WRONG_COPY:
+        return report.detail
+    if report.verdict is Verdict.CRASHED and not failing:
+        return f"The repository's test suite does not run: {detail}."
+    if taken_out and not failing and not unstable:
+        return f"Every test of the repository hangs or kills its process; the first is {next(iter(taken_out))}."
+    if not failing and not unstable:
+        return _why_none_found(report, not_collected)
+    if not failing:
+        return f"None of the repository's {len(unstable)} passing tests passes every time; {next(iter(unstable))} does not."
+    test, why = next(iter(failing.items()))
+    online = sum(needs_network(reason) for reason in failing.values())
+    if online == len(failing):
+        return f"All {len(failing)} tests of the repository need the network, which a sandbox has not; {test} {why}"
+    return f"None of the repository's {len(failing)} tests passes; {test} {why}"
+
+
+def _why_none_found(report: Report, not_collected: Mapping[str, str]) -> str:
+    broken = [f"{path}: {why}" for path, why in not_collected.items()] or list(report.notes)
+    if broken:
+        missing = _MODULE.search(broken[0])
+        hint = (
+            f" {missing[1].partition('.')[0]} is not among the declared dependencies; install = […] in a case.toml adds it."
+            if missing
+            else ""
+        )
+        return f"The repository's tests cannot be imported: {broken[0]}{'.' if hint else ''}{hint}"
+    if not _found_nothing(report):
+        return "pytest refuses the repository's configuration, or its conftest.py cannot be imported."
+    return "The repository has no tests that pytest finds."
+
+
+def needs_network(why: str) -> bool:
+    """Return whether a failing test's message says that it cannot reach others."""
+    return _NETWORK.search(why) is not None
