@@ -10,6 +10,7 @@ import pytest
 
 from workbench.regeneration.project_layout import imported_modules, missing_modules, own_modules
 from workbench.sandbox.workbench_runner.child import wrong_copies
+from workbench.sandbox.workbench_runner.server import Blocker
 
 
 def _file(path: Path, text: str = "") -> None:
@@ -44,3 +45,12 @@ def test_only_the_projects_part_from_elsewhere_is_a_wrong_copy(tmp_path: Path, m
         monkeypatch.setitem(sys.modules, name, module)
     found = wrong_copies({"own_modules": ["dissect.esedb"], "root": str(tmp_path)})
     assert found == [["dissect.esedb.page", "/elsewhere/dissect/esedb/page.py"]]
+
+
+def test_only_the_projects_part_is_kept_out_of_the_preloading_process() -> None:
+    blocker = Blocker(["dissect.esedb", "plain"])
+    for name in ("dissect", "dissect.cstruct.types", "dissect.esedbs", "plainly"):
+        assert blocker.find_spec(name) is None
+    for name in ("dissect.esedb", "dissect.esedb.page", "plain.inner"):
+        with pytest.raises(ModuleNotFoundError):
+            blocker.find_spec(name)

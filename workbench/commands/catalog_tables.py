@@ -62,7 +62,6 @@ def total(entries: Sequence[Repository], records: Sequence[Record]) -> tuple[str
 
 def list_all() -> None:
     """Print all repositories."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 

@@ -35,7 +35,7 @@ class Blocker:
         self.names = set(names)
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-        if name.split(".")[0] in self.names:
+        if child.belongs(name, self.names):
             raise ModuleNotFoundError(f"{name} belongs to the repository under test", name=name)
         return
 
