@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import ipaddress
 import logging
 import signal
@@ -30,11 +31,9 @@ async def serve(*, workers: int, threads: int, host: str, port: int, ready: Call
         ClusterError: The port is taken or a worker does not start.
     """
     require_package()
-    import dask
     from distributed import LocalCluster
 
     logging.getLogger("distributed").setLevel(logging.ERROR)
-    dask.config.set({"distributed.worker.daemon": False})
     folder = paths.cache_dir() / "cluster"
     folder.mkdir(parents=True, exist_ok=True)
     loop = asyncio.get_running_loop()
@@ -65,7 +64,7 @@ async def serve(*, workers: int, threads: int, host: str, port: int, ready: Call
             ready(_engine(cluster.scheduler_address), _pids(cluster))
             await ended.wait()
         except (OSError, RuntimeError) as error:
-            raise ClusterError(f"The cluster did not start: {error}.") from error
+            raise ClusterError(_why(error, host, port)) from error
         finally:
             with contextlib.suppress(Exception):
                 await asyncio.wait_for(cluster.close(), 20)
@@ -73,6 +72,15 @@ async def serve(*, workers: int, threads: int, host: str, port: int, ready: Call
 
 async def _opened(cluster: Any) -> None:
     await cluster
+
+
+def _why(error: BaseException, host: str, port: int) -> str:
+    last = error
+    while (cause := last.__cause__ or last.__context__) is not None:
+        last = cause
+    if isinstance(last, OSError) and last.errno == errno.EADDRINUSE:
+        return f"Port {port} of {host} is taken; choose another one with --port, or any free one with --port 0."
+    return f"The cluster did not start: {str(last).rstrip('.') or type(last).__name__}."
 
 
 def _engine(address: str) -> str:

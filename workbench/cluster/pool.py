@@ -78,6 +78,7 @@ async def connected(engine: str) -> AsyncIterator[Cluster]:
         # What they say about a lost connection we say in one sentence.
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
+        await _knock(address)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # other versions: we look at them ourselves
             client = Client(
@@ -94,6 +95,13 @@ async def connected(engine: str) -> AsyncIterator[Cluster]:
     finally:
         with contextlib.suppress(Exception):
             await asyncio.wait_for(client.close(), 5)
+
+
+async def _knock(address: str) -> None:
+    """Fail at once where nobody listens: Dask would go on trying."""
+    host, _, port = address.split("://")[1].rpartition(":")
+    _, writer = await asyncio.wait_for(asyncio.open_connection(host.strip("[]"), int(port)), _CONNECT_SECONDS)
+    writer.close()
 
 
 async def _started(client: Any) -> None:

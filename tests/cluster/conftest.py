@@ -1,0 +1,41 @@
+"""Fixtures of the cluster's tests: one engine cache, one worker cache, one cluster for tests that do not break it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cluster.serving import Served, serving
+
+from workbench.sandbox.bubblewrap import Bubblewrap
+
+
+@pytest.fixture(scope="session")
+def engine_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.getbasetemp() / "regeneration-cache"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def worker_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a machine has that has never seen the repository: nothing."""
+    return tmp_path_factory.mktemp("worker-cache")
+
+
+@pytest.fixture(scope="module")
+def cluster(worker_cache: Path) -> Iterator[Served]:
+    pytest.importorskip("distributed")
+    problem = Bubblewrap().problem()
+    if problem:
+        pytest.fail(problem) if os.environ.get("CI") else pytest.skip(problem)
+    with serving(worker_cache, workers=2) as served:
+        yield served
+
+
+@pytest.fixture
+def folders(home: Path, engine_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(engine_cache))
+    return home

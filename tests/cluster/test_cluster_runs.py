@@ -1,0 +1,208 @@
+"""Runs whose candidates are tested on a cluster, as a person starts them: killed workers, a lost scheduler, bad addresses."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cluster.serving import Served, alive, serving
+from engine.tiny_repository import BAD, GOOD, TASKS, make_repository
+
+from workbench.cli import main
+from workbench.engine.plan import RegenerationPlan
+from workbench.session import SessionReader
+
+Until = Callable[..., Any]
+pytestmark = [pytest.mark.sandbox, pytest.mark.network]
+
+
+@pytest.fixture
+def repository(folders: Path, tmp_path: Path) -> Path:
+    return make_repository(tmp_path / "small-sums")
+
+
+@pytest.fixture
+def samples(tmp_path: Path) -> str:
+    """Four bodies per function, slow enough that a run has a middle."""
+    lines = []
+    for task in TASKS:
+        name = task.partition("::")[2]
+        for number in range(4):
+            body = f"import time\ntime.sleep(0.2)\n{(GOOD if number % 2 else BAD)[name]}"
+            lines.append(
+                json.dumps({"task_id": task, "completion": "".join(f"    {line}\n" for line in body.splitlines())})
+            )
+    path = tmp_path / "samples.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    return f"samples:{path}"
+
+
+def started(repository: Path, samples: str, session: Path, engine: str) -> subprocess.Popen[str]:
+    command = ["regenerate", str(repository), "--evaluator", samples, "--session", str(session), "--engine", engine]
+    return subprocess.Popen(
+        [sys.executable, "-m", "workbench", *command, "--json"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def essence(session: Path) -> dict[Any, Any]:
+    """What a session says, without times and ids."""
+    with SessionReader(session) as reader:
+        tasks = {row.id: row.qualified_name for row in reader.tasks()}
+        return {
+            (tasks[row.task_id], "samples" if ":" in row.evaluator else row.evaluator, row.sample): (
+                row.state,
+                row.verdict,
+                [(test.test_id, test.outcome) for test in reader.failing_tests(row.id)],
+            )
+            for row in reader.candidates()
+        }
+
+
+def verdicts(session: Path) -> dict[str, tuple[str | None, float | None]]:
+    if not session.exists():
+        return {}
+    with SessionReader(session) as reader:
+        return {row.id: (row.verdict, row.at) for row in reader.candidates() if row.state == "done" and not row.control}
+
+
+def expected() -> dict[Any, Any]:
+    """By hand: the original passes, a stub fails, and so on."""
+    found = {}
+    for task in TASKS:
+        name = task.partition("::")[2]
+        found[name, "reference", 0] = "passed"
+        found[name, "stub", 0] = "failed"
+        found |= {(name, "samples", number): "passed" if number % 2 else "failed" for number in range(4)}
+    return found
+
+
+def test_a_run_on_a_cluster_loses_a_worker_and_ends_with_the_verdicts_of_this_machine(
+    repository: Path, samples: str, tmp_path: Path, cluster: Served, until: Until
+) -> None:
+    session = tmp_path / "there.session"
+    run = started(repository, samples, session, cluster.engine)
+    until(lambda: len(verdicts(session)) >= 2, 100, "the first verdicts")
+    victim = next(pid for pid in cluster.pids if alive(pid))
+    assert len(verdicts(session)) < 12
+    os.kill(victim, signal.SIGKILL)
+    _, errors = run.communicate(timeout=100)
+    assert run.returncode == 0, errors
+    assert not alive(victim)
+    with SessionReader(session) as reader:
+        (row,) = reader.runs()
+        assert RegenerationPlan.from_json(row.config).engine == cluster.engine
+    assert {key: verdict for key, (_, verdict, _) in essence(session).items()} == expected()
+    here = tmp_path / "here.session"
+    assert main(["regenerate", str(repository), "--evaluator", samples, "--session", str(here), "--json"]) == 0
+    assert essence(session) == essence(here)
+
+
+def test_a_scheduler_that_is_lost_ends_the_run_in_one_sentence_and_another_cluster_finishes_it(
+    repository: Path, samples: str, tmp_path: Path, worker_cache: Path, cluster: Served, until: Until
+) -> None:
+    session = tmp_path / "run.session"
+    with serving(worker_cache, workers=1, DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="2s") as lost:
+        run = started(repository, samples, session, lost.engine)
+        until(lambda: len(verdicts(session)) >= 2, 100, "the first verdicts")
+        lost.kill()
+        _, errors = run.communicate(timeout=60)
+    assert run.returncode == 1
+    sentence = f"workbench: The Dask scheduler at {lost.engine} went away; every verdict so far is in the session"
+    assert errors.startswith(sentence), errors
+    assert len(errors.splitlines()) == 1
+    until(lambda: not any(alive(pid) for pid in lost.pids), 20, "the end of the workers")
+    before = verdicts(session)
+    assert 2 <= len(before) < 12
+    assert main(["resume", str(session), "--engine", cluster.engine, "--json"]) == 0
+    after = verdicts(session)
+    assert {key: after[key] for key in before} == before
+    assert {key: verdict for key, (_, verdict, _) in essence(session).items()} == expected()
+
+
+def test_where_nobody_listens_one_sentence_says_so(
+    repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        engine = f"dask://127.0.0.1:{free.getsockname()[1]}"
+    arguments = ["regenerate", str(repository), "--evaluator", "reference", "--engine", engine]
+    assert main([*arguments, "--session", str(tmp_path / "run.session")]) == 1
+    printed = capsys.readouterr()
+    sentence = f"workbench: No Dask scheduler answers at {engine}: start one there, or one on this machine with"
+    assert printed.err.startswith(sentence)
+    assert len(printed.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("engine", ["dask://", "dask://host", "dask://host:99999", "tcp://host:1", "ray://host:1"])
+def test_what_is_no_address_is_wrong_usage(
+    engine: str, repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = tmp_path / "run.session"
+    assert main(["regenerate", str(repository), "--session", str(session), "--engine", engine]) == 2
+    assert capsys.readouterr().err.startswith(f"workbench: There is no engine {engine!r}; name a Dask scheduler as")
+    assert not session.exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [["cluster"], ["regenerate", "word_counter", "--engine", "dask://127.0.0.1:8786"]]
+)
+def test_without_the_package_one_sentence_says_what_to_install(
+    arguments: list[str], folders: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What Python does for a package that is not there.
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert main(arguments) == 2
+    assert capsys.readouterr().err == (
+        "workbench: A cluster needs the package distributed, which is not installed: "
+        "pip install 'docs-workbench[cluster]'.\n"
+    )
+
+
+def test_a_setting_names_the_engine_and_local_means_here(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from workbench.engine.regeneration_client import move, plan_regeneration
+
+    monkeypatch.setenv("WORKBENCH_ENGINE", "dask://10.0.0.1:8786")
+    session = tmp_path / "run.session"
+    run = plan_regeneration(session, RegenerationPlan(str(repository), evaluator="reference"))
+
+    def engine() -> str:
+        with SessionReader(session) as reader:
+            row = reader.run(run)
+            assert row is not None
+            return RegenerationPlan.from_json(row.config).engine
+
+    assert engine() == "dask://10.0.0.1:8786"
+    move(session, "dask+tls://10.0.0.2:8786")
+    assert engine() == "dask+tls://10.0.0.2:8786"
+    again = RegenerationPlan(str(repository), evaluator="reference", engine="local")
+    assert plan_regeneration(session, again) == run
+    assert engine() == ""
+
+
+def test_ctrl_c_ends_every_process_of_a_local_cluster(folders: Path, tmp_path: Path, until: Until) -> None:
+    with serving(tmp_path / "cache", workers=2) as served:
+        assert served.engine.startswith("dask://127.0.0.1:")
+        assert len(served.pids) == 2
+        assert all(alive(pid) for pid in served.pids)
+        assert served.interrupt() == 0
+        until(lambda: not any(alive(pid) for pid in served.pids), 10, "the end of the workers")
+
+
+def test_a_port_that_is_taken_is_named(folders: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert main(["cluster", "--workers", "1", "--port", str(port)]) == 1
+    assert capsys.readouterr().err.startswith(f"workbench: Port {port} of 127.0.0.1 is taken")

@@ -1,0 +1,174 @@
+"""Verdicts of a cluster are those of this machine, also when workers die: a real scheduler and real worker processes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cluster.serving import Served, serving
+
+from workbench.catalog import resolve_case, snapshot_of
+from workbench.cluster import ClusterError, connected
+from workbench.cluster.parcel import Parcel, pack
+from workbench.regeneration.environment import Environment, build_environment
+from workbench.regeneration.stubs import minimal_stub
+from workbench.repository import Snapshot
+from workbench.repository.functions import find_functions
+from workbench.repository.splicing import splice
+from workbench.sandbox import Job, Limits, Report, Route, Verdict, choose_backend, pool
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.network]
+
+SUITE = "tests/test_counting.py::"
+#: Function -> its tests and bodies that are not quite right.
+MUTANTS = {
+    "count_blank_lines": (["test_count_blank_lines"], ["return sum(1 for line in text.splitlines() if not line)"]),
+    "longest_line": (["test_longest_line"], ["return max(lines, key=len)", "return max(lines, default='')"]),
+    "average": (["test_average"], ["return sum(numbers) / len(numbers)", "return sum(numbers) / max(1, len(numbers))"]),
+    "percentage": (["test_percentage"], ["return round(100 * part / whole)", "import os\nos._exit(0)"]),
+    "pluralize": (["test_pluralize"], ["return f'{number} {noun}s'", "while True:\n    pass"]),
+}
+
+
+async def ready() -> tuple[Snapshot, Environment, Parcel]:
+    case = resolve_case("word_counter")
+    snapshot = snapshot_of(case)
+    environment = await build_environment(snapshot.root, install=case.install, test=case.test)
+    backend = choose_backend("bubblewrap").name
+    parcel = pack(
+        case.name, snapshot, environment, install=case.install, test=case.test, backend=backend, limits=Limits()
+    )
+    return snapshot, environment, parcel
+
+
+def jobs(snapshot: Snapshot) -> list[Job]:
+    source = (snapshot.root / "word_counter.py").read_bytes()
+    functions = {function.qualified_name: function for function in find_functions(source, "word_counter.py")}
+    found = []
+    for name, (tests, bodies) in MUTANTS.items():
+        function = functions[name]
+        contents = [source, splice(source, function, minimal_stub(function))]
+        contents += [splice(source, function, body) for body in bodies]
+        for number, content in enumerate(contents):
+            found.append(
+                Job(
+                    f"{name}-{number}",
+                    tests=tuple(SUITE + test for test in tests),
+                    path="word_counter.py",
+                    content=content,
+                    limits=Limits(seconds=2.0),
+                    function=(name, function.occurrence),
+                )
+            )
+    return found
+
+
+def essence(report: Report) -> tuple[Any, ...]:
+    outcomes = [(test.id, test.outcome) for test in report.tests]
+    return report.job, report.verdict, report.reason, report.route, report.backend, outcomes
+
+
+async def test_verdicts_are_those_of_this_machine(folders: Path, worker_cache: Path, cluster: Served) -> None:
+    snapshot, environment, parcel = await ready()
+    work = jobs(snapshot)
+    async with pool(choose_backend("bubblewrap"), environment.workspace, workers=2, limits=Limits()) as here:
+        expected = await asyncio.gather(*(here.run(job) for job in work))
+    told: list[str] = []
+    async with connected(cluster.engine) as reached, reached.pool(parcel, told.append) as there:
+        reports = await asyncio.gather(*(there.run(job) for job in work))
+    assert [essence(report) for report in reports] == [essence(report) for report in expected]
+    verdicts = {report.job: report.verdict for report in reports}
+    assert {verdicts[f"{name}-0"] for name in MUTANTS} == {Verdict.PASSED}
+    assert Verdict.PASSED not in {verdicts[f"{name}-1"] for name in MUTANTS}
+    assert verdicts["pluralize-3"] is Verdict.TIMEOUT
+    assert told == [f"2 workers, 2 at once, {cluster.engine}"]
+    # The workers had nothing and unpacked and installed for themselves, the very same versions.
+    assert (worker_cache / "snapshots" / snapshot.digest / "tree" / "word_counter.py").is_file()
+    records = list((worker_cache / "environments").glob("*/complete.json"))
+    assert len(records) == 1
+    assert set(environment.installed) == set(json.loads(records[0].read_text())["installed"])
+
+
+async def test_a_second_run_finds_what_the_first_one_left(folders: Path, worker_cache: Path, cluster: Served) -> None:
+    _, _, parcel = await ready()
+    before = sorted(path.name for path in (worker_cache / "environments").iterdir())
+    async with connected(cluster.engine) as reached, reached.pool(parcel) as there:
+        began = time.monotonic()
+        report = await there.run(Job("again", tests=(SUITE + "test_average",)))
+        seconds = time.monotonic() - began
+    assert report.passed
+    assert seconds < 20
+    assert sorted(path.name for path in (worker_cache / "environments").iterdir()) == before
+
+
+async def _holder(client: Any, ready: Callable[[dict[str, Any]], bool] = bool) -> str:
+    """Return the address of a worker that has candidates under way."""
+    for _ in range(500):
+        processing = {
+            a: keys for a, keys in (await client.processing()).items() if any("workbench_test" in k for k in keys)
+        }
+        if processing and ready(processing):
+            return next(iter(processing))
+        await asyncio.sleep(0.02)
+    raise AssertionError("no worker got a candidate")
+
+
+async def test_a_worker_that_is_killed_in_the_middle_changes_no_verdict(folders: Path, cluster: Served) -> None:
+    snapshot, _, parcel = await ready()
+    slow = b"\nimport time\ntime.sleep(0.2)\n"
+    known = {"average-0": "passed", "average-1": "failed", "average-2": "failed", "average-3": "passed",
+             "percentage-0": "passed", "percentage-1": "failed", "percentage-2": "failed", "percentage-3": "crashed"}  # fmt: skip
+    work = [replace(job, content=job.content + slow, route=Route.COLD) for job in jobs(snapshot) if job.id in known]
+    async with connected(cluster.engine) as reached, reached.pool(parcel) as there:
+        running = asyncio.gather(*(there.run(job) for job in work))
+        client = reached._client
+        victim = await _holder(client)
+        pids = await client.run(os.getpid)
+        assert (await client.processing(workers=[victim]))[victim], "it held nothing any more when it was killed"
+        os.kill(pids[victim], signal.SIGKILL)
+        reports = await running
+        assert victim not in await client.nthreads()
+    assert {report.job: str(report.verdict) for report in reports} == known
+
+
+async def test_a_candidate_under_which_workers_die_again_and_again_is_an_error_of_ours(
+    folders: Path, worker_cache: Path
+) -> None:
+    snapshot, _, parcel = await ready()
+    hang = next(job for job in jobs(snapshot) if job.id == "pluralize-3")
+    variables = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
+    with serving(worker_cache, workers=2, **variables) as served:
+        async with connected(served.engine) as reached, reached.pool(parcel) as there:
+            assert (await there.run(Job("warm-up", tests=(SUITE + "test_average",)))).passed
+            waiting = asyncio.create_task(there.run(replace(hang, limits=Limits(seconds=60.0))))
+            client = reached._client
+            victims: list[str] = []
+            for _ in range(2):
+                victim = await _holder(client, lambda found: not set(found) <= set(victims))
+                pids = await client.run(os.getpid, workers=[victim])
+                victims.append(victim)
+                os.kill(pids[victim], signal.SIGKILL)
+            report = await asyncio.wait_for(waiting, 30)
+            # The neighbours and the cluster go on.
+            assert (await there.run(Job("after", tests=(SUITE + "test_average",)))).passed
+    assert report.verdict is Verdict.ERROR
+    assert report.detail == "2 workers of the cluster died while they tested it; see their logs."
+
+
+async def test_a_cluster_whose_workers_cannot_isolate_is_refused_in_one_sentence(folders: Path, tmp_path: Path) -> None:
+    _, _, parcel = await ready()
+    variables = {"PATH": str(tmp_path), "DOCKER_HOST": f"unix://{tmp_path}/nothing.sock"}
+    with serving(tmp_path / "cache", workers=1, **variables) as served:
+        async with connected(served.engine) as reached, reached.pool(parcel) as there:
+            with pytest.raises(
+                ClusterError, match=r"^The only worker of the cluster .* cannot test: No sandbox isolates"
+            ):
+                await there.run(Job("one", tests=(SUITE + "test_average",)))
