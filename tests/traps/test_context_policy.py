@@ -1,13 +1,16 @@
-"""The prompt and its context policies."""
+"""Trap: context. Policies and prompts are versioned and never change; what does not fit is reported, never cut."""
 
 from __future__ import annotations
+
+import hashlib
+import re
 
 import pytest
 
 from workbench.errors import UsageError
 from workbench.models.types import ContextOverflow
 from workbench.regeneration.context import POLICIES, build_context, estimate_tokens
-from workbench.regeneration.prompts import PROMPT_VERSION, build_prompt, documented_source
+from workbench.regeneration.prompts import PROMPT_VERSION, PROMPTS, build_prompt, documented_source
 from workbench.repository.functions import find_functions
 
 SOURCE = b'''"""Module."""
@@ -160,3 +163,39 @@ def test_bom_and_crlf_do_not_reach_the_model():
 def test_tokens_are_estimated_with_caution():
     assert estimate_tokens("") == 0
     assert estimate_tokens("x" * 300) == 100
+
+
+#: What each published version makes of ``SOURCE``: another digest needs another name, never a new digest here.
+PUBLISHED = {
+    ("prefix-1", "paper-1"): "bde25f109a9fc37a",
+    ("prefix-1", "short-1"): "81a655e0690e06ca",
+    ("signatures-1", "paper-1"): "7838e1648e707be5",
+    ("signatures-1", "short-1"): "c0c4f03da719a7ae",
+    ("tail-1", "paper-1"): "bde25f109a9fc37a",
+    ("tail-1", "short-1"): "81a655e0690e06ca",
+    ("function-1", "paper-1"): "3ad3cc3336eaf973",
+    ("function-1", "short-1"): "6963d2379e796aef",
+}
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("version", PROMPTS)
+def test_a_published_version_never_changes(policy, version):
+    prompt = build_prompt(SOURCE, TARGET, TARGET.docstring, policy=policy, version=version)
+    digest = hashlib.sha256(prompt.messages[0].content.encode()).hexdigest()[:16]
+    assert digest == PUBLISHED[policy, version]
+    assert (prompt.context_policy, prompt.prompt_version) == (policy, version)
+
+
+@pytest.mark.parametrize("name", [*POLICIES, *PROMPTS])
+def test_every_version_has_a_number(name):
+    assert re.fullmatch(r"[a-z]+-\d+", name)
+
+
+@pytest.mark.parametrize("policy", [name for name in POLICIES if name != "tail-1"])
+def test_only_tail_1_cuts(policy):
+    roomy = build_prompt(SOURCE, TARGET, TARGET.docstring, policy=policy)
+    tight = build_prompt(SOURCE, TARGET, TARGET.docstring, policy=policy, window_tokens=120, reserve_tokens=50)
+    assert tight.messages == roomy.messages
+    assert tight.overflow == roomy.tokens_estimate + 50 - 120
+    assert tight.omitted_lines == 0

@@ -1,4 +1,4 @@
-"""Every way in which an answer hides the body, each a test."""
+"""Trap: extraction from real-looking answers. Every way in which an answer hides the body, each a test."""
 
 from __future__ import annotations
 
@@ -99,6 +99,38 @@ SHAPES = {
     "overloads before it": fence("@overload\ndef area(self, width): ...\n@overload\ndef area(self, width, height): ...\ndef area(self, width, height=2):\n" + IN8),
     "the function got another name": fence("def solution(self, width, height=2):\n" + IN8),
 }  # fmt: skip
+
+
+STRING = 'text = """\n```python\nleft\n    four\n```\n"""\nreturn text'
+
+#: The trap's name → answers in which it stands, and the body that is meant.
+TRAPS: dict[str, tuple[list[str], str]] = {
+    "header_repeated": ([SHAPES[name] for name in SHAPES if name.startswith("header")], BODY),
+    "docstring_repeated": ([SHAPES[name] for name in SHAPES if "docstring" in name], BODY),
+    "several_fences": (
+        [SHAPES[n] for n in ("usage after it", "shell before it", "output after it", "the question first, then the answer")],
+        BODY,
+    ),
+    "unclosed_fence": ([SHAPES[name] for name in SHAPES if "unclosed" in name], BODY),
+    "fence_inside_a_string": ([fence(STRING), STRING, "```python\n" + STRING], STRING),
+    "zero_indentation": ([SHAPES["zero indentation"], SHAPES["no fence at the margin"]], BODY),
+    "multi_line_string_never_dedented": ([fence(STRING), fence(STRING.replace("text =", "        text =", 1).replace("return", "        return"))], STRING),
+    "empty_body_with_docstring_is_the_stub": ([fence(DOC), fence(HEADER + DOC)], ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_extraction(trap):
+    answers, body = TRAPS[trap]
+    assert len(answers) > 1
+    for answer in answers:
+        found = extract_body(answer, AREA, SOURCE)
+        assert found.valid, (answer, found)
+        result, expected = splice(SOURCE, AREA, found.body), splice(SOURCE, AREA, body)
+        assert ast.dump(ast.parse(result)) == ast.dump(ast.parse(expected)), answer
+    if trap.endswith("stub"):
+        assert found.body == ""
+        assert any("stub" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("answer", SHAPES.values(), ids=SHAPES)

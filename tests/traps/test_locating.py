@@ -1,4 +1,4 @@
-"""Finding functions: identities, spans, and every odd way of writing a definition."""
+"""Trap: locating. Functions are found by (path, qualified name, occurrence), not by line, however they are written."""
 
 from __future__ import annotations
 
@@ -11,12 +11,76 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.repository.functions import find_functions, outline
+from workbench.repository.splicing import splice
 
 SITE = Path(pytest.__file__).parent.parent
 
 
 def ids(source: bytes) -> list[str]:
     return [function.id for function in find_functions(source, "m.py")]
+
+
+def bodies(source: bytes) -> dict[str, bytes]:
+    """The body of every function by its identity, without the layout around it."""
+    return {function.id: source[slice(*function.body)].strip() for function in find_functions(source, "m.py")}
+
+
+#: The trap's name → (source, identity, its body).
+TRAPS: dict[str, tuple[bytes, str, bytes]] = {
+    "path": (b"def f(): return 1\n", "m.py::f", b"return 1"),
+    "qualified_name": (b"class A:\n    class B:\n        def f(self): return 1\n", "m.py::A.B.f", b"return 1"),
+    "occurrence": (b"def f(): return 1\ndef f(): return 2\n", "m.py::f#2", b"return 2"),
+    "overload": (
+        b"@overload\ndef f(x: int) -> int: ...\n@overload\ndef f(x: str) -> str: ...\ndef f(x):\n    return x\n",
+        "m.py::f#3",
+        b"return x",
+    ),
+    "property_setter": (
+        b"class A:\n    @property\n    def v(self): return 1\n    @v.setter\n    def v(self, x): self.x = x\n",
+        "m.py::A.v#2",
+        b"self.x = x",
+    ),
+    "conditional_definition": (
+        b"try:\n    import fast\nexcept ImportError:\n    def f(): return 1\nelse:\n    def f(): return 2\n",
+        "m.py::f#2",
+        b"return 2",
+    ),
+    "nested_definition": (
+        b"def f():\n    def g():\n        return 1\n    return g\n",
+        "m.py::f.<locals>.g",
+        b"return 1",
+    ),
+    "decorators": (b"@a\n@b(1,\n   2)\ndef f():\n    return 1\n", "m.py::f", b"return 1"),
+    "async_def": (b"async def f():\n    await g()\n", "m.py::f", b"await g()"),
+    "one_line_body": (b"def f(): x = 1; return x\n", "m.py::f", b"x = 1; return x"),
+    "line_continuation": (b"def f(a, \\\n      b): \\\n    return a\n", "m.py::f", b"\\\n    return a"),
+    "trailing_comment": (
+        b"def f():  # why\n    return 1  # because\n    # the end\n\n\nx = 1\n",
+        "m.py::f",
+        b"return 1  # because\n    # the end",
+    ),
+    "crlf": (b"def f():\r\n    x = 1\r\n    return x\r\n\r\ny = 1\r\n", "m.py::f", b"x = 1\r\n    return x"),
+    "bom": (b"\xef\xbb\xbfdef f():\n    return 1\n", "m.py::f", b"return 1"),
+    "tabs": (b"class A:\n\tdef f(self):\n\t\treturn 1\n", "m.py::A.f", b"return 1"),
+}
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_locating(trap: str) -> None:
+    source, identity, body = TRAPS[trap]
+    assert bodies(source)[identity] == body
+    # Not by line: what is put above it changes no identity and no body (and a byte order mark stays first).
+    mark = b"\xef\xbb\xbf" if source.startswith(b"\xef\xbb\xbf") else b""
+    moved = mark + b"import os\n\n\nLIMIT = 3\n\n" + source.removeprefix(mark)
+    assert bodies(moved) == bodies(source)
+    # The stub goes into this body and into no other one.
+    function = next(one for one in find_functions(moved, "m.py") if one.id == identity)
+    stubbed = bodies(splice(moved, function, "raise KeyError"))
+    around = [name for name in stubbed if identity.startswith(name + ".<locals>.")]
+    assert stubbed[identity] == b"raise KeyError"
+    assert {k: v for k, v in stubbed.items() if k not in (identity, *around)} == {
+        k: v for k, v in bodies(source).items() if k not in (identity, *around)
+    }
 
 
 def test_overloads_setters_and_conditional_definitions_are_told_apart_by_occurrence():
