@@ -48,7 +48,7 @@ def samples(tmp_path: Path) -> str:
 def started(repository: Path, samples: str, session: Path, engine: str) -> subprocess.Popen[str]:
     command = ["regenerate", str(repository), "--evaluator", samples, "--session", str(session), "--engine", engine]
     return subprocess.Popen(
-        [sys.executable, "-m", "workbench", *command, "--json"],
+        [sys.executable, "-m", "workbench", *command],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
@@ -56,14 +56,15 @@ def started(repository: Path, samples: str, session: Path, engine: str) -> subpr
 def essence(session: Path) -> dict[Any, Any]:
     """What a session says, without times and ids."""
     with SessionReader(session) as reader:
-        tasks = {row.id: row.qualified_name for row in reader.tasks()}
+        (run,) = reader.runs()
+        tasks = {row.id: row.qualified_name for row in reader.tasks(run.id)}
         return {
             (tasks[row.task_id], "samples" if ":" in row.evaluator else row.evaluator, row.sample): (
                 row.state,
                 row.verdict,
                 [(test.test_id, test.outcome) for test in reader.failing_tests(row.id)],
             )
-            for row in reader.candidates()
+            for row in reader.candidates(run.id)
         }
 
 
@@ -71,7 +72,8 @@ def verdicts(session: Path) -> dict[str, tuple[str | None, float | None]]:
     if not session.exists():
         return {}
     with SessionReader(session) as reader:
-        return {row.id: (row.verdict, row.at) for row in reader.candidates() if row.state == "done" and not row.control}
+        rows = [row for run in reader.runs() for row in reader.candidates(run.id)]
+        return {row.id: (row.verdict, row.at) for row in rows if row.state == "done" and not row.control}
 
 
 def expected() -> dict[Any, Any]:
