@@ -151,7 +151,7 @@ async def test_dropped_functions_and_back(finished: Path) -> None:
         assert "1 dropped · D" in screen_text(screen.app)
         await press(pilot, screen, "D")
         text = screen_text(screen.app)
-        assert "Dropped 1 function: trace 1" in text
+        assert "Dropped 1 function ─" in text
         assert "wordcount.py::main" in text
         assert "No stable test executes it." in text
         assert "stub filter, both ways" in text

@@ -1,16 +1,17 @@
-"""The stages of task building and every function that was dropped, with the stage and the reason."""
+"""The lists of the building view: stages with bars, the counts at every stage, and everything that fell out."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
 
-from workbench.app.regeneration.wording import NOTHING, plural
+from workbench.app.regeneration import funnel
+from workbench.app.regeneration.funnel import Count, Quarantined
+from workbench.app.regeneration.wording import NOTHING
 from workbench.app.trajectory.virtual import Part
 from workbench.app.widgets.row_list import RowList, fit
-from workbench.session.rows import DroppedRow, StageRow
+from workbench.session.rows import DroppedRow, StageRow, TaskRow
 from workbench.text import one_line
 
 _GLYPHS = {
@@ -21,114 +22,207 @@ _GLYPHS = {
     "interrupted": ("‖", "paused"),
 }
 _TITLES = {
-    "fetch": "fetch the repository",
-    "environment": "make its environment",
-    "suite": "run its test suite",
-    "trace": "trace tests to functions",
-    "filter": "stub filter, both ways",
-    "documentation": "documentation",
-    "controls": "controls",
-    "candidates": "candidates",
+    "fetch": ("fetch", "fetch the repository"),
+    "environment": ("environment", "make its environment"),
+    "suite": ("test suite", "run its test suite"),
+    "trace": ("trace", "trace its functions"),
+    "filter": ("stub filter", "stub filter, both ways"),
+    "documentation": ("docs", "write documentation"),
+    "controls": ("controls", "controls"),
+    "candidates": ("candidates", "candidates"),
 }
+_LONG = 58  # cells from which stages have their long titles
+TESTS = "tests:"
+"""Begins the key of a count of quarantined tests."""
 
 
-class BuildingList(RowList):
-    """Stages on top, below them what was dropped, by stage."""
+class StageList(RowList):
+    """A row per stage with how much of it is done."""
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES: ClassVar[set[str]] = RowList.COMPONENT_CLASSES | {"row--heading"}
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.stages: tuple[StageRow, ...] = ()
-        self.dropped: list[DroppedRow] = []
-        self._rows: list[StageRow | DroppedRow | str] = []
-        self._widths = (0, 0)
 
-    def show(self, stages: Sequence[StageRow], dropped: Sequence[DroppedRow], empty: str, *, live: bool) -> None:
-        """Show these; ``empty`` is said where nothing was dropped. In a run that is not ``live`` no stage runs."""
-        stages = [row if live or row.state != "running" else replace(row, state="interrupted") for row in stages]
-        self.stages, self.dropped = tuple(stages), list(dropped)
-        rows: list[StageRow | DroppedRow | str] = [*stages]
-        if dropped:
-            counts = Counter(entry.stage for entry in dropped)
-            by_stage = " · ".join(f"{one_line(stage, 20)} {count:,}" for stage, count in counts.most_common())
-            rows += ["", f"Dropped {plural(len(dropped), 'function')}: {by_stage}"]
-            order = {stage: place for place, stage in enumerate(counts)}
-            by_place: list[DroppedRow] = sorted(dropped, key=lambda entry: order[entry.stage])
-            rows += by_place
-        elif empty:
-            rows += ["", empty]
-        self._rows = rows
-        self._widths = (
-            min(14, max((len(entry.stage) for entry in dropped), default=5)),
-            min(60, max((len(_function(entry)) for entry in dropped), default=8)),
+    def show(self, stages: Sequence[StageRow], *, live: bool) -> None:
+        """Show these; in a run that is not ``live`` no stage runs."""
+        self.stages = tuple(
+            row if live or row.state != "running" else replace(row, state="interrupted") for row in stages
         )
         self.rows_changed()
 
     def row_count(self) -> int:
-        """Return the number of rows."""
-        return len(self._rows)
-
-    def selectable(self, index: int) -> bool:
-        """Let the cursor stand on stages and functions."""
-        return not isinstance(self._rows[index], str)
+        """Return the number of stages."""
+        return len(self.stages)
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return a stage, a heading or a dropped function."""
-        row = self._rows[index]
-        if isinstance(row, str):
-            return [(fit(f" {row}", width), "group")]
-        if isinstance(row, StageRow):
-            return _stage(row, width)
-        first, second = self._widths
-        second = max(14, min(second, width // 2 - first))
+        """Return a stage: state, title, count, bar, note."""
+        row = self.stages[index]
+        glyph, style = _GLYPHS.get(row.state, ("?", "unscored"))
+        titles = _TITLES.get(row.name, (row.name, row.name))
+        long = width >= _LONG
+        title = fit(one_line(titles[long], 30), 22 if long else 11)
+        known = f"{row.done:,}" if row.done else NOTHING
+        count = f"{row.done:,} of {row.total:,}" if row.total else known
+        room = 14 if long else 13
+        bar = 8 if long else max(4, min(10, width - 32))
+        full = bar if row.state == "done" else min(bar, bar * row.done // row.total) if row.total else 0
+        parts: list[Part] = [
+            (f" {glyph} ", style),
+            (title, "strong" if row.state == "running" else ""),
+            (" ", ""),
+            (fit(count, room, right=True), "waiting" if row.state == "waiting" else ""),
+            ("  ", ""),
+            ("█" * full, "bar"),
+            ("░" * (bar - full), "bar-rest"),
+        ]
+        rest = width - sum(len(text) for text, _ in parts) - 2
+        if rest >= 8:
+            note = one_line((row.note or "").partition("\n")[0], 400)
+            parts += [("  ", ""), (fit(note, rest), "failed" if row.state == "failed" else "dim")]
+        return parts
+
+
+class CountList(RowList):
+    """A row per count; the one under the cursor says which of what fell out is listed."""
+
+    ALLOW_SELECT = False
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.counts: list[Count] = []
+
+    @property
+    def key(self) -> str:
+        """The stage under the cursor."""
+        return self.counts[self.cursor].key if 0 <= self.cursor < len(self.counts) else funnel.FOUND
+
+    def show(self, counts: Sequence[Count], stages: Sequence[StageRow], tests: Sequence[Quarantined]) -> None:
+        """Show the counts of functions, below them those of tests."""
+        key = self.key
+        self.counts = [*counts, *_of_tests(stages, tests)]
+        self.rows_changed(cursor=next((at for at, count in enumerate(self.counts) if count.key == key), 0))
+
+    def row_count(self) -> int:
+        """Return the number of counts."""
+        return len(self.counts)
+
+    def selectable(self, index: int) -> bool:
+        """Pass over the line between functions and tests."""
+        return bool(self.counts[index].title)
+
+    def heading(self, width: int) -> str:
+        """Return the heading of the columns."""
+        return " " + fit("", width - 17) + fit("left", 7, right=True) + fit("dropped", 9, right=True)
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        """Return a count."""
+        count = self.counts[index]
+        if not count.title:
+            return [("", "")]
+        left = NOTHING if count.left is None else f"{count.left:,}"
+        dropped = "" if count.dropped is None else f"{count.dropped:,}" if count.dropped else NOTHING
         return [
             (" ", ""),
-            (fit(one_line(row.stage, 60), first), "dim"),
-            ("  ", ""),
-            (fit(_function(row), second), "strong"),
-            ("  ", ""),
-            (fit(one_line(row.reason, 600), width - first - second - 5), ""),
+            (fit(count.title, width - 17), "strong" if index == 0 else ""),
+            (fit(left, 7, right=True), "" if count.left else "dim"),
+            (fit(dropped, 9, right=True), "warn" if count.dropped else "dim"),
         ]
 
 
-def _stage(row: StageRow, width: int) -> list[Part]:
-    glyph, style = _GLYPHS.get(row.state, ("?", "unscored"))
-    title = _TITLES.get(row.name, one_line(row.name, 30))
-    known = f"{row.done:,}" if row.done else NOTHING
-    count = f"{row.done:,} of {row.total:,}" if row.total else known
-    long = width >= 70
-    named = 26 if long else 16
-    parts = [(f" {glyph} ", style), (fit(title, named), "strong" if row.state == "running" else "")]
-    parts.append((fit(count, 16 if long else 14, right=True), "" if row.state != "waiting" else "dim"))
-    if long:
-        parts += [("  ", ""), (_bar(row), "bar"), (_rest(row), "bar-rest")]
-    used = sum(len(text) for text, _ in parts)
-    return [
-        *parts,
-        ("  ", ""),
-        (fit(one_line(row.note or "", 400), width - used - 2), "failed" if row.state == "failed" else "dim"),
+class FallenList(RowList):
+    """Dropped functions, tasks that a control took out, and quarantined tests; the stage and the reason of each."""
+
+    ALLOW_SELECT = False
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.entries: list[tuple[str, str, str]] = []  # stage, name, reason
+        self.empty = ""
+
+    @property
+    def current(self) -> tuple[str, str, str] | None:
+        """Stage, name and reason under the cursor."""
+        return self.entries[self.cursor] if 0 <= self.cursor < len(self.entries) else None
+
+    def show(self, entries: list[tuple[str, str, str]], empty: str) -> None:
+        """Show these; ``empty`` is said where there are none."""
+        same = entries == self.entries and empty == self.empty
+        self.entries, self.empty = entries, empty
+        if not same or self.cursor < 0:
+            self.rows_changed()
+
+    def row_count(self) -> int:
+        """Return the number of rows."""
+        return len(self.entries) or 1
+
+    def selectable(self, index: int) -> bool:
+        """Let the cursor stand on what fell out, not on the sentence that nothing did."""
+        return bool(self.entries)
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        """Return what fell out: why in few words, which, and the reason."""
+        if not self.entries:
+            return [(fit(f" {self.empty}", width), "dim")]
+        stage, name, reason = self.entries[index]
+        first = 22 if width >= 90 else 13
+        stage = funnel.REASONS.get(stage, stage) if width >= 90 else stage
+        second = min(60, max(20, (width - first - 5) * 2 // 5))
+        return [
+            (" ", ""),
+            (fit(stage, first), "warn"),
+            ("  ", ""),
+            (_from_the_right(name, second), "strong"),
+            ("  ", ""),
+            (fit(reason, width - first - second - 5), ""),
+        ]
+
+
+def fallen(
+    key: str,
+    dropped: Sequence[DroppedRow],
+    taken_out: Sequence[TaskRow],
+    tests: Sequence[Quarantined],
+    needle: str,
+) -> list[tuple[str, str, str]]:
+    """Return what stands in the list for a count: (stage, name, reason); all of it for counts at which nothing falls out."""
+    entries: list[tuple[str, str, str]] = []
+    if key.startswith(TESTS):
+        kind = key.removeprefix(TESTS)
+        entries = [(f"{test.kind} test", test.test, test.why) for test in tests if kind in {"", test.kind}]
+    else:
+        stages = {row.stage for row in dropped}
+        wanted = {key} if key in stages or key == funnel.EXCLUDED or key in funnel.REASONS else None
+        entries = [
+            (one_line(row.stage, 22), _function(row), one_line(row.reason, 600))
+            for row in dropped
+            if wanted is None or row.stage in wanted
+        ]
+        if wanted is None or funnel.EXCLUDED in wanted:
+            entries += [(funnel.EXCLUDED, _function(row), one_line(row.reason or "", 600)) for row in taken_out]
+    low = needle.lower()
+    return [entry for entry in entries if low in " ".join(entry).lower()] if low else entries
+
+
+def _of_tests(stages: Sequence[StageRow], tests: Sequence[Quarantined]) -> list[Count]:
+    suite = next((stage for stage in stages if stage.name == "suite" and stage.total), None)
+    if suite is None and not tests:
+        return []
+    found = suite.total if suite is not None else None
+    rows = [Count("", "", None), Count(TESTS, "tests of the suite", found)]
+    if suite is not None and found is not None:
+        rows.append(Count(f"{TESTS}stable", "stable, used", suite.done, found - suite.done))
+    rows += [
+        Count(f"{TESTS}{kind}", f"  {kind}", None, number) for kind, number in Counter(t.kind for t in tests).items()
     ]
+    return rows
 
 
-_BAR = 12
-
-
-def _bar(row: StageRow) -> str:
-    return "█" * _filled(row)
-
-
-def _rest(row: StageRow) -> str:
-    return "░" * (_BAR - _filled(row))
-
-
-def _filled(row: StageRow) -> int:
-    if row.state == "done":
-        return _BAR
-    return min(_BAR, _BAR * row.done // row.total) if row.total else 0
-
-
-def _function(row: DroppedRow) -> str:
+def _function(row: DroppedRow | TaskRow) -> str:
     again = f"#{row.occurrence}" if row.occurrence > 1 else ""
     return one_line(f"{row.path}::{row.qualified_name}{again}", 300)
+
+
+def _from_the_right(name: str, width: int) -> str:
+    return fit(name if len(name) <= width else "…" + name[len(name) - width + 1 :], width)

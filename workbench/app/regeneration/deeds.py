@@ -130,6 +130,8 @@ class Deeds:
         view = self._screen.view
         if view is None:
             return False
+        if action in {"rerun_task", "rerun_failed", "add_samples"} and self._screen.has_class("-building"):
+            return False
         if action == "resume":
             return view.state in {"interrupted", "failed", "cancelled"}
         if action == "cancel":
@@ -137,7 +139,7 @@ class Deeds:
         if action in {"copy", "open_outside"}:
             return bool(self._current_text()[1])
         if action == "rerun_task":
-            return self._screen.table.selected is not None and not view.building
+            return self._screen.table.selected is not None
         if action == "rerun_failed":
             return any(count for verdict, count in view.verdicts.items() if verdict != "passed")
         if action == "add_samples":

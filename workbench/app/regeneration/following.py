@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 from workbench.app.regeneration import loading
 from workbench.app.regeneration.figures import LIVE_RESAMPLES, Figures, compute
 from workbench.app.regeneration.lines import TaskLine, load_lines
-from workbench.app.regeneration.loading import RunView
+from workbench.app.regeneration.loading import Fallen, RunView
 from workbench.app.trajectory.latest import Latest
 
 if TYPE_CHECKING:
     from workbench.app.screens.regeneration import RegenerationScreen
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import Change, DroppedRow
+    from workbench.session.rows import Change
 
 REFRESH_SECONDS = 0.05
 """Shortest time between two looks at a run that changes; looks that cost more are rarer."""
 FIGURES_SECONDS = 0.25
+NOTHING_FELL = Fallen((), ())
 FIRST_TASKS = 200
 """Tasks that are read before the table is first shown; the rest follows."""
 
@@ -31,7 +32,7 @@ class _Look:
     view: RunView
     lines: list[TaskLine] | None
     whole: bool
-    dropped: list[DroppedRow]
+    fallen: Fallen
     seconds: float
 
 
@@ -74,8 +75,8 @@ class Following:
             if view is None:
                 return None
             lines = load_lines(reader, view.run.id, view.evaluator, view.ks, limit=FIRST_TASKS)
-            dropped = reader.dropped(view.run.id) if view.building or not view.tasks else []
-            return _Look(view, lines, len(lines) >= view.tasks, dropped, 0.0)
+            fallen = loading.load_fallen(reader, view.run.id) if view.building or not view.tasks else NOTHING_FELL
+            return _Look(view, lines, len(lines) >= view.tasks, fallen, 0.0)
 
         def done(look: _Look | None) -> None:
             if reader is not screen.workbench.reader:
@@ -138,8 +139,8 @@ class Following:
             whole = everything or view.evaluator != before.evaluator
             ids = None if whole else sorted(changed)
             lines = load_lines(reader, run_id, view.evaluator, view.ks, ids=ids) if whole or ids else None
-            dropped = reader.dropped(run_id) if with_dropped else []
-            return _Look(view, lines, whole, dropped, time.perf_counter() - began)
+            fallen = loading.load_fallen(reader, run_id) if with_dropped else NOTHING_FELL
+            return _Look(view, lines, whole, fallen, time.perf_counter() - began)
 
         def done(look: _Look | None) -> None:
             shown = screen.view
@@ -156,7 +157,7 @@ class Following:
         self.refreshing.ask(work, done)
 
     def _show(self, look: _Look) -> None:
-        self._screen.apply(look.view, look.dropped)
+        self._screen.apply(look.view, look.fallen)
         if not self._whole:
             self.soon()
         elif not self._figures_due:

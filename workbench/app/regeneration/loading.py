@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.app.regeneration import selfcheck
+from workbench.app.regeneration.funnel import in_order
 from workbench.app.regeneration.lines import DISAGREES, KS
 from workbench.app.regeneration.selfcheck import CONTROLS, Control, Problem, Rechecks
 from workbench.app.regeneration.wording import duration, pace, plural
 from workbench.app.trajectory.loading import GLYPHS, money
-from workbench.session.rows import RunRow, StageRow
+from workbench.session.rows import DroppedRow, RunRow, StageRow, TaskRow, columns
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -108,6 +109,22 @@ class RunView:
         """Return m, the samples per task that the evaluator was asked for."""
         asks = [ask for ask in self.plan.get("asks") or () if ask.get("evaluator") == self.evaluator]
         return max((int(ask.get("samples") or 0) for ask in asks or (self.plan,)), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Fallen:
+    """Functions that became no task, and tasks that a control took out."""
+
+    dropped: tuple[DroppedRow, ...]
+    taken_out: tuple[TaskRow, ...]
+
+
+def load_fallen(reader: SessionReader, run_id: str) -> Fallen:
+    """Read what fell out, by stage."""
+    found = reader.query(
+        f"SELECT {columns(TaskRow)} FROM tasks WHERE run_id = ? AND state = 'excluded' ORDER BY position", (run_id,)
+    )
+    return Fallen(tuple(in_order(reader.dropped(run_id))), tuple(TaskRow(*row) for row in found))
 
 
 def choose_run(reader: SessionReader) -> str | None:

@@ -1,4 +1,4 @@
-"""The frames around the table of tasks and around the stages."""
+"""The frame around the table of tasks."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from workbench.app.regeneration import filters
-from workbench.app.regeneration.building import BuildingList
 from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.task_table import TaskTable
-from workbench.app.regeneration.wording import plural
 from workbench.app.trajectory.panes import Pane
-from workbench.session.rows import DroppedRow
 from workbench.text import one_line
 
 
@@ -47,25 +44,3 @@ class TasksPane(Pane):
         parts += [f"{view.dropped:,} dropped · D"] if view.dropped else []
         self.titled(title, " · ".join(parts))
         self._show_heading()
-
-
-class BuildingPane(Pane):
-    """How far task building is, and what was dropped on the way."""
-
-    short = "Stages"
-
-    def compose(self) -> ComposeResult:
-        """Compose the list."""
-        yield BuildingList(id="stages")
-
-    def show_run(self, view: RunView, dropped: list[DroppedRow]) -> None:
-        """Show the stages and the functions that were dropped so far."""
-        if view.state == "queued":
-            empty = "Waiting for the engine…"
-        elif view.live:
-            empty = "Nothing was dropped so far."
-        else:
-            empty = "Nothing was dropped." if view.tasks else "The run ended before any function was looked at."
-        self.query_one(BuildingList).show(view.stages, dropped, empty, live=view.live)
-        title = "Building tasks" if view.building else "Stages and dropped functions"
-        self.titled(title, plural(view.tasks, "task") + ("" if view.building or not view.tasks else " · D goes back"))

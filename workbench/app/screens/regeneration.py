@@ -14,14 +14,16 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.app.regeneration import filters, loading
+from workbench.app.regeneration.building import FallenList
+from workbench.app.regeneration.building_panes import Building
 from workbench.app.regeneration.deeds import Deeds
 from workbench.app.regeneration.figures import Figures
 from workbench.app.regeneration.figures_line import FiguresLine
 from workbench.app.regeneration.finding import Finder
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.lines import TaskLine
-from workbench.app.regeneration.loading import RunView
-from workbench.app.regeneration.panes import BuildingPane, TasksPane
+from workbench.app.regeneration.loading import Fallen, RunView
+from workbench.app.regeneration.panes import TasksPane
 from workbench.app.regeneration.sample_pane import FailingPane, SamplePane
 from workbench.app.regeneration.task_table import TaskTable
 from workbench.app.screens.base import ModeScreen
@@ -35,7 +37,7 @@ from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import Change, DroppedRow
+    from workbench.session.rows import Change
 
 NO_SESSION = "No session is open.\n\nPress n to test a repository's documentation by regeneration."
 NO_RUN = "No regeneration run in this session.\n\nPress n to test a repository's documentation by regeneration."
@@ -108,7 +110,7 @@ class RegenerationScreen(ModeScreen):
     def compose_body(self) -> Iterable[Widget]:
         """Yield the panes."""
         yield TasksPane(id="tasks", classes="pane")
-        yield BuildingPane(id="building", classes="pane -off")
+        yield Building(id="building", classes="pane-group -off")
         yield Container(
             SamplePane(id="sample", classes="pane"),
             FailingPane(id="failing", classes="pane"),
@@ -121,6 +123,7 @@ class RegenerationScreen(ModeScreen):
         """Begin at the table."""
         for pane in self.query(Pane):
             pane.titled(pane.short)
+            pane.set_class(pane in self.building.query(Pane), "-off")
         self.focus_pane(self.query_one("#tasks"))
         self._show_nothing("Opening the session…" if self.workbench.session_path else NO_SESSION)
         self.set_interval(1.0, self._tick)
@@ -129,6 +132,11 @@ class RegenerationScreen(ModeScreen):
     def table(self) -> TaskTable:
         """The table of tasks."""
         return self.query_one(TaskTable)
+
+    @property
+    def building(self) -> Building:
+        """How the tasks were built."""
+        return self.query_one(Building)
 
     @property
     def sample(self) -> SamplePane:
@@ -226,28 +234,26 @@ class RegenerationScreen(ModeScreen):
         if self.view is not None and self.view.live:
             self.following.soon()  # rate and time left change by themselves
 
-    def apply(self, view: RunView, dropped: list[DroppedRow]) -> None:
+    def apply(self, view: RunView, fallen: Fallen) -> None:
         """Show how the run stands; its lines are in the table already."""
         self.view = view
         self._show_header()
         self._show_trouble(loading.trouble(view))
         self.query_one(FiguresLine).view = view
         building = view.building or self.following.with_dropped or not view.tasks
+        switched = self.has_class("-building") is not building
         self.set_class(building, "-building")
-        switched = self.query_one("#building").has_class("-off") is building
-        for selector, off in (
-            ("#tasks", building),
-            ("#building", not building),
-            ("#sample", building),
-            ("#failing", building),
-        ):
-            self.query_one(selector).set_class(off, "-off")
+        for selector in ("#tasks", "#sample", "#failing"):
+            self.query_one(selector).set_class(building, "-off")
+        for pane in self.building.query(".pane"):
+            pane.set_class(not building, "-off")
+        self.building.set_class(not building, "-off")
         if building:
-            self.query_one(BuildingPane).show_run(view, dropped)
+            self.building.show_run(view, fallen)
         else:
             self.query_one(TasksPane).show_run(view)
         if switched:
-            self.focus_pane(self.query_one("#building" if building else "#tasks"))
+            self.focus_pane(self.query_one("#counts" if building else "#tasks"))
         self._show_sample()
         self.refresh_bindings()
 
@@ -294,13 +300,16 @@ class RegenerationScreen(ModeScreen):
             self.query_one(TasksPane).show_run(self.view)
 
     def on_prompt_line_answered(self, message: PromptLine.Answered) -> None:
-        """Search."""
-        self.table.focus()
-        self.finder.begin(message.text)
+        """Search, while tasks are built among what fell out."""
+        self.on_prompt_line_left()
+        if self.has_class("-building"):
+            self.building.find(message.text)
+        else:
+            self.finder.begin(message.text)
 
     def on_prompt_line_left(self) -> None:
-        """Go back to the table."""
-        self.table.focus()
+        """Go back to the list."""
+        self.focus_pane(self.query_one("#fallen" if self.has_class("-building") else "#tasks"))
 
     # -- keys
 
@@ -325,9 +334,9 @@ class RegenerationScreen(ModeScreen):
             return self.view is not None and bool(self.view.problems)
         if action == "evaluator":
             return self.view is not None and len(self.view.evaluators) > 1
-        if action in {"filter", "search", "docs", "sample", "tab"}:
+        if action in {"filter", "docs", "sample", "tab"}:
             return self.view is not None and not self.has_class("-building")
-        if action in {"dropped", "run"}:
+        if action in {"dropped", "run", "search"}:
             return self.view is not None
         return True
 
@@ -406,13 +415,17 @@ class RegenerationScreen(ModeScreen):
             self._problem = -1
         elif self.has_class("-zoomed"):
             self.remove_class("-zoomed")
+        elif self.has_class("-building") and self.building.forget():
+            return
         elif self.following.with_dropped:
             self.action_dropped()
         else:
             self.focus_pane(self.query_one("#tasks"))
 
     def _painted(self) -> Painted:
-        return self.focused if isinstance(self.focused, Painted) else self.table
+        if isinstance(self.focused, Painted):
+            return self.focused
+        return self.building.query_one(FallenList) if self.has_class("-building") else self.table
 
     def action_move(self, rows: int) -> None:
         """Go down or up in the current pane."""
