@@ -109,6 +109,10 @@ class Worker:
             "COLUMNS": "80",
             "PYTHONHASHSEED": "0",
             "PYTHONNOUSERSITE": "1",
+            # Numerical libraries start threads when imported, and what has threads is not preloaded.
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+            "MKL_NUM_THREADS": "1",
         }
         self._channel = channel = await self.backend.start(
             Launch(workspace.python, workspace.mounts, self.limits, variables)
