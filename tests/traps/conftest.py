@@ -1,7 +1,28 @@
-"""The tiny repository and the sandboxes of ``tests/sandbox``, for the traps that only a real sandbox can show."""
+"""The tiny repository and one bubblewrap worker, for the traps that only a real sandbox can show."""
 
 from __future__ import annotations
 
-from sandbox.conftest import box, bubblewrap, shared_box, tiny_workspace, workspace
+from collections.abc import AsyncIterator
+from pathlib import Path
 
-__all__ = ["box", "bubblewrap", "shared_box", "tiny_workspace", "workspace"]
+import pytest
+from sandbox.conftest import LIMITS, make_workspace, usable
+
+from workbench.sandbox import Backend, Pool, Workspace, pool
+from workbench.sandbox.bubblewrap import Bubblewrap
+
+
+@pytest.fixture(scope="module")
+def bubblewrap() -> Backend:
+    return usable(Bubblewrap())
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return make_workspace(tmp_path / "repository")
+
+
+@pytest.fixture
+async def box(bubblewrap: Backend, workspace: Workspace) -> AsyncIterator[Pool]:
+    async with pool(bubblewrap, workspace, workers=1, limits=LIMITS) as opened:
+        yield opened

@@ -286,7 +286,17 @@ def _remove_copy(folder: Path, name: str) -> None:
                 target = (site / line.rsplit(",", 2)[0].strip('"')).resolve()
                 if target.is_relative_to(folder.resolve()):
                     target.unlink(missing_ok=True)
+                    _remove_emptied(target.parent, site.resolve())
         shutil.rmtree(info, ignore_errors=True)
+
+
+def _remove_emptied(folder: Path, stop: Path) -> None:
+    """Remove a package's folders once nothing but bytecode is in them: an empty one could still be imported."""
+    while folder != stop and folder.is_relative_to(stop) and folder.is_dir():
+        if any(entry.name != "__pycache__" for entry in folder.iterdir()):
+            return
+        shutil.rmtree(folder, ignore_errors=True)
+        folder = folder.parent
 
 
 def _metadata(declared: Declarations, python: Path) -> tuple[tuple[str, str], ...]:

@@ -1,0 +1,108 @@
+"""Trap: verdicts can be forged. Passed means: every required test ran and passed, the exit status agrees, nonce and all.
+
+The candidates that try it run in ``tests/sandbox/test_hostile_candidates.py``, on every back end; the rule itself is here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import pytest
+from hostile.candidates import HOSTILE
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.sandbox import Verdict
+from workbench.sandbox.workbench_runner.judge import judge
+from workbench.sandbox.workbench_runner.watching import watch
+
+#: The trap's name → the hostile candidate that springs it.
+FORGERIES = {
+    "a printed PASSED": "printed_passed",
+    "sys.exit(0)": "exit",
+    "os._exit(0)": "os_exit",
+    "atexit": "atexit",
+    "a patched pytest": "patched_runner",
+    "patched reports": "patched_reports",
+    "skip": "skip",
+    "xfail": "xfail",
+    "a forged report": "guessed_report",
+    "edited tests": "edited_tests",
+}
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_every_forgery_is_among_the_hostile_candidates_and_may_not_pass(forgery: str) -> None:
+    right = HOSTILE[FORGERIES[forgery]].right
+    assert right
+    assert Verdict.PASSED not in right
+
+
+TESTS = ("t.py::one", "t.py::two")
+
+
+def said(name: str, outcome: str = "passed") -> dict[str, Any]:
+    return {"e": "test", "id": name, "outcome": outcome, "seconds": 0.1, "message": "", "traceback": ""}
+
+
+END = {"e": "end", "exit": 0, "wrong_copy": [], "patched": [], "collected": 2}
+RIGHT = [said(TESTS[0]), said(TESTS[1]), END]
+
+
+def test_passed_is_said_of_a_complete_report_only() -> None:
+    assert judge(RIGHT, TESTS, 0, "exit")["verdict"] == "passed"
+
+
+@pytest.mark.parametrize(
+    ("events", "status"),
+    [
+        (RIGHT[:-1], 0),
+        ([RIGHT[0], END], 0),
+        ([END], 0),
+        ([], 0),
+        (RIGHT, 256),
+        (RIGHT, 9),
+        (RIGHT, None),
+        ([*RIGHT[:-1], {**END, "exit": 1}], 0),
+        ([*RIGHT[:-1], {**END, "patched": ["_pytest.runner.runtestprotocol"]}], 0),
+        ([*RIGHT[:-1], {**END, "wrong_copy": [["sums", "/elsewhere/sums.py"]]}], 0),
+        *[([RIGHT[0], said(TESTS[1], outcome), END], 0) for outcome in ("failed", "error", "skipped", "xfailed", "xpassed")],
+    ],
+)  # fmt: skip
+def test_whatever_is_missing_it_has_not_passed(events: list[dict[str, Any]], status: int | None) -> None:
+    assert judge(events, TESTS, status, "exit")["verdict"] != "passed"
+
+
+@given(
+    st.lists(st.sampled_from([*RIGHT, said(TESTS[0], "failed"), said("t.py::other"), {"e": "start", "id": TESTS[0]}])),
+    st.sampled_from([0, 9, 256, None]),
+    st.sampled_from(["exit", "timeout", "flood"]),
+)
+def test_no_mixture_of_events_passes_without_all_of_them(
+    events: list[dict[str, Any]], status: int | None, ended: str
+) -> None:
+    if judge(events, TESTS, status, ended)["verdict"] == "passed":
+        assert (status, ended) == (0, "exit")
+        assert all(event in events for event in RIGHT)
+
+
+def test_events_without_the_nonce_are_not_read() -> None:
+    reader, writer = os.pipe()
+    for nonce in ("", "0" * 32, None, "right"):
+        for event in RIGHT if nonce != "right" else RIGHT[:1]:
+            os.write(writer, json.dumps({**event, "n": nonce}).encode() + b"\n")
+    os.write(writer, b"junk\n[1]\n" + json.dumps(END).encode() + b"\n")
+    os.close(writer)
+
+    class Ended:
+        descriptor = None
+
+        def poll(self) -> int:
+            return 0
+
+    limits = {"seconds": 5, "output_kb": 64, "memory_mb": 64}
+    outcome = watch(reader, "right", {"limits": limits, "trace": False}, Ended())
+    os.close(reader)
+    assert [event["id"] for event in outcome.events] == [TESTS[0]]
