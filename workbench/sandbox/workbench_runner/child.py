@@ -22,10 +22,19 @@ import pytest
 if TYPE_CHECKING:
     from .trace import Tracer
 
-if TYPE_CHECKING:
-    pass
+_MESSAGE, _TRACEBACK, _FULL_TRACEBACKS = 300, 6000, 8
 
-_MESSAGE, _TRACEBACK, _FULL_TRACEBACKS = 300, 6000, 25
+#: Modules of pytest that have no say in an outcome; "assertion" because pytest sets hooks there for every test.
+_HARMLESS = tuple(
+    "_pytest." + name
+    for name in (
+        "_argcomplete", "_io", "_py", "_version", "assertion", "cacheprovider", "debugging", "deprecated", "doctest",
+        "faulthandler", "freeze_support", "helpconfig", "hookspec", "junitxml", "legacypath", "mark.expression", "pastebin",
+        "pytester", "setuponly", "setupplan", "stepwise", "terminal", "timing", "warning_types",
+    )
+)  # fmt: skip
+
+_FRAMEWORK = (f"{os.sep}_pytest{os.sep}", f"{os.sep}pluggy{os.sep}")
 
 
 class Wire:
@@ -154,7 +163,7 @@ class Reporter:
         self.collected = 0
         self._phases: dict[str, list[Any]] = {}
         self._failures = 0
-        self._prints: dict[str, Any] | None = None
+        self._prints: Fingerprint | None = None
         self.patched: list[str] = []
 
     @pytest.hookimpl(trylast=True)
@@ -177,14 +186,28 @@ class Reporter:
 
     def remember_framework(self) -> None:
         """Take the fingerprint of the test framework, after every plugin has had its say."""
-        self._prints = _fingerprint()
+        self._prints = Fingerprint()
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         # Before pytest takes back its own patches, which it does when it is unconfigured.
         if self._prints is not None:
-            now = _fingerprint()
-            self.patched = sorted(key for key, value in self._prints.items() if now.get(key) != value)[:20]
+            self.patched = self._prints.changed()[:20]
+
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
+        """Take pytest's own frames out of a failure before pytest turns it into text, which is the dearest part of it."""
+        excinfo = call.excinfo
+        if not isinstance(excinfo, pytest.ExceptionInfo) or isinstance(excinfo.value, pytest.skip.Exception):
+            return
+        first = excinfo.tb
+        while first is not None and any(part in first.tb_frame.f_code.co_filename for part in _FRAMEWORK):
+            first = first.tb_next
+        if first is None:
+            return
+        if self._failures >= _FULL_TRACEBACKS:
+            while first.tb_next is not None:  # only its message will be kept
+                first = first.tb_next
+        call.excinfo = pytest.ExceptionInfo.from_exc_info((excinfo.type, excinfo.value, first))
 
     def pytest_runtest_logstart(self, nodeid: str, location: Any) -> None:
         self.wire.emit("start", id=nodeid)
@@ -258,24 +281,39 @@ def _without_framework(text: str) -> str:
     return "".join(kept)
 
 
-def _fingerprint() -> dict[str, Any]:
-    """Map the names of the test framework's functions to what they are now."""
-    prints: dict[str, Any] = {"builtins." + name: id(value) for name, value in vars(builtins).items() if name != "_"}
-    for name, module in list(sys.modules.items()):
-        if module is None or not name.startswith(("_pytest.", "pluggy.", "unittest.case", "unittest.suite")):
-            continue
-        if name.startswith("_pytest.assertion"):
-            continue  # pytest itself sets and clears hooks there for every test
+class Fingerprint:
+    """The functions of the test framework as they are now; each is held, so that identity is proof enough later."""
+
+    def __init__(self) -> None:
+        # name, namespace, key, value, function, code
+        self._parts: list[tuple[str, Any, str, Any, Any, Any]] = []
+        for key, value in vars(builtins).items():
+            if key != "_":
+                self._parts.append(("builtins." + key, vars(builtins), key, value, None, None))
+        for name, module in list(sys.modules.items()):
+            framework = name.startswith(("_pytest.", "pluggy.", "unittest.case", "unittest.suite"))
+            if module is not None and framework and not name.startswith(_HARMLESS):
+                self._module(name, module)
+
+    def _module(self, name: str, module: Any) -> None:
         for key, value in list(vars(module).items()):
             code = getattr(value, "__code__", None)
             if code is not None:
-                prints[name + "." + key] = (id(value), id(code))
+                self._parts.append((f"{name}.{key}", vars(module), key, value, value, code))
             elif isinstance(value, type) and value.__module__ == name:
                 for inner, attribute in list(vars(value).items()):
                     function = getattr(attribute, "__func__", attribute)
-                    if hasattr(function, "__code__"):
-                        prints[f"{name}.{key}.{inner}"] = (id(attribute), id(function.__code__))
-    return prints
+                    code = getattr(function, "__code__", None)
+                    if code is not None:
+                        self._parts.append((f"{name}.{key}.{inner}", vars(value), inner, attribute, function, code))
+
+    def changed(self) -> list[str]:
+        """Return the names of what is not what it was."""
+        return sorted(
+            name
+            for name, namespace, key, value, function, code in self._parts
+            if namespace.get(key) is not value or (code is not None and function.__code__ is not code)
+        )
 
 
 def main() -> NoReturn:

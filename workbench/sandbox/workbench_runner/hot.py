@@ -83,10 +83,20 @@ class Loop(child.Reporter):
             # The captured files are shared with every sibling: begin new ones.
             capture.stop_global_capturing()
             capture.start_global_capturing()
+        self._silence(session)
         session.items = [
             item for _, item in sorted((items[test] for test in command["tests"]), key=lambda pair: pair[0])
         ]
         session.testscollected = self.collected = len(session.items)
+
+    @staticmethod
+    def _silence(session: Any) -> None:
+        """Take the terminal's reporter off the hooks: nobody reads what it writes; tests may still ask for it."""
+        manager = session.config.pluginmanager
+        terminal = manager.getplugin("terminalreporter")
+        for caller in (manager.get_hookcallers(terminal) or ()) if terminal is not None else ():
+            with contextlib.suppress(AttributeError, ValueError):  # another version of pluggy: it stays
+                caller._remove_plugin(terminal)
 
 
 def serve(spec: dict[str, Any], descriptor: int, commands: int, answers: int) -> NoReturn:

@@ -137,6 +137,9 @@ class Index:
             raise NotTheSame("functions inside it were made at import")
         old = functions[0].__code__
         new = compile_unit(text, unit, filename, old.co_flags)
+        if not new.co_freevars:
+            # Code that uses no variable from outside never looks at what its function holds of them.
+            new = new.replace(co_freevars=old.co_freevars)
         if new.co_freevars != old.co_freevars:
             raise NotTheSame("its free variables changed")
         if (new.co_flags ^ old.co_flags) & _KIND:
