@@ -112,7 +112,7 @@ def test_a_scheduler_that_is_lost_ends_the_run_in_one_sentence_and_another_clust
     repository: Path, samples: str, tmp_path: Path, worker_cache: Path, cluster: Served, until: Until
 ) -> None:
     session = tmp_path / "run.session"
-    with serving(worker_cache, workers=1, DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="2s") as lost:
+    with serving(worker_cache, workers=1) as lost:
         run = started(repository, samples, session, lost.engine)
         until(lambda: len(verdicts(session)) >= 2, 100, "the first verdicts")
         lost.kill()
@@ -139,7 +139,7 @@ def test_where_nobody_listens_one_sentence_says_so(
     arguments = ["regenerate", str(repository), "--evaluator", "reference", "--engine", engine]
     assert main([*arguments, "--session", str(tmp_path / "run.session")]) == 1
     printed = capsys.readouterr()
-    sentence = f"workbench: No Dask scheduler answers at {engine}: start one there, or one on this machine with"
+    sentence = f"workbench: Nobody answers at {engine}: start a Dask scheduler there, or one on this machine with"
     assert printed.err.startswith(sentence)
     assert len(printed.err.splitlines()) == 1
 

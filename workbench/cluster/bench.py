@@ -32,7 +32,9 @@ async def test(parcel: Parcel, job: dict[str, Any]) -> dict[str, Any]:
 
     worker = get_worker()
     benches = _BENCHES.setdefault(worker, {})
-    bench = benches.setdefault(parcel.key, Bench(parcel, worker.state.nthreads))
+    bench = benches.get(parcel.key)
+    if bench is None:
+        bench = benches[parcel.key] = Bench(parcel, worker.state.nthreads, benches)
     try:
         report = await bench.run(Job.from_json(job))
     except WorkbenchError as error:
@@ -57,10 +59,12 @@ class Bench:
     Attributes:
         parcel: The repository.
         workers: Sandboxes side by side.
+        kept: Where it is found by the next candidate, and taken out of once it is closed.
     """
 
     parcel: Parcel
     workers: int
+    kept: dict[str, Bench]
     _pool: Pool | None = None
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     _users: int = 0
@@ -100,9 +104,12 @@ class Bench:
     async def close(self) -> None:
         """End the sandboxes if none of them is in use; the next candidate opens new ones."""
         async with self._opening:
-            if self._users or self._pool is None:
+            if self._users:
                 return
+            if self.kept.get(self.parcel.key) is self:
+                del self.kept[self.parcel.key]
             pool, self._pool = self._pool, None
+        if pool is not None:
             with contextlib.suppress(WorkbenchError, OSError):
                 await pool.close()
 

@@ -12,15 +12,13 @@ DISTRIBUTION = "docs-workbench"
 _SPOKEN = ("dask", "distributed")
 
 
-def problem(theirs: Mapping[str, Any] | None, ours: Mapping[str, Any]) -> str:
+def problem(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
     """Return why a worker may not be used, "" if it may.
 
     Args:
-        theirs: What :meth:`distributed.Client.get_versions` says of the worker, None where it did not answer.
+        theirs: What :meth:`distributed.Client.get_versions` says of the worker.
         ours: What it says of this process.
     """
-    if not theirs:
-        return "it does not answer"
     there, here = theirs["packages"], ours["packages"]
     if _minor(there["python"]) != _minor(here["python"]):
         return f"it has Python {_minor(there['python'])} where {_minor(here['python'])} is needed, as here"

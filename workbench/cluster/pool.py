@@ -77,6 +77,7 @@ async def connected(engine: str) -> AsyncIterator[Cluster]:
     for name in ("distributed", "tornado"):
         # What they say about a lost connection we say in one sentence.
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    client: Any = None
     try:
         await _knock(address)
         with warnings.catch_warnings():
@@ -86,15 +87,26 @@ async def connected(engine: str) -> AsyncIterator[Cluster]:
             )
             await asyncio.wait_for(_started(client), 2 * _CONNECT_SECONDS)
     except Exception as error:
-        why = " It needs Dask's TLS settings (distributed.comm.tls)." if address.startswith("tls") else ""
-        raise ClusterError(
-            f"No Dask scheduler answers at {engine}: start one there, or one on this machine with `workbench cluster`.{why}"
-        ) from error
+        if client is not None:
+            with contextlib.suppress(Exception):
+                await client._close(fast=True)
+        raise ClusterError(_unreachable(engine, listens=client is not None)) from error
     try:
         yield Cluster(engine, client)
     finally:
         with contextlib.suppress(Exception):
             await asyncio.wait_for(client.close(), 5)
+
+
+def _unreachable(engine: str, *, listens: bool) -> str:
+    if not listens:
+        return f"Nobody answers at {engine}: start a Dask scheduler there, or one on this machine with `workbench cluster`."
+    from distributed import __version__
+
+    return (
+        f"What listens at {engine} does not answer as a Dask scheduler: it may need TLS (dask+tls://, and Dask's own "
+        f"settings distributed.comm.tls), or another version than distributed {__version__}, which is installed here."
+    )
 
 
 async def _knock(address: str) -> None:
@@ -207,9 +219,7 @@ class ClusterPool:
             deaths = error.allowed_failures + 1
             return _error(job, f"{deaths} workers of the cluster died while they tested it; see their logs.")
         except Exception as error:
-            known = len(self._unfit)
-            await self._look(again=True)
-            if len(self._unfit) > known:
+            if await self._unfit_found():
                 return None
             return _error(job, f"A worker of the cluster failed: {type(error).__name__}: {str(error)[:300]}")
         finally:
@@ -230,14 +240,27 @@ class ClusterPool:
         finally:
             waiting.cancel()
 
+    async def _unfit_found(self) -> bool:
+        """Look for the worker that made a task fail before our own code ran; whether there was one."""
+        known = set(self._unfit)
+        await self._look(again=True)
+        if self._delivery.status == "error":
+            self._deliver()
+        return bool(set(self._unfit) - known)
+
     # -- the connection
 
     def _deliver(self) -> None:
         # A task, not scattered data: Dask computes it again when every worker that has it is gone.
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+            warnings.simplefilter("ignore")  # a large repository is sent once, on purpose
             self._delivery = self._client.submit(
-                bench.deliver, self._parcel, key=f"workbench_parcel-{uuid.uuid4().hex}", pure=False
+                bench.deliver,
+                self._parcel,
+                key=f"workbench_parcel-{uuid.uuid4().hex}",
+                pure=False,
+                workers=self._fit() if self._unfit else None,
+                allow_other_workers=bool(self._unfit),
             )
 
     async def _reconnected(self) -> None:
@@ -285,24 +308,28 @@ class ClusterPool:
         """Learn which workers there are, and look at those that are new; return how many threads may be used."""
         threads: dict[str, int] = dict(await self._client.nthreads())
         new = set(threads) - set(self._known)
-        self._known = threads
+        self._unfit = {address: why for address, why in self._unfit.items() if address in threads}
         if new or again:
-            await self._inspect(threads)
+            threads = await self._inspect(threads)
+        self._known = threads
         self.threads = sum(threads[address] for address in self._fit())
         await self._window.resize(FLIGHT * self.threads)
         return len(threads)
 
-    async def _inspect(self, threads: Collection[str]) -> None:
+    async def _inspect(self, threads: dict[str, int]) -> dict[str, int]:
+        """Note which workers are unfit; return those that answered: the others are looked at again."""
         versions = await self._client.get_versions(packages=[DISTRIBUTION])
         ours = versions["client"]
-        for address in threads:
-            theirs = versions["workers"].get(address)
+        answers = {address: versions["workers"].get(address) for address in threads}
+        answered = {address: theirs for address, theirs in answers.items() if theirs}
+        for address, theirs in answered.items():
             why = problem(theirs, ours)
             if why and address not in self._unfit:
                 self._unfit[address] = why
                 self._tell(f"Worker {address} is not used: {why}.")
-            elif theirs and (differs := differences(theirs, ours)):
+            elif address not in self._known and (differs := differences(theirs, ours)):
                 self._tell(f"Worker {address} has {differs}.")
+        return {address: threads[address] for address in answered}
 
     def _say(self) -> None:
         count = len(self._fit())
