@@ -1,4 +1,4 @@
-"""Docstrings that carry the code are flagged; honest ones are not."""
+"""Trap: docs that copy the code. Docstrings that carry the code are flagged, honest ones are not; pass@k comes with and without."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.regeneration.leakage import LEAKAGE_VERSION, measure_leakage, tokens
+from workbench.regeneration.leakage import LEAKAGE_VERSION, THRESHOLD, measure_leakage, tokens
 from workbench.repository.functions import find_functions
 from workbench.repository.splicing import body_text
 
@@ -90,3 +90,23 @@ def test_few_docstrings_of_real_projects_are_flagged_and_all_copies_are():
     assert total > 100
     assert flagged / total < 0.05
     assert time.process_time() - begin < 30
+
+
+@pytest.mark.parametrize(
+    ("docstring", "body"),
+    [
+        ("Return name.", "return name"),  # every token of the body, and yet no evidence
+        ("Notes.\nUses step_3 = call_3(x) + 3\nstep_4 = call_4(x) + 4 inside.", "\n".join(f"step_{n} = call_{n}(x) + {n}" for n in range(40))),
+        (f"Area.\n\n    {BODY}", BODY),
+        ("Return the area.", BODY),
+    ],
+)  # fmt: skip
+def test_the_one_number_that_is_kept_says_whether_it_is_flagged(docstring, body):
+    leak = measure_leakage(docstring, body)
+    assert (round(leak.level, 4) >= THRESHOLD) is leak.flagged
+
+
+@given(st.text(st.sampled_from("ab=+1 \n"), max_size=60), st.text(st.sampled_from("ab=+1 \n"), max_size=60))
+def test_the_kept_number_and_the_flag_always_agree(docstring, body):
+    leak = measure_leakage(docstring, body)
+    assert (round(leak.level, 4) >= THRESHOLD) is leak.flagged

@@ -195,7 +195,7 @@ class TaskTable:
                     "body_blob": blob(task.body),
                     "docstring_blob": None if item.docstring is None else blob(item.docstring),
                     "docs": self._documenter.name,
-                    "leak": round(measure_leakage(item.docstring, task.body).overlap, 4),
+                    "leak": round(measure_leakage(item.docstring, task.body).level, 4),
                 },
                 conflict="IGNORE",
             )

@@ -18,6 +18,7 @@ LEAKAGE_VERSION = "ngram-1"
 SIZE = 4
 THRESHOLD = 0.4
 RUN = 12
+_BELOW = THRESHOLD - 0.0001  # a session keeps four digits
 _MAX_TOKENS = 4000  # of each side: the run is found in quadratic time at worst
 
 _TOKEN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*|\d+(?:\.\d+)?|[-+*/%=<>!&|^~@]+")
@@ -32,6 +33,16 @@ class Leakage:
     longest: int
     flagged: bool
     version: str = LEAKAGE_VERSION
+
+    @property
+    def level(self) -> float:
+        """One number that says both: the overlap, but at least ``THRESHOLD`` where flagged and below it where not.
+
+        A session keeps this one, so that whoever compares it with the threshold sees the flag.
+        """
+        if self.flagged:
+            return max(self.overlap, THRESHOLD)
+        return min(self.overlap, _BELOW)
 
 
 def measure_leakage(docstring: str | None, body: str) -> Leakage:
