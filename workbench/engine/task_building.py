@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import hashlib
-import json
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 from workbench import paths
 from workbench.catalog import TestCase, resolve_case, snapshot_of
 from workbench.engine.stages import Teller
+from workbench.engine.task_cache import TaskCache
 from workbench.errors import WorkbenchError
 from workbench.regeneration.building import build_tasks
 from workbench.regeneration.environment import Environment, build_environment
-from workbench.regeneration.stubs import STUB_VERSION
+from workbench.regeneration.suite import Rules
 from workbench.regeneration.tasks import Dropped, Progress, TaskSet
 from workbench.repository import Snapshot
 from workbench.sandbox import Backend
-
-#: Counted up whenever tasks would be built differently from the same repository.
-TASKS_FORMAT = 2
 
 
 class NoTasks(WorkbenchError):
@@ -73,6 +66,8 @@ async def prepare(
     rebuild: bool = False,
     on_dropped: Callable[[Dropped], None] = lambda dropped: None,
     on_fetched: Callable[[Snapshot], None] = lambda snapshot: None,
+    workers: int = 0,
+    rules: Rules | None = None,
 ) -> Prepared:
     """Fetch a repository, make its environment and build its tasks.
 
@@ -84,6 +79,8 @@ async def prepare(
         rebuild: Build the tasks anew although the cache has them.
         on_dropped: Called for every function that becomes no task.
         on_fetched: Called with the repository's files as soon as they are there.
+        workers: Sandboxes at once; 0 for as many as there are cores.
+        rules: Where lines are drawn: slow tests, hanging tests.
 
     Raises:
         WorkbenchError: The repository cannot be fetched, installed or tested; the sentence says why.
@@ -101,18 +98,27 @@ async def prepare(
         on_progress=lambda line: teller.tell("environment", note=line),
     )
     teller.tell("environment", "done", note=f"{len(environment.installed)} packages, Python in {backend.name}")
-    place = _place(snapshot, environment, backend)
-    built = None if rebuild else await asyncio.to_thread(_read, place)
+    cache = TaskCache(snapshot, environment, backend.name, rules)
+    if rebuild:
+        await asyncio.to_thread(cache.forget)
+    built = await asyncio.to_thread(cache.tasks)
     cached = built is not None
     if built is None:
         building = _Building(teller, on_dropped)
         built = await build_tasks(
-            snapshot.root, environment, backend, workers=cores(), on_progress=building.on_progress
+            snapshot.root,
+            environment,
+            backend,
+            workers=workers or cores(),
+            on_progress=building.on_progress,
+            rules=rules,
+            record=cache,
         )
-        await asyncio.to_thread(_write, place, built)
+        await asyncio.to_thread(cache.finish, built)
     else:
         for dropped in built.dropped:
             on_dropped(dropped)
+    environment = replace(environment, workspace=built.workspace(environment.workspace))
     _tell_all(teller, built, cached)
     if not built.tasks:
         raise NoTasks(f"{case.name} gives no task: {_why_none(built)}", built)
@@ -142,9 +148,7 @@ class _Building:
 def _tell_all(teller: Teller, built: TaskSet, cached: bool) -> None:
     functions = len(built.tasks) + len(built.dropped)
     again = "from the cache · " if cached else ""
-    suite = f"{again}{built.stable} tests are stable"
-    for number, what in ((len(built.unstable), "unstable"), (len(built.failing) + len(built.taken_out), "not usable")):
-        suite += f", {number} {what}" if number else ""
+    suite = f"{again}{built.stable} tests are stable" + (f", {built.quarantined}" if built.quarantined else "")
     tests = built.stable + len(built.unstable) + len(built.failing) + len(built.taken_out)
     teller.tell("suite", "done", done=built.stable, total=tests, note=suite)
     teller.tell("trace", "done", done=functions, total=functions, note=f"{again}{functions} functions")
@@ -186,29 +190,3 @@ def _snapshot(case: TestCase, pinned: str, teller: Teller) -> Snapshot:
 def _revision(snapshot: Snapshot) -> str:
     revision = snapshot.revision.removeprefix("sha256:")[:12]
     return f"{snapshot.source} {revision}".strip()
-
-
-def _place(snapshot: Snapshot, environment: Environment, backend: Backend) -> Path:
-    workspace = environment.workspace
-    parts = [TASKS_FORMAT, STUB_VERSION, snapshot.digest, environment.digest, backend.name, workspace.pytest_args,
-             workspace.test_paths, workspace.import_roots, workspace.variables]  # fmt: skip
-    key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-    return paths.cache_dir() / "tasks" / f"{key[:40]}.json"
-
-
-def _read(place: Path) -> TaskSet | None:
-    try:
-        return TaskSet.from_json(json.loads(place.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _write(place: Path, built: TaskSet) -> None:
-    # A cache that cannot be written costs time, never the run.
-    with contextlib.suppress(OSError):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", dir=place.parent, prefix=".part-", delete=False, encoding="utf-8"
-        ) as file:
-            json.dump(built.to_json(), file, ensure_ascii=True)
-        os.replace(file.name, place)  # noqa: PTH105  atomic

@@ -15,16 +15,12 @@ from typing import Any
 
 from workbench.errors import WorkbenchError
 from workbench.regeneration.odd_tests import odd_test_files
-from workbench.regeneration.tasks import usable
+from workbench.regeneration.tasks import needs_network, not_used, usable
 from workbench.sandbox import Job, Limits, Pool, Reason, Report, Route, Verdict, Workspace
 
 #: Counted up whenever the record of a suite changes, so that older ones are made anew.
 SUITE_FORMAT = 2
 
-_NETWORK = re.compile(
-    r"gaierror|Name or service not known|Temporary failure in name resolution|Network is unreachable|No route to host"
-    r"|NameResolutionError|Max retries exceeded|(?:New|Max)?ConnectionError\b|ConnectError\b|urlopen error"
-)
 _MODULE = re.compile(r"No module named ['\"]?([\w.]+)")
 
 
@@ -80,14 +76,8 @@ class Suite:
     @property
     def sentence(self) -> str:
         """What became of the tests, in one line."""
-        parts = [f"{len(self.stable)} tests are stable"]
-        parts += [f"{len(self.unstable)} unstable"] if self.unstable else []
-        if self.failing:
-            online = sum(needs_network(why) for why in self.failing.values())
-            parts.append(f"{len(self.failing)} do not pass" + (f" ({online} need the network)" if online else ""))
-        parts += [f"{len(self.taken_out)} hang or end the process"] if self.taken_out else []
-        parts += [f"{len(self.not_collected)} test files cannot be imported"] if self.not_collected else []
-        return ", ".join(parts)
+        parts = not_used(self.unstable, self.failing, self.taken_out, self.not_collected)
+        return ", ".join((f"{len(self.stable)} tests are stable", *parts))
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-able mapping."""
@@ -292,8 +282,3 @@ def _why_none_found(report: Report, not_collected: Mapping[str, str]) -> str:
     if not _found_nothing(report):
         return "pytest refuses the repository's configuration, or its conftest.py cannot be imported."
     return "The repository has no tests that pytest finds."
-
-
-def needs_network(why: str) -> bool:
-    """Return whether a failing test's message says that it cannot reach others."""
-    return _NETWORK.search(why) is not None

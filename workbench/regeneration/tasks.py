@@ -6,13 +6,19 @@ makes them, ``dataset`` writes them down for others.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from workbench.regeneration.stubs import STUB_VERSION
 from workbench.sandbox import Limits, Workspace
+
+_NETWORK = re.compile(
+    r"gaierror|Name or service not known|Temporary failure in name resolution|Network is unreachable|No route to host"
+    r"|NameResolutionError|Max retries exceeded|(?:New|Max)?ConnectionError\b|ConnectError\b|urlopen error"
+)
 
 #: The stages at which a function can be dropped, in order.
 STAGES = ("parse", "body", "trace", "time", "original", "stub")
@@ -171,10 +177,12 @@ class TaskSet:
             if stage in names:
                 counts[names[stage]] = left
         counts |= {"n_tasks": len(self.tasks), "n_documented": sum(task.docstring is not None for task in self.tasks)}
+        skipped = sum(is_skipped(why) for why in self.failing.values())
         tests = {
             "n_stable": self.stable,
             "n_unstable": len(self.unstable),
-            "n_failing": len(self.failing),
+            "n_failing": len(self.failing) - skipped,
+            "n_skipped": skipped,
             "n_taken_out": len(self.taken_out),
         }
         return {**counts, "n_tests": sum(tests.values()), **tests}
@@ -182,13 +190,7 @@ class TaskSet:
     @property
     def quarantined(self) -> str:
         """What is left out of every verdict, in a few words; empty when every test is usable."""
-        parts = (
-            (len(self.unstable), "unstable"),
-            (len(self.failing), "failing"),
-            (len(self.taken_out), "hanging or fatal"),
-            (len(self.not_collected), "files not importable"),
-        )
-        return ", ".join(f"{number} {what}" for number, what in parts if number)
+        return ", ".join(not_used(self.unstable, self.failing, self.taken_out, self.not_collected))
 
     def workspace(self, workspace: Workspace) -> Workspace:
         """Return the workspace in which exactly the usable test files are collected."""
@@ -212,6 +214,32 @@ class TaskSet:
         values["unstable"] = {test: tuple(outcomes) for test, outcomes in data["unstable"].items()}
         values["test_paths"] = tuple(data.get("test_paths", ()))
         return cls(**{**values, "suite_seconds": tuple(data["suite_seconds"])})
+
+
+def is_skipped(why: str) -> bool:
+    """Return whether a test that never passed was skipped or expected to fail, rather than failing."""
+    return why.startswith(("skipped:", "xfailed:", "xpassed:"))
+
+
+def needs_network(why: str) -> bool:
+    """Return whether a failing test's message says that it cannot reach others."""
+    return _NETWORK.search(why) is not None
+
+
+def not_used(
+    unstable: Collection[str], failing: Mapping[str, str], taken_out: Collection[str], not_collected: Collection[str]
+) -> tuple[str, ...]:
+    """Return in a few words each what no verdict rests on."""
+    skipped = sum(map(is_skipped, failing.values()))
+    online = sum(map(needs_network, failing.values()))
+    parts = (
+        (len(unstable), "unstable", ""),
+        (len(failing) - skipped, "failing", f" ({online} for want of a network)" if online else ""),
+        (skipped, "skipped", ""),
+        (len(taken_out), "hanging or fatal", ""),
+        (len(not_collected), "test files that cannot be imported", ""),
+    )
+    return tuple(f"{number} {what}{more}" for number, what, more in parts if number)
 
 
 def usable(workspace: Workspace, not_collected: Iterable[str], test_paths: tuple[str, ...]) -> Workspace:

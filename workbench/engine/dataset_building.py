@@ -1,0 +1,174 @@
+"""Datasets of several repositories: each is built, or named in one sentence; what was built before is not built again."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from workbench import __version__
+from workbench.catalog import resolve_case
+from workbench.engine.stages import Teller
+from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, prepare
+from workbench.errors import WorkbenchError
+from workbench.regeneration.dataset import write_dataset
+from workbench.regeneration.dataset_rows import Origin, Row, make_rows, repository_name
+from workbench.regeneration.suite import Rules
+from workbench.regeneration.tasks import TaskSet
+from workbench.sandbox import Backend
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one source.
+
+    Attributes:
+        source: As the user wrote it.
+        repo: ``owner/name`` or a name; the source where not even that is known.
+        error: Why it gives no tasks, as one sentence; empty when it gives some.
+        built: What was found out, if its tests could be run.
+        prepared: Repository and environment, if it gives tasks.
+        rows: Its rows of the dataset.
+        seconds: Wall-clock time.
+    """
+
+    source: str
+    repo: str
+    error: str = ""
+    built: TaskSet | None = None
+    prepared: Prepared | None = None
+    rows: tuple[Row, ...] = field(default=(), repr=False)
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return its entry in the summary."""
+        values: dict[str, Any] = {
+            "source": self.source,
+            "repo": self.repo,
+            "state": "failed" if self.error else "built",
+            "error": self.error or None,
+            "seconds": round(self.seconds, 3),
+        }
+        if self.prepared is not None:
+            snapshot, environment = self.prepared.snapshot, self.prepared.environment
+            values |= {
+                "base_commit": snapshot.revision or snapshot.digest,
+                "snapshot": snapshot.digest,
+                "environment": environment.digest,
+                "installed": list(environment.installed),
+                "missing_modules": list(environment.missing),
+                "cached": self.prepared.cached,
+            }
+        if self.built is not None:
+            built = self.built
+            values |= {
+                "sandbox": built.backend,
+                "stub": built.stub,
+                "counts": built.counts,
+                "dropped": dropped_by_stage(built),
+                "suite_seconds": list(built.suite_seconds),
+                "tests": {
+                    "unstable": {test: list(outcomes) for test, outcomes in built.unstable.items()},
+                    "failing": dict(built.failing),
+                    "taken_out": dict(built.taken_out),
+                    "not_collected": dict(built.not_collected),
+                },
+            }
+        return values
+
+
+async def build_dataset(
+    sources: Sequence[str],
+    backend: Backend,
+    teller: Callable[[str], Teller],
+    folder: Path,
+    formats: Sequence[str],
+    *,
+    rebuild: bool = False,
+    workers: int = 0,
+    rules: Rules | None = None,
+    on_outcome: Callable[[Outcome], None] = lambda outcome: None,
+) -> list[Outcome]:
+    """Build the tasks of every source and write them down; a source that cannot be used does not end the others.
+
+    The files are written after every source, so that a run that is killed leaves what it had finished.
+
+    Args:
+        sources: Cases, repositories of the catalogue, or sources.
+        backend: The sandbox.
+        teller: Gives whoever is told how far a source is.
+        folder: Where the dataset goes.
+        formats: ``jsonl`` and ``parquet``.
+        rebuild: Build anew although the cache has the tasks.
+        workers: Sandboxes at once; 0 for as many as there are cores.
+        rules: Where lines are drawn: slow tests, hanging tests.
+        on_outcome: Called for every source when it is done.
+
+    Raises:
+        OSError: The folder cannot be written.
+    """
+    outcomes: list[Outcome] = []
+    for source in dict.fromkeys(sources):
+        outcome = await _build(source, backend, teller(source), rebuild=rebuild, workers=workers, rules=rules)
+        outcomes.append(outcome)
+        await asyncio.to_thread(_write, folder, outcomes, formats)
+        on_outcome(outcome)
+    return outcomes
+
+
+def summary_of(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return the summary of a dataset: totals and an entry for each repository."""
+    totals: Counter[str] = Counter()
+    for outcome in outcomes:
+        totals.update(outcome.built.counts if outcome.built is not None else {})
+    failed = sum(bool(outcome.error) for outcome in outcomes)
+    return {
+        "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "workbench": __version__,
+        "n_repositories": len(outcomes) - failed,
+        "n_failed": failed,
+        "totals": dict(totals),
+        "repositories": [outcome.to_json() for outcome in outcomes],
+    }
+
+
+async def _build(
+    source: str, backend: Backend, teller: Teller, *, rebuild: bool, workers: int, rules: Rules | None
+) -> Outcome:
+    began = time.monotonic()
+    repo = source
+    try:
+        repo = await asyncio.to_thread(_name, source)
+        prepared = await prepare(source, backend, teller, rebuild=rebuild, workers=workers, rules=rules)
+        snapshot = prepared.snapshot
+        origin = Origin(repo, snapshot.source, snapshot.revision, snapshot.digest, snapshot.root, prepared.environment)
+        rows = await asyncio.to_thread(make_rows, origin, prepared.built)
+        return Outcome(source, repo, "", prepared.built, prepared, tuple(rows), time.monotonic() - began)
+    except NoTasks as nothing:
+        return Outcome(source, repo, str(nothing), nothing.built, seconds=time.monotonic() - began)
+    except WorkbenchError as error:
+        return Outcome(source, repo, str(error), seconds=time.monotonic() - began)
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        return Outcome(source, repo, f"{error.strerror or error}{where}.", seconds=time.monotonic() - began)
+
+
+def _name(source: str) -> str:
+    case = resolve_case(source)
+    return repository_name(case.name or case.id, case.source)
+
+
+def _write(folder: Path, outcomes: Sequence[Outcome], formats: Sequence[str]) -> None:
+    dropped: list[Mapping[str, Any]] = [
+        {"repo": outcome.repo, "task_id": entry.id, "stage": entry.stage, "reason": entry.reason}
+        for outcome in outcomes
+        if outcome.built is not None
+        for entry in outcome.built.dropped
+    ]
+    rows = [row for outcome in outcomes for row in outcome.rows]
+    write_dataset(folder, rows, summary_of(outcomes), dropped, formats)

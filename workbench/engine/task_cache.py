@@ -1,0 +1,107 @@
+"""What building the tasks of a repository found out, kept by its content: whole, and piece by piece while it goes on.
+
+A building that is killed goes on where it stopped: the suite's runs lie in ``suites/``, each decision about a function is a
+line of ``tasks/KEY.part``, and ``tasks/KEY.json`` is the finished whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from workbench import paths
+from workbench.regeneration.environment import Environment
+from workbench.regeneration.stubs import STUB_VERSION
+from workbench.regeneration.suite import SUITE_FORMAT, Rules, Suite
+from workbench.regeneration.tasks import Dropped, Task, TaskSet
+from workbench.repository import Snapshot
+
+#: Counted up whenever tasks would be built differently from the same repository.
+TASKS_FORMAT = 2
+
+
+class TaskCache:
+    """The kept results of one repository in one environment and sandbox; a ``building.Record``.
+
+    What cannot be written costs time, never the run.
+    """
+
+    def __init__(self, snapshot: Snapshot, environment: Environment, backend: str, rules: Rules | None = None) -> None:
+        workspace = environment.workspace
+        about: list[Any] = [snapshot.digest, environment.digest, backend, workspace.pytest_args,
+                            workspace.test_paths, workspace.import_roots, workspace.variables]  # fmt: skip
+        about += [asdict(rules)] if rules is not None and rules != Rules() else []
+        folder = paths.cache_dir()
+        self._suite = folder / "suites" / f"{_key([SUITE_FORMAT, *about])}.json"
+        self._tasks = folder / "tasks" / f"{_key([TASKS_FORMAT, STUB_VERSION, *about])}.json"
+        self._part = self._tasks.with_suffix(".part")
+
+    def tasks(self) -> TaskSet | None:
+        """Return the finished whole, or None."""
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            return TaskSet.from_json(json.loads(self._tasks.read_text(encoding="utf-8")))
+        return None
+
+    def finish(self, built: TaskSet) -> None:
+        """Keep the whole; its pieces are not needed any more."""
+        _write(self._tasks, built.to_json())
+        with contextlib.suppress(OSError):
+            self._part.unlink(missing_ok=True)
+
+    def forget(self) -> None:
+        """Forget everything, because it is to be built anew."""
+        for path in (self._suite, self._tasks, self._part):
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+
+    def suite(self) -> Suite | None:
+        """Return the suite's runs, if they were made before."""
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            return Suite.from_json(json.loads(self._suite.read_text(encoding="utf-8")))
+        return None
+
+    def keep_suite(self, suite: Suite) -> None:
+        """Keep the suite's runs; decisions that rested on others are void."""
+        with contextlib.suppress(OSError):
+            self._part.unlink(missing_ok=True)
+        _write(self._suite, suite.to_json())
+
+    def decisions(self) -> Mapping[str, Task | Dropped]:
+        """Return what was decided before about functions, by their ids."""
+        found: dict[str, Task | Dropped] = {}
+        with contextlib.suppress(OSError), self._part.open(encoding="utf-8") as lines:
+            for line in lines:
+                # A line that was being written when the process was killed is no line.
+                with contextlib.suppress(ValueError, KeyError, TypeError):
+                    data = json.loads(line)
+                    found[data["id"]] = Dropped(**data) if "stage" in data else Task.from_json(data)
+        return found
+
+    def keep(self, decision: Task | Dropped) -> None:
+        """Keep one decision."""
+        data = decision.to_json() if isinstance(decision, Task) else asdict(decision)
+        with contextlib.suppress(OSError):
+            self._part.parent.mkdir(parents=True, exist_ok=True)
+            with self._part.open("a", encoding="utf-8") as lines:
+                lines.write(json.dumps(data) + "\n")
+
+
+def _key(parts: list[Any]) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:40]
+
+
+def _write(place: Path, data: Mapping[str, Any]) -> None:
+    with contextlib.suppress(OSError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            "w", dir=place.parent, prefix=".part-", delete=False, encoding="utf-8"
+        ) as file:
+            json.dump(data, file, ensure_ascii=True)
+        os.replace(file.name, place)  # noqa: PTH105  atomic
