@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from container_engines import IMAGE, Engine, NoEngine, dockerd, podman
 
 from workbench.sandbox import Backend, Limits, Pool, Workspace, pool
 from workbench.sandbox.bubblewrap import Bubblewrap
+from workbench.sandbox.docker import Docker
 from workbench.sandbox.process import PlainProcess
 
 SOURCE = '''"""Sums."""
@@ -86,6 +89,46 @@ async def box(bubblewrap: Backend, workspace: Workspace) -> AsyncIterator[Pool]:
     """One bubblewrap worker on the tiny repository."""
     async with pool(bubblewrap, workspace, workers=1, limits=LIMITS) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def bubblewrap_backend(bubblewrap: Backend) -> Backend:
+    return bubblewrap
+
+
+@pytest.fixture(scope="module")
+def process_backend() -> Backend:
+    return usable(PlainProcess())
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[str]:
+    """The address of a Docker engine of our own."""
+    yield from _engine(dockerd())
+
+
+@pytest.fixture(scope="session")
+def podman_engine() -> Iterator[str]:
+    """The address of a Podman service of our own."""
+    yield from _engine(podman())
+
+
+def _engine(opening: AbstractContextManager[Engine]) -> Iterator[str]:
+    try:
+        with opening as running:
+            yield running.host
+    except NoEngine as reason:
+        if os.environ.get("CI"):
+            pytest.fail(str(reason))
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="module")
+def docker_backend(engine: str) -> Iterator[Backend]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DOCKER_HOST", engine)
+        patch.setenv("WORKBENCH_DOCKER_IMAGE", IMAGE)
+        yield usable(Docker())
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

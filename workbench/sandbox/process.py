@@ -323,10 +323,9 @@ def _tasks_of(user: int) -> int:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder whatever permissions a candidate gave to what is in it."""
-    shutil.rmtree(folder, ignore_errors=True)
-    if folder.exists():
-        for command in (["chmod", "-R", "u+rwx"], ["rm", "-rf", "--"]):
+    """Remove a folder whatever permissions a candidate gave to what is in it, and however deep that is."""
+    for command in (["rm", "-rf", "--"], ["chmod", "-R", "u+rwx"], ["rm", "-rf", "--"]):
+        if folder.exists():
             subprocess.run([*command, str(folder)], check=False, capture_output=True)
 
 
@@ -356,10 +355,14 @@ class WatchedChannel(PipeChannel):
 
 
 def written_bytes(folder: Path) -> int:
-    """Return what the files below ``folder`` take on disk, at least 1 KiB each."""
+    """Return what the files and folders below ``folder`` take on disk, at least 1 KiB each."""
     total = 0
-    for here, _, names in os.walk(folder):
-        for name in names:
-            with contextlib.suppress(OSError):
-                total += max(1024, Path(here, name).lstat().st_blocks * 512)
+    pending = [str(folder)]
+    while pending:
+        with contextlib.suppress(OSError), os.scandir(pending.pop()) as listing:
+            for entry in listing:
+                with contextlib.suppress(OSError):
+                    total += max(1024, entry.stat(follow_symlinks=False).st_blocks * 512)
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(entry.path)
     return total

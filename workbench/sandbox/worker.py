@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from workbench.sandbox import forgery
 from workbench.sandbox.backend import Backend, Channel, Launch
 from workbench.sandbox.errors import SandboxError
 from workbench.sandbox.types import Job, Limits, Reason, Report, Route, Verdict, Workspace
@@ -26,6 +27,11 @@ _LEFT_OUT_SUFFIXES = (".egg-info", ".dist-info", ".pyc", ".pyo", ".egg", ".whl")
 #: How long a worker may take to start, and how far past a job's own limit it is trusted to answer.
 _START_SECONDS, _GRACE_SECONDS = 120.0, 20.0
 
+#: Why a runner died, as reason and detail of a candidate under which it died twice.
+_DIED = (Reason.TAMPERED, "It took the runner down twice; its end could not be observed.")
+_KILLED = (Reason.OUT_OF_MEMORY, "It used more memory than allowed, and the kernel ended the sandbox.")
+_OVERRUN = (Reason.DISK_FULL, "It wrote more than allowed, and was ended.")
+
 
 class Worker:
     """One sandbox, started when first needed and again when a candidate took it down."""
@@ -38,6 +44,7 @@ class Worker:
         self.ready: dict[str, Any] = {}
         self._channel: Channel | None = None
         self._kills = 0
+        self._death = _DIED
 
     async def run(self, job: Job) -> Report:
         """Test one candidate.
@@ -50,16 +57,38 @@ class Worker:
         """
         report = await self._attempt(job)
         if report is None:
+            # It need not have been this one: the tree is brought back, and anybody may kill a process, after a report.
             report = await self._attempt(replace(job, route=Route.COLD))
         if report is None:
-            report = Report(
-                job.id,
-                Verdict.CRASHED,
-                Reason.TAMPERED,
-                "It took the runner down twice; its end could not be observed.",
-                suspicious=("the runner died",),
-            )
+            reason, detail = self._death
+            report = Report(job.id, Verdict.CRASHED, reason, detail, suspicious=("the runner died",))
+        if report.passed and job.function and forgery.doubtful(job.content, job.function):
+            report = await self._confirm(job, report)
         return replace(report, backend=self.backend.name)
+
+    async def _confirm(self, job: Job, report: Report) -> Report:
+        """Look whether the candidate still passes when its result is thrown away; see :mod:`workbench.sandbox.forgery`."""
+        if await self._fails_without_result(job):
+            return report
+        try:
+            original = await asyncio.to_thread((self.workspace.root / job.path).read_bytes)
+        except OSError:
+            original = b""
+        if await self._fails_without_result(replace(job, content=original)):
+            detail = "It reports success even when its result is thrown away."
+            return replace(
+                report, verdict=Verdict.FAILED, reason=Reason.TAMPERED, detail=detail, suspicious=("a forged report",)
+            )
+        doubt = "its tests pass whatever it returns, so that a forged report would not be noticed"
+        return replace(report, suspicious=(*report.suspicious, doubt))
+
+    async def _fails_without_result(self, job: Job) -> bool:
+        assert job.function is not None
+        content = forgery.thrown_away(job.content, job.function)
+        if content is None:
+            return False
+        report = await self._attempt(replace(job, content=content))
+        return report is not None and not report.passed
 
     async def _attempt(self, job: Job) -> Report | None:
         if self._channel is None:
@@ -71,11 +100,7 @@ class Worker:
             killed = await asyncio.to_thread(channel.memory_kills) > self._kills
             overrun = channel.disk_exceeded()
             await self.close()
-            if overrun:
-                return Report(job.id, Verdict.CRASHED, Reason.DISK_FULL, "It wrote more than allowed, and was ended.")
-            if killed:
-                detail = "It used more memory than allowed, and the kernel ended the sandbox."
-                return Report(job.id, Verdict.CRASHED, Reason.OUT_OF_MEMORY, detail)
+            self._death = _OVERRUN if overrun else _KILLED if killed else _DIED
             return None
         if answer.get("restart"):
             await self.close()

@@ -17,6 +17,9 @@ _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 
+#: Below it the cheaper and larger figure is good enough.
+_WORTH_A_CLOSER_LOOK = 64 * 2**20
+
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -53,6 +56,8 @@ def limit_child(limits: dict[str, Any], address_space_mb: int | None, processes:
     From here on it can signal nobody but itself and its children where the kernel knows how (Landlock 6).
     """
     wanted = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, int(limits["file_mb"] * 2**20))]
+    if hasattr(resource, "RLIMIT_MSGQUEUE"):
+        wanted.append((resource.RLIMIT_MSGQUEUE, 0))  # queues stay, and nobody can list them
     wanted.append((resource.RLIMIT_CPU, int(limits["seconds"] * 4) + 10))
     if address_space_mb:
         wanted.append((resource.RLIMIT_AS, address_space_mb * 2**20))
@@ -115,16 +120,34 @@ def others(keep: Collection[int] = ()) -> list[int]:
 
 
 def resident_bytes(pids: Iterable[int]) -> int:
-    """Return the resident memory of ``pids`` together, shared pages not counted."""
-    page, total = resource.getpagesize(), 0
-    for pid in pids:
-        try:
-            with open(f"/proc/{pid}/statm") as file:
-                fields = file.read().split()
-            total += (int(fields[1]) - int(fields[2])) * page
-        except (OSError, IndexError, ValueError):
-            continue
-    return total
+    """Return the memory that ``pids`` use together; what they inherited from one another counts once."""
+    total, several = 0, list(pids)
+    for pid in several:
+        total += _resident(pid)
+    if len(several) == 1 or total < _WORTH_A_CLOSER_LOOK:
+        return total
+    return sum(_proportional(pid) for pid in several)
+
+
+def _resident(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/statm") as file:
+            fields = file.read().split()
+        return (int(fields[1]) - int(fields[2])) * resource.getpagesize()
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def _proportional(pid: int) -> int:
+    """Return a process's memory with every page divided by the number of its users."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup") as file:
+            for line in file:
+                if line.startswith("Pss:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, IndexError, ValueError):
+        pass
+    return _resident(pid)
 
 
 def end_all(keep: Collection[int] = (), patience: float = 2.0) -> bool:
@@ -137,6 +160,7 @@ def end_all(keep: Collection[int] = (), patience: float = 2.0) -> bool:
         pids = others(keep)
         if not pids:
             reap(keep)
+            remove_segments()
             return True
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in pids:
@@ -147,6 +171,20 @@ def end_all(keep: Collection[int] = (), patience: float = 2.0) -> bool:
             if os.getpid() == 1:
                 os.kill(-1, signal.SIGKILL)  # atomic; takes the kept ones with it
             return False
+
+
+def remove_segments() -> None:
+    """Remove System V shared memory, semaphores and queues: they outlive processes; in an IPC namespace all are ours."""
+    if os.getpid() != 1:
+        return  # without namespaces nobody may make them
+    for name, arguments in (("shm", (0, None)), ("sem", (0, 0, None)), ("msg", (0, None))):
+        try:
+            with open(f"/proc/sysvipc/{name}") as file:
+                lines = file.read().splitlines()[1:]
+        except OSError:
+            continue
+        for line in lines:
+            getattr(ctypes.CDLL(None), f"{name}ctl")(int(line.split()[1]), *arguments)
 
 
 def reap(keep: Collection[int] = ()) -> dict[int, int]:

@@ -1,0 +1,112 @@
+"""Docker and Podman engines of the tests' own, below a temporary folder, with an image made of this machine's ``/usr``."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import select
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+IMAGE = "workbench-test-base"
+
+
+class NoEngine(Exception):
+    """It cannot be started here; the message says why."""
+
+
+@contextlib.contextmanager
+def dockerd() -> Iterator[Engine]:
+    """Start a Docker engine: data, exec root, pid file and socket below one temporary folder."""
+    if shutil.which("dockerd") is None:
+        raise NoEngine("dockerd is not installed; install the package docker.io")
+    base = Path(tempfile.mkdtemp(prefix="wbd-"))
+    command = ["dockerd", "--data-root", str(base / "data"), "--exec-root", str(base / "exec")]
+    command += ["--pidfile", str(base / "pid"), "--host", f"unix://{base}/d.sock"]
+    command += ["--bridge=none", "--iptables=false", "--ip6tables=false"]
+    with _serve(command, base, f"unix://{base}/d.sock") as engine:
+        yield engine
+
+
+@contextlib.contextmanager
+def podman() -> Iterator[Engine]:
+    """Start Podman's service, which speaks Docker's protocol."""
+    if shutil.which("podman") is None:
+        raise NoEngine("podman is not installed; install the packages podman and crun")
+    base = Path(tempfile.mkdtemp(prefix="wbp-"))
+    command = ["podman", "--root", str(base / "data"), "--runroot", str(base / "run"), "--tmpdir", str(base / "tmp")]
+    command += ["--cgroup-manager=cgroupfs", "--events-backend=file"]
+    command += ["system", "service", "--time=0", f"unix://{base}/p.sock"]
+    with _serve(command, base, f"unix://{base}/p.sock") as engine:
+        yield engine
+
+
+class Engine:
+    """A running engine: its address and its process."""
+
+    def __init__(self, host: str, process: subprocess.Popen[bytes]) -> None:
+        self.host = host
+        self.process = process
+
+    def stop(self) -> None:
+        """Stop it and wait until it is gone."""
+        self.process.terminate()
+        self.process.wait(timeout=60)
+
+
+@contextlib.contextmanager
+def _serve(command: list[str], base: Path, host: str) -> Iterator[Engine]:
+    import docker
+
+    if os.geteuid() != 0:
+        shutil.rmtree(base)
+        raise NoEngine("an engine of the tests' own needs root")
+    with (base / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+    engine = Engine(host, process)
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                client = docker.DockerClient(base_url=host, timeout=60)  # asks for the version at once
+                break
+            except Exception:
+                if process.poll() is not None or time.monotonic() > deadline:
+                    words = (base / "log").read_text(errors="replace").strip().splitlines()
+                    raise NoEngine(
+                        f"{command[0]} does not start: {words[-1] if words else 'no reason given'}"
+                    ) from None
+                select.select([], [], [], 0.1)
+        client.api.import_image_from_data(root_file_system(), repository=IMAGE, tag="latest")
+        client.close()
+        yield engine
+    finally:
+        if process.poll() is None:
+            engine.stop()
+        for mount in reversed([line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]):
+            if mount.startswith(f"{base}/"):
+                subprocess.run(["umount", "-l", mount], check=False, capture_output=True)
+        shutil.rmtree(base, ignore_errors=True)
+
+
+def root_file_system() -> bytes:
+    """An image without programs: the tests mount the machine's own ``/usr`` into it, read-only."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name in ("usr", "etc", "proc", "sys", "dev", "tmp", "home"):
+            entry = tarfile.TarInfo(name)
+            entry.type, entry.mode = tarfile.DIRTYPE, 0o755
+            archive.addfile(entry)
+        for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
+            if Path("/", name).is_symlink():
+                entry = tarfile.TarInfo(name)
+                entry.type, entry.linkname = tarfile.SYMTYPE, str(Path("/", name).readlink())
+                archive.addfile(entry)
+        archive.add("/etc/ld.so.cache", "etc/ld.so.cache")
+    return buffer.getvalue()
