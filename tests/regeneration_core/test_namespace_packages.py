@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import types
 from pathlib import Path
@@ -45,6 +46,17 @@ def test_only_the_projects_part_from_elsewhere_is_a_wrong_copy(tmp_path: Path, m
         monkeypatch.setitem(sys.modules, name, module)
     found = wrong_copies({"own_modules": ["dissect.esedb"], "root": str(tmp_path)})
     assert found == [["dissect.esedb.page", "/elsewhere/dissect/esedb/page.py"]]
+
+
+def test_another_projects_module_under_a_name_of_the_projects_is_no_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    borrowed = importlib.import_module("xml.dom.minidom")
+    monkeypatch.setitem(sys.modules, "mine.packages.minidom", borrowed)
+    assert wrong_copies({"own_modules": ["mine"], "root": str(tmp_path)}) == []
+    assert [name for name, _ in wrong_copies({"own_modules": ["xml"], "root": str(tmp_path)})].count(
+        "xml.dom.minidom"
+    ) == 1
 
 
 def test_only_the_projects_part_is_kept_out_of_the_preloading_process() -> None:

@@ -24,6 +24,9 @@ from workbench.sandbox.backend import (
 from workbench.sandbox.errors import SandboxUnavailable
 from workbench.sandbox.workbench_runner import confine
 
+#: The few files that name services, the same on every machine.
+_ETC = Path(__file__).resolve().parent / "etc"
+
 _NAMESPACES = [
     "--unshare-user",
     "--unshare-pid",
@@ -112,6 +115,9 @@ class Bubblewrap:
                 command += ["--ro-bind", str(path), str(path)]
         for name in SYSTEM_FILES:
             command += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+        # Tests start servers on "localhost", which needs a name service; the machine's own names stay outside.
+        for file in sorted(_ETC.iterdir()):
+            command += ["--ro-bind", str(file), f"/etc/{file.name}"]
         command += ["--proc", "/proc", "--dev", "/dev"]
         for folder in (layout.temporary, layout.root, layout.home, layout.metadata, *layout.scratch):
             command += ["--size", disk, "--tmpfs", folder]

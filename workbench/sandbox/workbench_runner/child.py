@@ -146,7 +146,9 @@ def wrong_copies(spec: dict[str, Any]) -> list[list[str]]:
     wrong = []
     own = set(spec["own_modules"])
     for name, module in list(sys.modules.items()):
-        if belongs(name, own):
+        # Projects offer modules of others under names of their own (requests.packages.urllib3): those are no copies.
+        spec_name = getattr(getattr(module, "__spec__", None), "name", name)
+        if belongs(name, own) and belongs(str(spec_name), own):
             file = getattr(module, "__file__", None)
             if isinstance(file, str) and not os.path.realpath(file).startswith(os.path.realpath(spec["root"]) + os.sep):
                 wrong.append([name, file])
