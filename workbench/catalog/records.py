@@ -35,7 +35,8 @@ class Record:
         dropped: Functions that are no task, by the stage that dropped them.
         stable: Number of tests that passed in every run of the suite.
         unstable: Tests that passed only sometimes, with their outcomes.
-        failing: Tests that never passed or cannot be run, with why.
+        failing: Tests that never passed, that hang, and test files that cannot be imported, with why.
+        skipped: Tests that the project itself skips here or expects to fail, with why.
         reference: Tasks that pass with the original body; of ``tasks``, all should.
         stub: Tasks that pass with a stub; none should.
         seconds: Wall-clock seconds of ``tasks`` (environment there already, suite, trace, filter) and ``controls``.
@@ -57,6 +58,7 @@ class Record:
     stable: int
     unstable: Mapping[str, str]
     failing: Mapping[str, str]
+    skipped: Mapping[str, str]
     reference: int
     stub: int
     seconds: Mapping[str, float]
@@ -69,6 +71,11 @@ class Record:
     def sound(self) -> bool:
         """Whether every task passes with the original and fails with a stub."""
         return self.tasks > 0 and self.reference == self.tasks and self.stub == 0
+
+    @property
+    def unusable(self) -> int:
+        """Number of tests (and test files) that are there and cannot be used."""
+        return len(self.failing) + len(self.unstable)
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""

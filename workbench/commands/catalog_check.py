@@ -137,6 +137,7 @@ def _record(
     entry: Repository, prepared: Prepared, sandbox: str, passed: dict[str, int], seconds: dict[str, float]
 ) -> Record:
     from workbench.engine.task_building import dropped_by_stage
+    from workbench.regeneration.tasks import is_skipped
     from workbench.repository.functions import find_functions
 
     built, root = prepared.built, prepared.snapshot.root
@@ -146,6 +147,7 @@ def _record(
         if file.path.endswith(".py")
     )
     functions = len(built.tasks) + len(built.dropped)
+    unusable = {**built.failing, **built.taken_out, **built.not_collected}
     return Record(
         repository=entry.repository,
         source=prepared.snapshot.source,
@@ -158,7 +160,8 @@ def _record(
         dropped=dropped_by_stage(built),
         stable=built.stable,
         unstable={test: ", ".join(outcomes) for test, outcomes in built.unstable.items()},
-        failing={test: _first_line(why) for test, why in {**built.failing, **built.taken_out}.items()},
+        failing={test: _first_line(why) for test, why in unusable.items() if not is_skipped(why)},
+        skipped={test: _first_line(why) for test, why in unusable.items() if is_skipped(why)},
         reference=passed["reference"],
         stub=passed["stub"],
         seconds=seconds,
@@ -191,8 +194,7 @@ class _Lines:
 
 def _print(checked: Checked, place: Path | None) -> None:
     record = checked.record
-    unusable = len(record.failing) + len(record.unstable)
-    tests = f"{record.stable} stable tests" + (f", {unusable} not usable" if unusable else "")
+    tests = f"{record.stable} stable tests" + (f", {record.unusable} not usable" if record.unusable else "")
     print(
         f"{record.repository}  {record.tasks} tasks of {record.functions} functions ({record.traced} traced, "
         f"{record.in_time} in time) · {tests} · reference {record.reference}/{record.tasks} · "

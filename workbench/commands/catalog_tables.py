@@ -37,8 +37,8 @@ def row(entry: Repository, record: Record | None) -> tuple[str, ...]:
         return (entry.repository, entry.status, *published, *("–" for _ in range(_HERE)))
     figures = (record.functions, record.other_functions, record.traced, record.in_time, record.tasks, record.stable)
     controls = (f"{record.reference}/{record.tasks}", f"{record.stub}/{record.tasks}")
-    unusable = str(len(record.failing) + len(record.unstable))
-    return (entry.repository, entry.status, *published, *(f"{figure:,}" for figure in figures), unusable, *controls)
+    figures = (*figures, record.unusable)
+    return (entry.repository, entry.status, *published, *(f"{figure:,}" for figure in figures), *controls)
 
 
 def total(entries: Sequence[Repository], records: Sequence[Record]) -> tuple[str, ...]:
@@ -49,7 +49,7 @@ def total(entries: Sequence[Repository], records: Sequence[Record]) -> tuple[str
         sum(getattr(record, name) for record in records)
         for name in ("functions", "other_functions", "traced", "in_time", "tasks", "stable")
     ]
-    unusable = sum(len(record.failing) + len(record.unstable) for record in records)
+    unusable = sum(record.unusable for record in records)
     tasks = here[4]
     controls = [f"{sum(getattr(record, name) for record in records):,}/{tasks:,}" for name in ("reference", "stub")]
     return (
@@ -143,7 +143,6 @@ def _facts(entry: Repository, record: Record | None) -> list[tuple[str, str]]:
 
 def _recorded(record: Record) -> list[tuple[str, str]]:
     dropped = ", ".join(f"{number} {stage}" for stage, number in record.dropped.items())
-    unusable = len(record.failing) + len(record.unstable)
     return [
         (
             "here",
@@ -152,7 +151,8 @@ def _recorded(record: Record) -> list[tuple[str, str]]:
         ),
         (
             "tests",
-            f"{record.stable} stable, {len(record.unstable)} unstable, {unusable - len(record.unstable)} failing",
+            f"{record.stable} stable, {len(record.unstable)} unstable, {len(record.failing)} not running, "
+            f"{len(record.skipped)} skipped or expected to fail",
         ),
         ("controls", f"reference {record.reference}/{record.tasks}, stub {record.stub}/{record.tasks}"),
         (
