@@ -97,29 +97,48 @@ async def test_samples_tabs_and_failing_tests(finished: Path) -> None:
 async def test_filters_count_what_they_hide(finished: Path) -> None:
     async with regeneration(finished) as (pilot, screen):
         names = lambda: [screen.table.lines[at].name for at in screen.table.shown]  # noqa: E731
+        app = screen.app
+        assert not screen.check_action("clear_filter", ())
+        await pilot.press("f")
+        await until(pilot, lambda: "Filter: 4 of 4 tasks" in screen_text(app), "the chooser")
         seen = {}
-        for _ in range(8):
-            await press(pilot, screen, "f")
-            if screen.table.filter == "all":
-                break
-            seen[screen.table.filter] = names()
+        for _ in range(6):
+            await pilot.press("right")
+            await pilot.pause()
+            seen[screen.table.filter.option("verdict")] = names()
         assert seen == {
             "failed": ["count_text", "format_stats", "Table.add_row"],
             "passed": ["total"],
-            "undecided": [],
             "timeout": ["format_stats"],
             "crashed": ["Table.add_row"],
             "invalid": ["Table.add_row"],
-            "leaking": ["total"],
+            "": ["count_text", "format_stats", "Table.add_row", "total"],
         }
-        await press(pilot, screen, "f", "f")
-        text = screen_text(screen.app)
-        assert "Tasks 1 of 4 · all samples passed" in text
-        assert "3 filtered away" in text
-        await press(pilot, screen, "f")
-        assert "No task passes this filter" in screen_text(screen.app)
-        await press(pilot, screen, "F", "F", "F")
-        assert screen.table.filter == "all"
+        await pilot.press("right", "down", "right", "enter")  # not passed, and covered by less than 100 %
+        await until(pilot, lambda: app.screen is screen and quiet(screen), "the table")
+        assert names() == ["format_stats", "Table.add_row"]
+        text = screen_text(app)
+        assert "Tasks 2 of 4 · ✗ not passed · cover < 100 % · F clears" in text
+        assert "2 filtered away · pass@1 0.17 of 2 · m = 3" in text
+        assert "F clear filter" in text
+        await press(pilot, screen, "F")
+        assert "Tasks 4 ─" in screen_text(app)
+        assert len(names()) == 4
+
+
+async def test_filter_by_name_that_nothing_has_and_back(finished: Path) -> None:
+    async with regeneration(finished) as (pilot, screen):
+        await pilot.press("f", "up", *"report/")
+        await until(pilot, lambda: "Filter: 2 of 4 tasks" in screen_text(screen.app), "two of a folder")
+        await pilot.press("x")
+        await until(pilot, lambda: "Filter: 0 of 4 tasks" in screen_text(screen.app), "nothing")
+        await pilot.press("enter")
+        await until(pilot, lambda: "No task passes this filter; F clears it" in screen_text(screen.app), "the sentence")
+        await pilot.press("f", "up", "backspace", "escape")
+        await until(pilot, lambda: screen.app.screen is screen and quiet(screen), "the table")
+        assert screen.table.filter.name == "report/x"
+        await press(pilot, screen, "F")
+        assert not screen.table.filter.active
 
 
 async def test_search_goes_through_names_bodies_docstrings_and_failures(finished: Path) -> None:

@@ -383,11 +383,11 @@ class WorkbenchApp(App[int]):
         from workbench.app import runs
 
         def resume() -> None:
-            count = runs.resume_all(path, self.warm)
+            own, count = runs.resume_all(path, self.warm)
             said = "Nothing is missing in it." if not count else f"Resuming {count} run{'s' if count != 1 else ''}."
-            self.call_from_thread(self.notify, said, title=path.stem)
+            self.call_from_thread(self.notify, said, title=own.stem)
             if count:
-                self.call_from_thread(self.open_session, path)
+                self.call_from_thread(self.open_session, own)
 
         self._asked(resume)
 

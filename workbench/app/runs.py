@@ -70,6 +70,11 @@ def cancel_all(session: Path) -> int:
     return len(going)
 
 
-def resume_all(session: Path, warm: WarmEngine | None) -> int:
-    """Take up every run of a session in which something is missing; returns how many."""
-    return len(client.resume(session, None, warm))
+def resume_all(session: Path, warm: WarmEngine | None) -> tuple[Path, int]:
+    """Take up every run of a session in which something is missing; of an example, in a copy.
+
+    Returns:
+        The session that is written, and how many runs were taken up.
+    """
+    own = own_copy(session)
+    return own, len(client.resume(own, None, warm))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from workbench.app.regeneration import filters
 from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.task_table import TaskTable
+from workbench.app.regeneration.wording import share
 from workbench.app.trajectory.panes import Pane
 from workbench.text import one_line
 
@@ -33,13 +33,17 @@ class TasksPane(Pane):
         """Show how many tasks there are, how many are shown, and what became of the others."""
         table = self.query_one(TaskTable)
         shown, known = table.row_count(), max(view.tasks, len(table.lines))
-        if table.filter == filters.ALL:
-            title, hidden = f"Tasks {known:,}", 0
-        else:
-            title = f"Tasks {shown:,} of {known:,} · {filters.TITLES.get(table.filter, table.filter)}"
+        if table.filter.active:
+            title = f"Tasks {shown:,} of {known:,} · {table.filter.sentence()} · F clears"
             hidden = known - shown
+        else:
+            title, hidden = f"Tasks {known:,}", 0
         title += f" · {one_line(table.only_path, 60)}" if table.only_path else ""
-        parts = [f"{hidden:,} filtered away"] if hidden else []
+        parts = []
+        if table.filter.active and table.ks:
+            mean, counted = table.mean_shown()
+            of = f"of {counted:,} · m = {view.samples}"
+            parts = [f"{hidden:,} filtered away", f"pass@{table.ks[0]} {share(mean)} {of}"]
         parts += [f"{view.excluded:,} taken out"] if view.excluded else []
         parts += [f"{view.dropped:,} dropped · D"] if view.dropped else []
         self.titled(title, " · ".join(parts))

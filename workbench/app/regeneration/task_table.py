@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -9,8 +10,9 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 
-from workbench.app.regeneration import columns, filters
+from workbench.app.regeneration import columns
 from workbench.app.regeneration.columns import GAP, Column, Needs
+from workbench.app.regeneration.filters import EVERYTHING, Filter
 from workbench.app.regeneration.lines import ROUTES, TaskLine
 from workbench.app.regeneration.wording import NOTHING, STYLES, VERDICTS, percent, share, test_name
 from workbench.app.trajectory.virtual import Part
@@ -46,7 +48,7 @@ class TaskTable(RowList):
         super().__init__(id=id)
         self.lines: list[TaskLine] = []
         self.shown: list[int] = []
-        self.filter = filters.ALL
+        self.filter = EVERYTHING
         self.sample = 0
         self.ks: tuple[int, ...] = ()
         self._at: dict[str, int] = {}
@@ -63,6 +65,14 @@ class TaskTable(RowList):
     def selected(self) -> TaskLine | None:
         """The task under the cursor."""
         return self.lines[self.shown[self.cursor]] if 0 <= self.cursor < len(self.shown) else None
+
+    def mean_shown(self) -> tuple[float | None, int]:
+        """Return pass@k for the first k over the decided tasks that are shown, and over how many."""
+        values = [
+            line.at[0] for line in map(self.lines.__getitem__, self.shown)
+            if line.at and line.at[0] is not None and not line.excluded
+        ]  # fmt: skip
+        return (sum(values) / len(values) if values else None), len(values)
 
     def knows(self, task_id: str) -> bool:
         """Return whether a task is in the table."""
@@ -90,26 +100,25 @@ class TaskTable(RowList):
                 self.lines[at] = line
         if not self._told(fresh):
             self._measure()
-        if self.filter != filters.ALL:
+        if self.filter.active:
             self._filtered(kept)
         self.refresh()
         return known
 
-    def set_filter(self, name: str) -> None:
+    def set_filter(self, wanted: Filter) -> None:
         """Show only the tasks that a filter lets through."""
         kept = self.selected
-        self.filter = name
+        self.filter = wanted
         self._filtered(kept, stays=False)
 
     def _filtered(self, kept: TaskLine | None, *, stays: bool = True) -> None:
         # A task that stops matching stays under the cursor: what a person reads must not jump away.
-        here = kept.id if kept is not None and stays else None
-        self.shown = [
-            index for index, line in enumerate(self.lines) if filters.matches(self.filter, line) or line.id == here
-        ]
         at = self._at.get(kept.id, -1) if kept is not None else -1
-        before = [place for place, index in enumerate(self.shown) if index <= at]
-        self.rows_changed(cursor=before[-1] if before else 0)
+        self.shown = self.filter.passing(self.lines)
+        place = bisect_left(self.shown, at)
+        if stays and at >= 0 and at not in self.shown[place : place + 1]:
+            self.shown.insert(place, at)
+        self.rows_changed(cursor=max(0, bisect_right(self.shown, at) - 1))
         self._clamp()
 
     def _measure(self) -> None:
@@ -154,7 +163,7 @@ class TaskTable(RowList):
         if at is None:
             return False
         if at not in self.shown:
-            self.filter = filters.ALL
+            self.filter = EVERYTHING
             self.shown = list(range(len(self.lines)))
             self.rows_changed()
         if sample is not None:

@@ -20,6 +20,10 @@ _GLYPHS = (
     ("·", "waiting", "verdict-waiting"),
     ("▸", "running", "verdict-running"),
     ("?", "unscored", "verdict-unscored"),
+    ("⊘", "cancelled", "verdict-waiting"),
+    ("≈", "docstring carries the code", "foreground"),
+    ("~", "unstable tests", "verdict-unscored"),
+    ("≠", "a re-check disagrees", "error"),
 )
 
 

@@ -13,12 +13,13 @@ from textual.containers import Container, Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.app.regeneration import filters, loading
+from workbench.app.regeneration import loading
 from workbench.app.regeneration.building import FallenList
 from workbench.app.regeneration.building_panes import Building
 from workbench.app.regeneration.deeds import Deeds
 from workbench.app.regeneration.figures import Figures
 from workbench.app.regeneration.figures_line import FiguresLine
+from workbench.app.regeneration.filters import EVERYTHING, Filter
 from workbench.app.regeneration.finding import Finder
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.lines import TaskLine
@@ -26,8 +27,7 @@ from workbench.app.regeneration.loading import Fallen, RunView
 from workbench.app.regeneration.panes import TasksPane
 from workbench.app.regeneration.sample_pane import FailingPane, SamplePane
 from workbench.app.regeneration.task_table import TaskTable
-from workbench.app.screens.base import ModeScreen
-from workbench.app.trajectory.latest import Latest
+from workbench.app.screens.run_screen import RunScreen
 from workbench.app.trajectory.panes import Pane
 from workbench.app.trajectory.prompt_line import PromptLine
 from workbench.app.trajectory.virtual import Painted
@@ -44,18 +44,19 @@ NO_RUN = "No regeneration run in this session.\n\nPress n to test a repository's
 GONE = "This run is not in the open session: press 3 to choose another session."
 
 
-class RegenerationScreen(ModeScreen):
+class RegenerationScreen(RunScreen):
     """Figures on top, the table of tasks, and below it the selected sample with its failing tests."""
 
+    mode_name = "Regeneration"
     CSS_PATH = "../styles/regeneration.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("u", "resume", "resume", id="regeneration.resume"),
         Binding("tab", "next_pane(1)", "next pane", id="pane.next", show=False),
-        Binding("r", "rerun_task", "rerun task", id="regeneration.rerun-task"),
+        Binding("F", "clear_filter", "clear filter", id="regeneration.clear-filter"),
+        Binding("f", "filter", "filter", id="regeneration.filter"),
+        Binding("r", "rerun", "rerun task", id="regeneration.rerun-task"),
         Binding("R", "rerun_failed", "rerun failed", id="regeneration.rerun-failed"),
         Binding("plus", "add_samples", "5 more samples", key_display="+", id="regeneration.samples"),
-        Binding("f", "filter(1)", "filter", id="regeneration.filter"),
-        Binding("F", "filter(-1)", "Previous filter", id="regeneration.previous-filter", show=False),
         Binding("exclamation_mark", "problem", "failed self-check", key_display="!", id="regeneration.problem"),
         Binding("c", "cancel", "cancel", id="regeneration.cancel"),
         Binding("d", "docs", "docs", id="regeneration.docs"),
@@ -95,17 +96,13 @@ class RegenerationScreen(ModeScreen):
         self.finder = Finder(self)
         self.deeds = Deeds(self)
         self.following = Following(self)
-        self.searching = Latest(self, "regeneration-search")
-        self.doing = Latest(self, "regeneration-deeds")
 
     # -- the widgets
 
     def compose(self) -> ComposeResult:
-        """Compose the frame, the figures and the line that asks."""
+        """Compose the frame and the figures."""
         yield from super().compose()
         yield Vertical(FiguresLine(), Static("", id="trouble", markup=False), id="head")
-        yield Static("", id="remark", markup=False)
-        yield PromptLine()
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield the panes."""
@@ -127,6 +124,18 @@ class RegenerationScreen(ModeScreen):
         self.focus_pane(self.query_one("#tasks"))
         self._show_nothing("Opening the session…" if self.workbench.session_path else NO_SESSION)
         self.set_interval(1.0, self._tick)
+
+    def main_list(self) -> Painted:
+        """Return the table, while tasks are built the list of what fell out."""
+        return self.building.query_one(FallenList) if self.has_class("-building") else self.table
+
+    def doer(self) -> Deeds:
+        """Return who carries out deeds."""
+        return self.deeds
+
+    def seeker(self) -> Finder:
+        """Return who searches."""
+        return self.finder
 
     @property
     def table(self) -> TaskTable:
@@ -157,24 +166,10 @@ class RegenerationScreen(ModeScreen):
         named = [(pane.short if isinstance(pane, Pane) else "", pane.has_class("-current")) for pane in self.panes]
         self.query_one(PaneTabs).show(named)
 
-    def set_remark(self, text: str) -> None:
-        """Show a line above the keys, such as which hit of how many, "" for none."""
-        remark = self.query_one("#remark", Static)
-        remark.update(text)
-        remark.set_class(bool(text), "-open")
-        self.refresh_bindings()
-
     def uncover(self, pane: Widget) -> None:
         """Bring a pane to the front where only some have room."""
         if not pane.display or self.has_class("-tabs", "-zoomed") or self.has_class("-w-narrow"):
             self.focus_pane(pane)
-
-    def on_latest_finished(self, message: Latest.Finished) -> None:
-        """Bring a result of a thread to who asked for it."""
-        error = message.loader.settle(message)
-        if error is not None and "closed database" not in str(error):
-            sentence = one_line(str(error) or type(error).__name__, 400)
-            self.notify(sentence, title="Regeneration", severity="error", timeout=10)
 
     def _show_nothing(self, sentence: str) -> None:
         self.set_class(bool(sentence), "-nothing")
@@ -214,7 +209,7 @@ class RegenerationScreen(ModeScreen):
         """Show the tasks of another run."""
         self._show_nothing("")
         self.show_figures(None)
-        self.table.set_filter(filters.ALL)
+        self.table.set_filter(EVERYTHING)
         self.table.put(lines, ks)
         self.table.sample = 0
         self.table.set_cursor(0)
@@ -272,7 +267,7 @@ class RegenerationScreen(ModeScreen):
         if reader is None or view is None:
             return
         if line is None:
-            self.sample.show_nothing("No task passes this filter; f goes on to the next one." if view.tasks else "")
+            self.sample.show_nothing("No task passes this filter; F clears it, f changes it." if view.tasks else "")
             self.failing.show_nothing()
             return
         self.sample.show_sample(reader, line, view.evaluator, self.table.sample)
@@ -318,7 +313,7 @@ class RegenerationScreen(ModeScreen):
         if action in {
             "resume",
             "cancel",
-            "rerun_task",
+            "rerun",
             "rerun_failed",
             "add_samples",
             "export",
@@ -334,6 +329,8 @@ class RegenerationScreen(ModeScreen):
             return self.view is not None and bool(self.view.problems)
         if action == "evaluator":
             return self.view is not None and len(self.view.evaluators) > 1
+        if action == "clear_filter":
+            return self.table.filter.active and not self.has_class("-building")
         if action in {"filter", "docs", "sample", "tab"}:
             return self.view is not None and not self.has_class("-building")
         if action in {"dropped", "run", "search"}:
@@ -363,11 +360,25 @@ class RegenerationScreen(ModeScreen):
             names = self.view.evaluators
             self.following.again(names[(names.index(self.view.evaluator) + 1) % len(names)])
 
-    def action_filter(self, step: int) -> None:
-        """Show only some of the tasks."""
-        self.table.set_filter(filters.beside(self.table.filter, self.table.lines, step))
-        self._title_tasks()
+    @work
+    async def action_filter(self) -> None:
+        """Choose which tasks are shown; the table follows at once."""
+        from workbench.app.regeneration.filter_dialog import FilterDialog
+
+        await self.app.push_screen_wait(FilterDialog(tuple(self.table.lines), self.table.filter, self.filter_tasks))
         self._show_sample()
+
+    def action_clear_filter(self) -> None:
+        """Show all tasks again."""
+        self.filter_tasks(EVERYTHING)
+        self._show_sample()
+
+    def filter_tasks(self, wanted: Filter) -> int:
+        """Show the tasks that a filter lets through; returns how many."""
+        self.table.set_filter(wanted)
+        self._title_tasks()
+        self.refresh_bindings()
+        return self.table.row_count()
 
     def action_problem(self) -> None:
         """Go to the next task on which a self-check failed, with the sample that shows it."""
@@ -422,32 +433,6 @@ class RegenerationScreen(ModeScreen):
         else:
             self.focus_pane(self.query_one("#tasks"))
 
-    def _painted(self) -> Painted:
-        if isinstance(self.focused, Painted):
-            return self.focused
-        return self.building.query_one(FallenList) if self.has_class("-building") else self.table
-
-    def action_move(self, rows: int) -> None:
-        """Go down or up in the current pane."""
-        self._painted().move(rows)
-
-    def action_page(self, step: int) -> None:
-        """Go a page down or up in the current pane."""
-        pane = self._painted()
-        pane.move(step * max(1, pane.page_height() - 1))
-
-    def action_edge(self, last: bool) -> None:
-        """Go to the first or last row of the current pane."""
-        self._painted().go_to_end(last)
-
-    def action_search(self) -> None:
-        """Ask what to search for."""
-        self.query_one(PromptLine).ask("search", "/")
-
-    def action_hit(self, step: int) -> None:
-        """Go to the next or previous hit."""
-        self.finder.go(step)
-
     @work
     async def action_new(self) -> None:
         """Ask what to regenerate and start."""
@@ -456,10 +441,6 @@ class RegenerationScreen(ModeScreen):
         plan = self.view.plan if self.view is not None else {}
         await ask_and_start(self.workbench, str(plan.get("source") or ""), str(plan.get("docs") or ""))
 
-    def action_rerun_task(self) -> None:
-        """Write and test the samples of the task again."""
-        self.deeds.rerun_task()
-
     def action_rerun_failed(self) -> None:
         """Write and test every sample again that did not pass."""
         self.deeds.rerun_failed()
@@ -467,23 +448,3 @@ class RegenerationScreen(ModeScreen):
     def action_add_samples(self) -> None:
         """Ask for five more samples of every task."""
         self.deeds.add_samples()
-
-    def action_resume(self) -> None:
-        """Have an engine take up what is missing."""
-        self.deeds.resume()
-
-    def action_cancel(self) -> None:
-        """Stop the run."""
-        self.deeds.cancel()
-
-    def action_export(self) -> None:
-        """Write a report."""
-        self.deeds.export()
-
-    def action_copy(self) -> None:
-        """Copy the text of the current pane."""
-        self.deeds.copy()
-
-    def action_open_outside(self) -> None:
-        """Open the text of the current pane in another program."""
-        self.deeds.open_outside()

@@ -7,12 +7,11 @@ from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.markup import escape
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.app.screens.base import ModeScreen
+from workbench.app.screens.run_screen import RunScreen
 from workbench.app.trajectory import loading, panes
 from workbench.app.trajectory.content_pane import ContentPane
 from workbench.app.trajectory.deeds import Deeds
@@ -37,9 +36,10 @@ _Tree = tuple[list[Entry], Coverage]
 _Bundle = tuple[TrialState, "list[StepRow]", int, _Tree | None]
 
 
-class TrajectoryScreen(ModeScreen):
+class TrajectoryScreen(RunScreen):
     """Steps of a trial, what the agent saw, what it wrote and how that was scored."""
 
+    mode_name = "Trajectory"
     CSS_PATH = "../styles/trajectory.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("u", "resume", "resume", id="trajectory.resume"),
@@ -79,8 +79,6 @@ class TrajectoryScreen(ModeScreen):
         self.deeds = Deeds(self)
         self.loading_trial = Latest(self, "trial")
         self.loading_rest = Latest(self, "rest")
-        self.searching = Latest(self, "search")
-        self.doing = Latest(self, "deeds")
         self._wanted: str | None = None
         self._following = False
         self._to_end = False  # the last step was asked for while not all were read
@@ -90,12 +88,6 @@ class TrajectoryScreen(ModeScreen):
         self._refresh_due = False
 
     # -- the widgets
-
-    def compose(self) -> ComposeResult:
-        """Compose the frame and the line that asks."""
-        yield from super().compose()
-        yield Static("", id="remark", markup=False)
-        yield PromptLine()
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield the panes."""
@@ -112,6 +104,18 @@ class TrajectoryScreen(ModeScreen):
             pane.titled(pane.short)
         self.focus_pane(self.query_one("#steps-pane"))
         self._show_nothing("Opening the session…" if self.workbench.session_path else loading.NO_SESSION)
+
+    def main_list(self) -> Painted:
+        """Return the list of steps."""
+        return self.step_list
+
+    def doer(self) -> Deeds:
+        """Return who carries out deeds."""
+        return self.deeds
+
+    def seeker(self) -> Finder:
+        """Return who searches."""
+        return self.finder
 
     @property
     def step_list(self) -> StepList:
@@ -145,24 +149,10 @@ class TrajectoryScreen(ModeScreen):
         if inside is not None and inside.focusable:
             self.set_focus(inside)
 
-    def set_remark(self, text: str) -> None:
-        """Show a line above the keys, such as which hit of how many, "" for none."""
-        remark = self.query_one("#remark", Static)
-        remark.update(text)
-        remark.set_class(bool(text), "-open")
-        self.refresh_bindings()
-
     def uncover(self, pane: Widget) -> None:
         """Bring a pane to the front where only one has room."""
         if self.has_class("-w-tabs") or self.has_class("-h-tabs"):
             self.focus_pane(pane)
-
-    def on_latest_finished(self, message: Latest.Finished) -> None:
-        """Bring a result of a thread to who asked for it."""
-        error = message.loader.settle(message)
-        if error is not None and "closed database" not in str(error):
-            sentence = one_line(str(error) or type(error).__name__, 400)
-            self.notify(sentence, title="Trajectory", severity="error", timeout=10)
 
     def _show_nothing(self, sentence: str) -> None:
         """Show a sentence over the panes, or ("") the panes."""
@@ -412,23 +402,10 @@ class TrajectoryScreen(ModeScreen):
         """Show more of a long text."""
         (self.outcome if self.outcome.has_class("-current") else self.content).more()
 
-    def _painted(self) -> Painted:
-        return self.focused if isinstance(self.focused, Painted) else self.step_list
-
-    def action_move(self, rows: int) -> None:
-        """Go down or up in the current pane."""
-        self._painted().move(rows)
-
-    def action_page(self, step: int) -> None:
-        """Go a page down or up in the current pane."""
-        pane = self._painted()
-        pane.move(step * max(1, pane.page_height() - 1))
-
     def action_edge(self, last: bool) -> None:
         """Go to the first or last row of the current pane."""
-        pane = self._painted()
-        pane.go_to_end(last)
-        if pane is self.step_list and last and self.state is not None:
+        super().action_edge(last)
+        if self.painted() is self.step_list and last and self.state is not None:
             self._following = self.state.live
             self._to_end = len(self.step_list.steps) < self.state.step_count
             self.query_one(panes.Steps).show_count(self.state, self._following)
@@ -458,14 +435,6 @@ class TrajectoryScreen(ModeScreen):
         """Show the README as it is written, or rendered again."""
         self.outcome.toggle_raw()
 
-    def action_search(self) -> None:
-        """Ask what to search for."""
-        self.query_one(PromptLine).ask("search", "/")
-
-    def action_hit(self, step: int) -> None:
-        """Go to the next or previous hit."""
-        self.finder.go(step)
-
     def action_leave(self) -> None:
         """Forget the search and its marks."""
         self.finder.forget()
@@ -474,27 +443,3 @@ class TrajectoryScreen(ModeScreen):
         """Ask for a remark on the selected step."""
         step = self.step_list.selected
         self.query_one(PromptLine).ask("annotate", f"remark on step {step.number}:" if step else "remark:")
-
-    def action_rerun(self) -> None:
-        """Run the trial once more."""
-        self.deeds.rerun()
-
-    def action_resume(self) -> None:
-        """Have an engine take up what was interrupted."""
-        self.deeds.resume()
-
-    def action_cancel(self) -> None:
-        """Stop the run."""
-        self.deeds.cancel()
-
-    def action_export(self) -> None:
-        """Write a report."""
-        self.deeds.export()
-
-    def action_copy(self) -> None:
-        """Copy the text of the current pane."""
-        self.deeds.copy()
-
-    def action_open_outside(self) -> None:
-        """Open the text of the current pane in another program."""
-        self.deeds.open_outside()

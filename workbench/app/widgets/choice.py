@@ -9,6 +9,7 @@ from textual import events
 from textual.app import RenderResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
@@ -27,6 +28,13 @@ class Choice(Widget, can_focus=True):
 
     at = reactive(0)
 
+    class Changed(Message):
+        """Another option is shown."""
+
+        def __init__(self, choice: Choice) -> None:
+            super().__init__()
+            self.choice = choice
+
     def __init__(self, options: Sequence[tuple[str, str, str]], value: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._options = tuple(options)  # (value, title, description)
@@ -40,6 +48,10 @@ class Choice(Widget, can_focus=True):
     def action_step(self, step: int) -> None:
         """Go to the next or previous option, round and round."""
         self.at = (self.at + step) % len(self._options)
+
+    def watch_at(self) -> None:
+        """Tell who listens."""
+        self.post_message(self.Changed(self))
 
     def on_click(self, event: events.Click) -> None:
         """Go to the next option."""
