@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from workbench.engine.candidate_rows import Work
-from workbench.engine.evaluators import CONTROLS, Evaluators, Given, ModelEvaluator, read_answer
+from workbench.engine.evaluators import Evaluators, Given, ModelEvaluator, read_answer
 from workbench.engine.stages import Teller
 from workbench.engine.testing_place import Sandboxes
+from workbench.engine.verdict_rows import SecondLook, decide_task, write_verdict
 from workbench.errors import WorkbenchError
 from workbench.models.types import Answer, MissingKey, ModelError, SpendLimit
 from workbench.repository.splicing import SpliceError, splice
@@ -198,9 +199,12 @@ class Candidates:
         )
         self._set(work, state="testing")
         report = await self._pool.run(job)
+        look = None
         if report.suspicious and report.passed and report.route is not Route.COLD:
-            report = await self._pool.run(replace(job, route=Route.COLD))
-        self._verdict(work, report)
+            cold = await self._pool.run(replace(job, route=Route.COLD))
+            look = SecondLook("suspicious", report.verdict, cold)
+            report = replace(cold, suspicious=tuple(dict.fromkeys((*report.suspicious, *cold.suspicious))))
+        self._verdict(work, report, look)
 
     # -- what is written
 
@@ -224,63 +228,16 @@ class Candidates:
     def _error(self, work: Work, sentence: str) -> None:
         self._verdict(work, Report(work.id, Verdict.ERROR, detail=sentence))
 
-    def _verdict(self, work: Work, report: Report) -> None:
-        with self._writer.transaction() as connection:
-            connection.execute("DELETE FROM failing_tests WHERE candidate_id = ?", (work.id,))
-            for test in report.failing:
-                self._writer.insert(
-                    "failing_tests",
-                    {
-                        "candidate_id": work.id,
-                        "test_id": test.id,
-                        "outcome": test.outcome,
-                        "message": test.message,
-                        "traceback_blob": self._writer.blob(test.traceback) if test.traceback else None,
-                    },
-                    conflict="REPLACE",
-                )
-            tested = report.verdict is not Verdict.INVALID or bool(report.tests)
-            outcomes = [[test.id, test.outcome, round(test.seconds, 6)] for test in report.tests]
-            self._set(
-                work,
-                state="done",
-                verdict=str(report.verdict),
-                verdict_reason=report.detail or None,
-                path_taken=str(report.route) if tested and report.backend else None,
-                tested_s=report.seconds if tested and report.backend else None,
-                outcomes_blob=self._writer.blob(json.dumps(outcomes)) if outcomes else None,
-                at=time.time(),
-            )
-            if work.decides:
-                self._decide(work.item.id)
-        self._count(work)
+    def _verdict(self, work: Work, report: Report, look: SecondLook | None = None) -> None:
         gate = self._gates.get(work.item.id) if work.decides else None
+        with self._writer.transaction():
+            write_verdict(self._writer, work.id, report, look)
+            if gate is not None:
+                gate.waiting -= 1
+                gate.excluded = decide_task(self._writer, work.item.id)
+        self._count(work)
         if gate is not None and gate.waiting == 0:
             gate.opened.set()
-
-    def _decide(self, task: str) -> None:
-        """Write what the controls say about a task; after the last one it stays or is taken out."""
-        gate = self._gates[task]
-        gate.waiting -= 1
-        held: dict[str, bool] = {}
-        reasons = []
-        with self._writer.transaction() as connection:
-            rows = connection.execute(
-                "SELECT evaluator, verdict, verdict_reason FROM candidates WHERE task_id = ? AND sample = 0 "
-                "AND verdict IS NOT NULL AND evaluator IN (?, ?) ORDER BY evaluator",
-                (task, *CONTROLS),
-            ).fetchall()
-            for name, verdict, reason in rows:
-                held[name] = verdict != "error" and (verdict == "passed") == (name == "reference")
-                if verdict == "error":
-                    reasons.append(f"The control {name} could not be tested: {reason}")
-                elif not held[name]:
-                    words = f"{verdict} with the original body" if name == "reference" else "passed with a stub"
-                    reasons.append(f"Its tests: {words}.")
-            gate.excluded = bool(reasons)
-            values = {"controls": json.dumps(held), "reason": " ".join(reasons) or None}
-            state = "excluded" if gate.excluded else "ready"
-            self._writer.update("tasks", {"id": task}, {**values, "state": state})
 
     def _count(self, work: Work) -> None:
         self._done[work.control] += 1

@@ -11,6 +11,7 @@ from workbench.engine.candidate_rows import CandidateTable
 from workbench.engine.candidates import Candidates
 from workbench.engine.document import gateway_for
 from workbench.engine.evaluators import Evaluators
+from workbench.engine.rechecking import Rechecks
 from workbench.engine.run_record import RunRecord
 from workbench.engine.stages import StageBook
 from workbench.engine.task_building import prepare
@@ -57,13 +58,18 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
                 plan = record.plan()
                 asked = await tasks.document(prepared.built.tasks, plan.asks, stages)
                 candidates.add(plan, asked, evaluators)
+                remarks = candidates.remarks(asked, evaluators, {task.id for task in prepared.built.tasks})
+                writer.set_run(run.id, note=remarks or None)
                 works = candidates.works(tasks.items)
-                # What the app asked for meanwhile is found when everything else is done.
+                # What the app asked for meanwhile is found when everything else is done; second looks come last.
                 if not works:
-                    break
+                    looks = Rechecks(writer, run.id, sandboxes, limits, stages)
+                    if await looks.run(tasks.items, lambda: record.plan() == plan):  # noqa: B023 - awaited here
+                        break
+                    continue
                 execution = Candidates(writer, evaluators, sandboxes, limits, stages)
                 await execution.run(works, candidates.finished(), max(settings.concurrency, SLOTS))
-        for name in ("controls", "candidates"):
+        for name in ("controls", "candidates", "rechecks"):
             stages.tell(name, "done")
     except BaseException:
         stages.failed()

@@ -8,7 +8,7 @@ from typing import Protocol
 from workbench.session import SessionWriter
 
 #: Names and order of the stages.
-STAGES = ("fetch", "environment", "suite", "trace", "filter", "documentation", "controls", "candidates")
+STAGES = ("fetch", "environment", "suite", "trace", "filter", "documentation", "controls", "candidates", "rechecks")
 
 _EVERY_SECONDS = 0.2
 

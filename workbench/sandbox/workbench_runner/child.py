@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from .trace import Tracer
 
 _MESSAGE, _TRACEBACK, _FULL_TRACEBACKS = 300, 6000, 8
@@ -201,7 +203,7 @@ class Reporter:
         excinfo = call.excinfo
         if not isinstance(excinfo, pytest.ExceptionInfo) or isinstance(excinfo.value, pytest.skip.Exception):
             return
-        first = excinfo.tb
+        first: TracebackType | None = excinfo.tb
         while first is not None and any(part in first.tb_frame.f_code.co_filename for part in _FRAMEWORK):
             first = first.tb_next
         if first is None:

@@ -1,0 +1,90 @@
+"""Fast verdicts get a second look on the cold route: a wrong one is found, replaced and shown."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine.tiny_repository import TASKS, make_repository
+
+from workbench.engine import client
+from workbench.engine.plan import RegenerationPlan
+from workbench.engine.rechecking import RANDOM_SHARE, why_again
+from workbench.engine.regeneration_client import plan_regeneration
+from workbench.sandbox.bubblewrap import Bubblewrap
+from workbench.session import SessionReader
+from workbench.session.identity import candidate_id
+
+Until = Callable[..., Any]
+
+
+def test_originals_always_and_one_verdict_in_a_hundred() -> None:
+    ids = [candidate_id(f"task {number}", "m", "v1", 0) for number in range(20_000)]
+    assert all(why_again(name, "reference", "hot", "passed") == "original" for name in ids[:50])
+    share = sum(why_again(name, "m", "warm", "failed") == "random" for name in ids) / len(ids)
+    assert RANDOM_SHARE * 0.7 < share < RANDOM_SHARE * 1.3
+    assert not any(why_again(name, "reference", "cold", "passed") for name in ids[:50])
+    assert not any(why_again(name, "reference", "hot", "error") for name in ids[:50])
+
+
+@pytest.mark.sandbox
+@pytest.mark.network
+def test_a_false_fast_verdict_is_found_replaced_and_shown(
+    home: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, until: Until
+) -> None:
+    problem = Bubblewrap().problem()
+    if problem:
+        pytest.fail(problem) if os.environ.get("CI") else pytest.skip(problem)
+    monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "regeneration-cache"))
+    session = tmp_path / "looked.session"
+    run = plan_regeneration(session, RegenerationPlan(str(make_repository(tmp_path / "small")), evaluator="stub"))
+
+    def work() -> None:
+        until(lambda: state(session, run) not in {"queued", "running"}, 100, "the run's end")
+        assert state(session, run) == "done"
+
+    client.launch(session, run)
+    work()
+    looks = {row.evaluator: json.loads(row.recheck) for row in candidates(session, run) if row.recheck}
+    assert looks["reference"] == {**looks["reference"], "why": "original", "verdict": "passed", "agrees": True}
+    assert looks["reference"]["route"] == "cold"
+    originals = [row for row in candidates(session, run) if row.evaluator == "reference"]
+    assert len(originals) == len(TASKS)
+    assert all(row.recheck and row.path_taken == "hot" and row.backend == "bubblewrap" for row in originals)
+
+    # What a broken fast route would have left behind: originals that failed, and tasks taken out for it.
+    connection = sqlite3.connect(session)
+    connection.execute("UPDATE candidates SET verdict = 'failed', recheck = NULL WHERE evaluator = 'reference'")
+    connection.execute("UPDATE tasks SET state = 'excluded', reason = 'Its tests: failed with the original body.'")
+    connection.execute("UPDATE runs SET state = 'cancelled'")
+    connection.commit()
+    connection.close()
+    assert client.resume(session) == [run]
+    work()
+    for row in candidates(session, run):
+        if row.evaluator == "reference":
+            assert (row.verdict, row.path_taken) == ("passed", "cold")
+            look = json.loads(row.recheck or "{}")
+            assert (look["first"], look["verdict"], look["agrees"]) == ("failed", "passed", False)
+    with SessionReader(session) as reader:
+        assert {task.state for task in reader.tasks(run)} == {"ready"}
+        stage = next(stage for stage in reader.stages(run) if stage.name == "rechecks")
+    assert (stage.state, stage.done, stage.total) == ("done", len(TASKS), len(TASKS))
+    assert stage.note == f"{len(TASKS)} disagree"
+
+
+def state(session: Path, run: str) -> str:
+    with SessionReader(session) as reader:
+        row = reader.run(run)
+        assert row is not None
+        return reader.run_state(row)
+
+
+def candidates(session: Path, run: str) -> list[Any]:
+    with SessionReader(session) as reader:
+        return list(reader.candidates(run))

@@ -1,0 +1,157 @@
+"""The second look: originals and a random share of fast verdicts are tested again on the cold route, always.
+
+A candidate and its reporter share a process on every route, and the hot route patches memory: no rule proves by itself that
+its verdict is the cold one. So the claim is tested in every run, and a disagreement is shown. The cold verdict counts.
+
+Which candidates are looked at again follows from their ids: the same ones after a kill, in a replay, on any machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from workbench.engine.evaluators import CONTROLS
+from workbench.engine.stages import Teller
+from workbench.engine.task_rows import TaskItem
+from workbench.engine.testing_place import Sandboxes
+from workbench.engine.verdict_rows import SecondLook, decide_task, write_verdict
+from workbench.repository.splicing import SpliceError, splice
+from workbench.sandbox import Job, Limits, Report, Route, Verdict
+from workbench.session import SessionReader, SessionWriter
+from workbench.session.rows import CandidateRow
+
+#: Share of fast verdicts that are looked at again, originals not counted.
+RANDOM_SHARE = 0.01
+
+_LOOKED_AT = ("passed", "failed", "timeout", "crashed")
+_FAST = (Route.HOT, Route.WARM)
+
+
+def why_again(candidate: str, evaluator: str, route: str | None, verdict: str | None) -> str:
+    """Return why a verdict is due for a second look: ``original``, ``random`` or nothing.
+
+    Args:
+        candidate: Its id, hexadecimal.
+        evaluator: Who gave the body.
+        route: The route of its verdict.
+        verdict: The verdict.
+    """
+    if route not in _FAST or verdict not in _LOOKED_AT:
+        return ""
+    if evaluator == "reference":
+        return "original"
+    return "random" if int(candidate[:8], 16) < RANDOM_SHARE * 2**32 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    row: CandidateRow
+    item: TaskItem
+    why: str
+    body: str
+
+
+class Rechecks:
+    """The second looks of one run.
+
+    Args:
+        writer: The session.
+        run: Id of the run.
+        pool: The sandboxes.
+        limits: What a candidate may use at most.
+        teller: Is told how far this is.
+    """
+
+    def __init__(self, writer: SessionWriter, run: str, pool: Sandboxes, limits: Limits, teller: Teller) -> None:
+        self._writer = writer
+        self._run = run
+        self._pool = pool
+        self._limits = limits
+        self._teller = teller
+        # The original is the same file for every function: one cold run of a set of tests serves all that share it.
+        self._originals: dict[tuple[str, ...], asyncio.Task[Report]] = {}
+
+    async def run(self, items: Mapping[str, TaskItem], goes_on: Callable[[], bool]) -> bool:
+        """Look again at what is due, until it is done or ``goes_on`` says no; return whether it is done.
+
+        Raises:
+            SandboxError: The sandbox does not start.
+            SessionError: The session cannot be written.
+        """
+        due, done, disagreeing = await asyncio.to_thread(self._due, items)
+        total = done + len(due)
+        if not total:
+            return True
+        waiting = list(reversed(due))
+
+        def tell(state: str = "running") -> None:
+            words = f"{disagreeing} disagree" if disagreeing else "all agree" if done else ""
+            self._teller.tell("rechecks", state, done=done, total=total, note=words)
+
+        async def look() -> None:
+            nonlocal done, disagreeing
+            while waiting and goes_on():
+                entry = waiting.pop()
+                agrees = await self._again(entry)
+                done += agrees is not None
+                disagreeing += agrees is False
+                tell()
+
+        tell()
+        async with asyncio.TaskGroup() as group:
+            for _ in self._pool.workers:
+                group.create_task(look())
+        if not waiting:
+            tell("done")
+        return not waiting
+
+    def _due(self, items: Mapping[str, TaskItem]) -> tuple[Sequence[_Due], int, int]:
+        due, done, disagreeing = [], 0, 0
+        with SessionReader(self._writer.path) as reader:
+            for row in reader.candidates(self._run):
+                if row.recheck:
+                    done += 1
+                    disagreeing += '"agrees": false' in row.recheck
+                    continue
+                item = items.get(row.task_id)
+                why = why_again(row.id, row.evaluator, row.path_taken, row.verdict) if row.state == "done" else ""
+                if why and item is not None and row.body_blob:
+                    due.append(_Due(row, item, why, reader.text(row.body_blob)))
+        return due, done, disagreeing
+
+    async def _again(self, due: _Due) -> bool | None:
+        """Look at one candidate; return whether the verdicts agree, None when there was no second verdict."""
+        item, row = due.item, due.row
+        try:
+            content = splice(item.source, item.function, due.body)
+        except SpliceError:
+            return None
+        job = Job(
+            id=row.id,
+            tests=item.task.tests,
+            path=item.task.path,
+            content=content,
+            limits=item.task.limits(self._limits),
+            route=Route.COLD,
+            function=(item.task.qualified_name, item.task.occurrence),
+        )
+        cold = await (self._original(job) if content == item.source else self._pool.run(job))
+        if cold.verdict is Verdict.ERROR:
+            return None
+        look = SecondLook(due.why, Verdict(str(row.verdict)), cold)
+        if look.agrees:
+            self._writer.update("candidates", {"id": row.id}, {"recheck": look.to_json()})
+            return True
+        with self._writer.transaction():
+            write_verdict(self._writer, row.id, replace(cold, job=row.id), look)
+            if row.evaluator in CONTROLS and row.sample == 0:
+                decide_task(self._writer, row.task_id)
+        return False
+
+    async def _original(self, job: Job) -> Report:
+        known = self._originals.get(job.tests)
+        if known is None:
+            known = self._originals[job.tests] = asyncio.ensure_future(self._pool.run(job))
+        return await known
