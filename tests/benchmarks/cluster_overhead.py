@@ -2,7 +2,8 @@
 
 Everything is on this machine (two sandboxes, a scheduler, two worker processes), so the candidates per second understate
 a real cluster, where the scheduler and the engine have cores of their own. What carries over: the added latency of one
-candidate, and the processor time per candidate of the engine's side, the scheduler and a worker.
+candidate, and the processor time per candidate of the engine's side, the scheduler and a worker; what these use while
+nothing is under way is measured first and taken off.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from workbench.repository.splicing import splice
 from workbench.sandbox import Job, Limits, choose_backend, pool
 
 _TICK = os.sysconf("SC_CLK_TCK")
+_IDLE_SECONDS = 6.0
 
 
 def used(pid: int) -> float:
@@ -84,8 +86,14 @@ async def main(count: int) -> None:
             await spent(there, jobs[:8], 6)
             pids = [os.getpid(), served.process.pid, *served.pids]
             before = [used(pid) for pid in pids]
+            await asyncio.sleep(_IDLE_SECONDS)
+            idle = [(used(pid) - old) / _IDLE_SECONDS for pid, old in zip(pids, before, strict=True)]
+            before = [used(pid) for pid in pids]
             seconds, _ = await spent(there, jobs, 6)
-            client, scheduler, *workers = (used(pid) - old for pid, old in zip(pids, before, strict=True))
+            client, scheduler, *workers = (
+                max(0.0, used(pid) - old - seconds * nothing)
+                for pid, old, nothing in zip(pids, before, idle, strict=True)
+            )
             _, latencies = await spent(there, alone, 1)
             rows.append(
                 ("Dask on it", count / seconds, statistics.median(latencies), client / count, scheduler / count,
