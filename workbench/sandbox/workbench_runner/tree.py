@@ -104,7 +104,8 @@ class Tree:
 
     def reset(self) -> None:
         """Bring the tree and the scratch folders back to how the first candidate found them."""
-        os.chmod(self.root, 0o755)
+        with contextlib.suppress(PermissionError):  # Podman's: not ours, so nobody here can have changed it
+            os.chmod(self.root, 0o755)
         self._sweep(self.root, "")
         for folder in sorted(self._folders):
             os.makedirs(os.path.join(self.root, folder), mode=0o755, exist_ok=True)
