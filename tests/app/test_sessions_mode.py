@@ -3,9 +3,14 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from regenerated import RUN, Recorder, word_counter
 
 from workbench.app.sessions.listing import age, found_sessions, looked_into, size_text
 from workbench.session import SessionReader
@@ -24,6 +29,8 @@ def several(make_session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Pa
         make_session("cancelled", state="cancelled"),
         make_session("newer"),
     ]
+    for place, file in enumerate(files):
+        recorded_at(file, 1_700_000_000 - place * 90_000)
     with sqlite3.connect(files[3]) as database:
         database.execute("PRAGMA user_version = 99")
     database.close()
@@ -34,9 +41,18 @@ def several(make_session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Pa
     return damaged.parent
 
 
+def recorded_at(file: Path, then: float) -> None:
+    """Let everything in a session have been recorded at a time."""
+    with sqlite3.connect(file) as database:
+        database.execute("UPDATE runs SET created_at = ?, started_at = NULL, finished_at = NULL", (then,))
+        database.execute("UPDATE trials SET started_at = NULL, finished_at = NULL")
+    database.close()
+
+
 def steady(text: str) -> str:
     """Return a screen without ages, sizes and the test's own folder."""
     text = re.sub(r"\d+ (d|h|min) |  now ", "  AGE ", text)
+    text = re.sub(r"this one knows \d+", "this one knows OURS", text)
     return re.sub(r"/\S*pytest\S*/", "/FOLDER/", text)
 
 
@@ -142,6 +158,35 @@ def test_a_session_that_was_opened_elsewhere_is_listed_too(make_session, tmp_pat
     facts = looked_into(entry).facts
     assert facts is not None
     assert (entry.path, facts.state, facts.trials) == (moved, "done", 1)
+
+
+async def test_age_is_that_of_what_was_recorded_not_of_the_file(start, several) -> None:
+    os.utime(several / "cancelled.session")  # as copying or merely opening an older one does
+    async with start() as person:
+        await person.press("3")
+        await person.sees("Sessions 5", "✓ done")
+        await person.until(lambda: person.screen_text.count("! unusable") == 2)
+        names = [entry.path.stem for entry in person.app.screen.table.entries]
+        assert names == ["done", "stopped", "cancelled", "newer", "damaged"]
+        row = next(line for line in person.screen_text.splitlines() if "× cancelled" in line)
+        assert " now " not in row
+
+
+async def test_a_failed_self_check_is_told_in_the_list(start, several) -> None:
+    made = Recorder(several / "checked.session")
+    word_counter(made)
+    made.cells(f"{RUN}-total", "✓", evaluator="stub", control=True)
+    cold = '{"why": "random", "verdict": "failed", "route": "cold", "seconds": 1.0, "agrees": false}'
+    made.sample(f"{RUN}-total", 0, "✗", recheck=cold)
+    made.close()
+    async with start() as person:
+        await person.press("3")
+        await person.sees("Sessions 6", "✓ ✗ self-check")
+        await person.press("g")
+        await person.sees("Self-check failed: a control does not hold on 1 task; a cold re-check gave another verdict")
+        await person.press("enter")
+        await person.until(lambda: person.app.current_mode == "regeneration")
+        await person.sees("✗ SELF-CHECK FAILED", "✗ VERDICTS DISAGREE")
 
 
 def test_ages_and_sizes_are_short() -> None:

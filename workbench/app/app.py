@@ -436,7 +436,8 @@ class WorkbenchApp(App[int]):
         if trials:
             await self.show_trial(trials[-1].id)
         else:
-            await self.switch_mode("cases")
+            regenerated = self.reader is not None and any(run.kind == "regenerate" for run in self.reader.runs())
+            await self.switch_mode("regeneration" if regenerated else "cases")
 
     async def show_trial(self, trial_id: str) -> None:
         """Show a trial of the open session in the Trajectory mode."""

@@ -7,13 +7,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.app.regeneration.lines import DISAGREES
+from workbench.app.regeneration.selfcheck import WRONG
+
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 
+_CANDIDATES = (
+    f"SELECT state, evaluator, control, count(*), total({WRONG}), "
+    f"total(CASE WHEN recheck IS NULL THEN 0 ELSE {DISAGREES} END), max(at) FROM candidates GROUP BY 1, 2, 3"
+)
+# The file's own date says when SQLite wrote to it, which merely opening an older file does as well.
+_TIMES = (
+    "SELECT (SELECT max(finished_at) FROM trials), (SELECT max(at) FROM steps), (SELECT max(at) FROM scorecards), "
+    "(SELECT max(at) FROM annotations), (SELECT max(at) FROM stages)"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class SessionFacts:
-    """Counts over the runs of a session; ``states`` counts runs by the state that a person should see."""
+    """Counts over the runs of a session; ``states`` counts runs by the state that a person should see.
+
+    ``wrong_controls`` and ``disagreements`` are self-checks of regeneration runs that failed; ``changed_at`` is when
+    something was recorded last (unix seconds), None in an empty session.
+    """
 
     path: Path
     trials: int
@@ -26,6 +44,9 @@ class SessionFacts:
     models: tuple[str, ...]
     states: tuple[tuple[str, int], ...]
     running: tuple[str, ...]
+    wrong_controls: int = 0
+    disagreements: int = 0
+    changed_at: float | None = None
 
     def count(self, state: str) -> int:
         """Return how many runs are in a state."""
@@ -38,6 +59,18 @@ class SessionFacts:
             if self.count(state):
                 return state
         return "empty"
+
+    @property
+    def alarm(self) -> str:
+        """Return which self-checks failed, "" if none did."""
+        said = []
+        if self.wrong_controls:
+            tasks = "1 task" if self.wrong_controls == 1 else f"{self.wrong_controls:,} tasks"
+            said.append(f"a control does not hold on {tasks}")
+        if self.disagreements:
+            times = "a cold re-check" if self.disagreements == 1 else f"{self.disagreements:,} cold re-checks"
+            said.append(f"{times} gave another verdict than the fast path")
+        return f"Self-check failed: {'; '.join(said)}." if said else ""
 
     def sentence(self) -> str:
         """Return model, spend, and whether something runs."""
@@ -69,9 +102,18 @@ def gather(reader: SessionReader) -> SessionFacts:
     runs = reader.runs()
     states = {run.id: reader.run_state(run) for run in runs}
     trials = Counter(dict(reader.query("SELECT state, count(*) FROM trials GROUP BY state")))
-    candidates = Counter(dict(reader.query("SELECT state, count(*) FROM candidates GROUP BY state")))
+    candidates: Counter[str] = Counter()
+    evaluators: list[str] = []
+    wrong = disagreeing = 0
+    groups = reader.query(_CANDIDATES)
+    for state, evaluator, control, count, bad, otherwise, _ in groups:
+        candidates[state] += count
+        evaluators += [] if control else [evaluator]
+        wrong += int(bad)
+        disagreeing += int(otherwise)
     models = [row[0] for row in reader.query("SELECT model FROM trials GROUP BY model ORDER BY max(rowid)")]
-    models += [row[0] for row in reader.query("SELECT DISTINCT evaluator FROM candidates WHERE control = 0")]
+    times = [time for run in runs for time in (run.created_at, run.started_at, run.finished_at)]
+    times += [group[-1] for group in groups] + list(reader.query(_TIMES)[0])
     return SessionFacts(
         reader.path,
         sum(trials.values()),
@@ -81,7 +123,10 @@ def gather(reader: SessionReader) -> SessionFacts:
         sum(candidates.values()),
         candidates["done"] + candidates["cancelled"],
         sum(run.spend_usd for run in runs),
-        tuple(dict.fromkeys(models)),
+        tuple(dict.fromkeys([*models, *evaluators])),
         tuple(Counter(states.values()).items()),
         tuple(run for run, state in states.items() if state in {"running", "queued"}),
+        wrong,
+        disagreeing,
+        max((time for time in times if time is not None), default=None),
     )

@@ -13,6 +13,11 @@ from workbench.text import one_line
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
+WRONG = (
+    "(candidates.sample = 0 AND ((evaluator = 'reference' AND verdict NOT IN ('passed', 'error')) "
+    "OR (evaluator = 'stub' AND verdict = 'passed')))"
+)
+"""Whether a candidate is a control that does not hold, in SQL."""
 CONTROLS = (("reference", 1.0), ("stub", 0.0))
 """The controls and the share of tasks that each must pass."""
 _NAMED = 3  # tasks that a sentence names
@@ -75,15 +80,15 @@ def load_problems(reader: SessionReader, run_id: str) -> tuple[Problem, ...]:
         "SELECT task_id, qualified_name || CASE WHEN occurrence > 1 THEN '#' || occurrence ELSE '' END, evaluator, control, "
         "candidates.sample, CASE WHEN recheck IS NULL THEN 0 ELSE "
         f"{DISAGREES} END AS disagrees, verdict FROM candidates JOIN tasks ON tasks.id = task_id "
-        "WHERE candidates.run_id = ? AND verdict IS NOT NULL AND (disagrees OR (candidates.sample = 0 AND ("
-        "(evaluator = 'reference' AND verdict != 'passed') OR (evaluator = 'stub' AND verdict IN ('passed', 'error'))))) "
+        f"WHERE candidates.run_id = ? AND verdict IS NOT NULL AND (disagrees OR {WRONG} OR (candidates.sample = 0 "
+        "AND evaluator IN ('reference', 'stub') AND verdict = 'error')) "
         f"ORDER BY position, task_id, control DESC, evaluator, candidates.sample LIMIT {_MOST}",
         (run_id,),
     )
     found = []
     for task, name, evaluator, control, sample, disagrees, verdict in rows:
-        wrong = evaluator in {"reference", "stub"} and sample == 0 and (verdict == "passed") == (evaluator == "stub")
-        if wrong or verdict == "error":
+        is_control = sample == 0 and evaluator in {"reference", "stub"}
+        if is_control and (verdict == "error" or (verdict == "passed") == (evaluator == "stub")):
             found.append(Problem(task, name, evaluator))
         if disagrees:
             found.append(Problem(task, name, "recheck", evaluator, None if control else sample))

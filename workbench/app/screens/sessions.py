@@ -98,23 +98,21 @@ class SessionsScreen(ModeScreen):
     def _list_worker(self, also: Path | None, known: dict[Path, SessionEntry]) -> None:
         from dataclasses import replace
 
-        from workbench.app.sessions.listing import found_sessions, looked_into
+        from workbench.app.sessions.listing import found_sessions, looked_into, newest_first
 
         worker = get_current_worker()
-        entries = found_sessions(also)
         # What was known stays on the screen until it is known better.
-        shown = [
-            replace(entry, facts=known[entry.path].facts, problem=known[entry.path].problem)
-            if entry.path in known
-            else entry
-            for entry in entries
-        ]
+        shown = newest_first(
+            replace(known[entry.path], example=entry.example, size=entry.size) if entry.path in known else entry
+            for entry in found_sessions(also)
+        )
         self.post_message(SessionsListed(tuple(shown)))
-        for index, entry in enumerate(entries):
+        for index, entry in enumerate(shown):
             if worker.is_cancelled:
                 return
             shown[index] = looked_into(entry)
             self.post_message(SessionsListed(tuple(shown)))
+        self.post_message(SessionsListed(tuple(newest_first(shown))))
 
     def on_sessions_listed(self, message: SessionsListed) -> None:
         """Show the list."""
@@ -145,7 +143,8 @@ class SessionsScreen(ModeScreen):
                 "cancelled": "It was cancelled: u takes up what is missing.",
             }.get(entry.facts.state, "")
             models = ", ".join(entry.facts.models) or "no model yet"
-            text = f"{entry.path}\n{models}" + (f"\n{more}" if more else "")
+            alarm = entry.facts.alarm and f"✗ {entry.facts.alarm} Press enter, then 4 and !."
+            text = "\n".join(part for part in (alarm, str(entry.path), models, more) if part)
             if entry.example:
                 text += "\nIt came with the program and is only read; a run starts a new session."
         self.query_one("#session-details", Static).update(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,8 @@ from workbench.session.schema import SCHEMA_VERSION
 class SessionEntry:
     """A session file as listed; ``facts`` are None while it is being read and where ``problem`` says why it cannot be.
 
-    ``changed_at`` is unix seconds, ``size`` bytes.
+    ``changed_at`` is unix seconds: when something was recorded in it last, of a file that was not looked into when it was
+    written last; ``size`` is in bytes.
     """
 
     path: Path
@@ -73,7 +74,13 @@ def looked_into(entry: SessionEntry) -> SessionEntry:
                 facts = gather(reader)
     except WorkbenchError as error:
         problem = str(error)
-    return SessionEntry(entry.path, entry.example, entry.changed_at, entry.size, facts, problem)
+    changed_at = facts.changed_at if facts is not None and facts.changed_at is not None else entry.changed_at
+    return SessionEntry(entry.path, entry.example, changed_at, entry.size, facts, problem)
+
+
+def newest_first(entries: Iterable[SessionEntry]) -> list[SessionEntry]:
+    """Return the user's own sessions, newest first, then the examples."""
+    return sorted(entries, key=lambda entry: (entry.example, -entry.changed_at))
 
 
 def latest_session() -> Path | None:

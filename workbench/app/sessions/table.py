@@ -92,6 +92,8 @@ class SessionTable(RowList):
         word, style = _STATES[facts.state]
         if facts.state == "done" and facts.trials_failed:
             word, style = f"✓ done, {facts.trials_failed} failed", "paused"
+        if facts.alarm:
+            word, style = f"{word[:1]} ✗ self-check", "failed"
         values = {
             "age": age(entry.changed_at),
             "trials": _progress(facts.trials_done, facts.trials),
