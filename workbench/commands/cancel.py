@@ -17,6 +17,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Cancel every run that waits or is executed."""
     from workbench.commands.watching import stop
     from workbench.engine import client
+    from workbench.engine.own_copy import is_example
     from workbench.session import SessionReader
 
     session = client.resolve_session(arguments.session)
@@ -24,7 +25,9 @@ def run(arguments: argparse.Namespace) -> int:
         waiting = [
             row.id
             for row in reader.runs()
-            if arguments.run in (None, row.id) and reader.run_state(row) in {"queued", "running", "interrupted"}
+            if not is_example(session)
+            and arguments.run in (None, row.id)
+            and reader.run_state(row) in {"queued", "running", "interrupted"}
         ]
     for key in waiting:
         stop(session, key)

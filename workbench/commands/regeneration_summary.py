@@ -10,6 +10,7 @@ from typing import Any
 
 from workbench.engine.plan import Ask, RegenerationPlan
 from workbench.engine.selection import chosen, row_id
+from workbench.regeneration.leakage import THRESHOLD
 from workbench.regeneration.passk import TaskCount, pass_at_k, summarise
 from workbench.session import SessionReader
 from workbench.session.identity import candidate_id
@@ -27,6 +28,11 @@ class Line:
     counted: int
     passed: int
 
+    @property
+    def leaking(self) -> bool:
+        """Whether the docstring carries the code."""
+        return self.task.leak is not None and self.task.leak >= THRESHOLD
+
     def at(self, k: int) -> float | None:
         """Return pass@k of the task, None where it has fewer than k samples."""
         return pass_at_k(self.counted, self.passed, k)
@@ -39,6 +45,7 @@ class Outcome:
     plan: RegenerationPlan
     state: str
     error: str | None
+    note: str | None
     spend_usd: float
     lines: tuple[Line, ...]
     controls: dict[str, float]
@@ -79,6 +86,7 @@ def read_outcome(reader: SessionReader, run: str) -> Outcome:
         plan=plan,
         state=reader.run_state(row),
         error=row.error,
+        note=row.note,
         spend_usd=row.spend_usd,
         lines=tuple(lines),
         controls=_controls(every[task.id] for task in meant),
@@ -102,13 +110,19 @@ def _controls(candidates: Iterable[Sequence[CandidateRow]]) -> dict[str, float]:
     return {name: sum(passed) / len(passed) for name, passed in sorted(found.items())}
 
 
+def _counts(lines: Iterable[Line]) -> list[TaskCount]:
+    return [TaskCount(line.task.id, line.task.snapshot, line.task.path, line.counted, line.passed) for line in lines]
+
+
 def summary(session: Path, run: str) -> dict[str, Any]:
     """Return the closing JSON line of a run."""
     with SessionReader(session) as reader:
         outcome = read_outcome(reader, run)
     plan, ready = outcome.plan, outcome.ready
-    counts = [TaskCount(line.task.id, line.task.snapshot, line.task.path, line.counted, line.passed) for line in ready]
-    estimates = summarise(counts, plan.k, interval=LEVEL).overall
+    estimates = summarise(_counts(ready), plan.k, interval=LEVEL).overall
+    clean = [line for line in ready if not line.leaking]
+    unleaked = summarise(_counts(clean), plan.k).overall
+    sampled = [line.counted for line in ready]
     samples = [one for line in ready for one in line.candidates]
     costs = [one.cost_usd for one in samples if one.cost_usd is not None]
     return {
@@ -127,9 +141,14 @@ def summary(session: Path, run: str) -> dict[str, Any]:
         "candidates": len(samples),
         "pass_at_k": {str(k): estimate.value for k, estimate in estimates.items()},
         "interval": {
-            str(k): None if estimate.low is None or len(ready) < 2 else [estimate.low, estimate.high]
+            str(k): None if estimate.low is None or estimate.tasks < 2 else [estimate.low, estimate.high]
             for k, estimate in estimates.items()
         },
+        # Which figure rests on what: a task with fewer than k samples has no pass@k.
+        "tasks_at_k": {str(k): estimate.tasks for k, estimate in estimates.items()},
+        "samples_per_task": [min(sampled, default=0), max(sampled, default=0)],
+        "leaking": len(ready) - len(clean),
+        "pass_at_k_without_leaking": {str(k): estimate.value for k, estimate in unleaked.items()},
         "verdicts": dict(Counter(one.verdict for one in samples if one.verdict is not None)),
         "unfinished": sum(one.verdict is None for one in samples),
         "paths": dict(Counter(one.path_taken for one in samples if one.path_taken)),
@@ -143,5 +162,6 @@ def summary(session: Path, run: str) -> dict[str, Any]:
         "dropped": outcome.dropped,
         "tokens": sum((one.prompt_tokens or 0) + (one.completion_tokens or 0) for one in samples),
         "cost": sum(costs) if costs else None,
+        "note": outcome.note,
         "error": outcome.error,
     }

@@ -223,8 +223,12 @@ class TerminalShow:
             self.console.print(f"… and {len(lines) - _MOST_ROWS} more tasks", style="dim")
         if len(lines) < len(outcome.lines):
             self.console.print(f"{len(outcome.lines) - len(lines)} tasks without a sample are not listed.", style="dim")
+        if closing["note"]:
+            self.console.print(Text(closing["note"], style="yellow"))
         self.console.print(Text(figures(closing), style="bold"))
-        details = f"docs {closing['docs']} · {closing['evaluator']} · m = {closing['samples']}"
+        fewest, most = closing["samples_per_task"]
+        drawn = f"{fewest} to {most}" if fewest != most else f"{most or closing['samples']}"
+        details = f"docs {closing['docs']} · {closing['evaluator']} · m = {drawn}"
         self.console.print(Text(f"{details} · {closing['sandbox']} · session: {session}", style="dim"))
 
 
@@ -241,8 +245,24 @@ def figures(closing: dict[str, Any]) -> str:
     for k, value in closing["pass_at_k"].items():
         bounds = closing["interval"][k]
         spread = f" [{bounds[0]:.2f}, {bounds[1]:.2f}]" if bounds and value is not None else ""
-        parts.append(f"pass@{k} {'–' if value is None else f'{value:.2f}'}{spread}")
+        resting = closing["tasks_at_k"][k]
+        # Figures over different tasks are not to be compared: each says how many are in it, where they differ.
+        fewer = (
+            f" (of {resting} task{'' if resting == 1 else 's'})"
+            if value is not None and resting != closing["tasks"]
+            else ""
+        )
+        parts.append(f"pass@{k} {'–' if value is None else f'{value:.2f}'}{spread}{fewer}")
     parts.append(f"{closing['tasks']} task{'' if closing['tasks'] == 1 else 's'}")
+    fewest, most = closing["samples_per_task"]
+    if fewest != most:
+        parts.append(f"{fewest} to {most} samples a task")
+    if closing["leaking"]:
+        clean = ", ".join(
+            f"pass@{k} {'–' if value is None else f'{value:.2f}'}"
+            for k, value in closing["pass_at_k_without_leaking"].items()
+        )
+        parts.append(f"without {closing['leaking']} whose docstring carries the code: {clean}")
     parts += [f"{GLYPHS.get(name, '')} {name} {count}" for name, count in closing["verdicts"].items()]
     parts += [f"{name} {value:.2f}" for name, value in closing["controls"].items()]
     if closing["excluded"]:

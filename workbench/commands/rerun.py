@@ -31,39 +31,42 @@ def run(arguments: argparse.Namespace) -> int:
     """Rerun and follow."""
     from workbench.commands.run import watch
     from workbench.engine import client
-    from workbench.engine.own_copy import own_copy
+    from workbench.engine.own_copy import working_copy
     from workbench.errors import UsageError
     from workbench.session import SessionReader
 
-    session = own_copy(client.resolve_session(arguments.session))
+    original = client.resolve_session(arguments.session)
     if not (arguments.item or arguments.failed or arguments.samples):
         raise UsageError("Name an item to run again, or give --failed or --samples M.")
     if arguments.samples < 0:
         raise UsageError("The number of samples must be 1 or more.")
-    with SessionReader(session) as reader:
+    with SessionReader(original) as reader:
         trials = any(row.id.startswith(arguments.item) for row in reader.trials())
         regenerated = any(row.kind == "regenerate" for row in reader.runs())
     if regenerated and not (arguments.item and trials):
-        return _rerun_candidates(arguments, session)
+        return _rerun_candidates(arguments, original)
     if arguments.failed or arguments.samples:
         raise UsageError("--failed and --samples are for regeneration runs; this session has none.")
-    trial = client.rerun(session, arguments.item, model=arguments.model or None)
+    with working_copy(original) as session:
+        trial = client.rerun(session, arguments.item, model=arguments.model or None)
     with SessionReader(session) as reader:
         row = reader.trial(trial)
     assert row is not None
     return watch(session, [row.run_id], None, arguments.json, lambda: [trial])
 
 
-def _rerun_candidates(arguments: argparse.Namespace, session: Path) -> int:
+def _rerun_candidates(arguments: argparse.Namespace, original: Path) -> int:
     from workbench.commands.regeneration_watching import position, watch_regeneration
+    from workbench.engine.own_copy import working_copy
     from workbench.engine.regeneration_client import move, rerun_items
 
-    if arguments.engine:
-        move(session, arguments.engine)
-    since = position(session)
-    runs = rerun_items(
-        session, arguments.item, failed=arguments.failed, model=arguments.model, samples=arguments.samples
-    )
+    with working_copy(original) as session:
+        if arguments.engine:
+            move(session, arguments.engine)
+        since = position(session)
+        runs = rerun_items(
+            session, arguments.item, failed=arguments.failed, model=arguments.model, samples=arguments.samples
+        )
     code = 0
     for key in runs:
         code = max(code, watch_regeneration(session, key, None, since, arguments.json))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 SUMMARY = "execute what is missing in a session: interrupted, cancelled and failed work"
@@ -20,18 +21,29 @@ def run(arguments: argparse.Namespace) -> int:
     """Resume and follow."""
     from workbench.commands.run import watch
     from workbench.engine import client
+    from workbench.engine.own_copy import own_copy
     from workbench.session import SessionReader
 
     session = client.resolve_session(arguments.session)
     with SessionReader(session) as reader:
         since = reader.last_change()
         kinds = {row.id: row.kind for row in reader.runs()}
+        held = [row.id for row in reader.runs() if reader.holder(row.id) is not None]
+        missing = client.unfinished(reader)
+    if missing and (arguments.run is None or arguments.run in kinds):
+        session = own_copy(session)
     if arguments.engine:
         from workbench.engine.regeneration_client import move
 
         move(session, arguments.engine, arguments.run or "")
     runs = client.resume(session, arguments.run)
-    if not runs and not arguments.json:
+    if held and not arguments.run:
+        print(
+            f"Being executed right now: {', '.join(held)}. Watch it: workbench open {session}; stop it: workbench cancel "
+            f"{session}",
+            file=sys.stderr,
+        )
+    elif not runs and not arguments.json:
         print("Nothing is missing: every run of this session is done.")
 
     def trials() -> list[str]:

@@ -21,7 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "item",
         nargs="?",
         metavar="ITEM",
-        help="a trial, task or candidate by the first characters of its id, or TRIAL:STEP for one step",
+        help="a trial, task or candidate by the first characters of its id, a task by its function's name, or TRIAL:STEP "
+        "for one step",
     )
     parser.add_argument("--json", action="store_true", help="print everything as JSON lines, each with its type")
 
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     path = resolve_session(arguments.session)
     with SessionReader(path) as reader:
         reader.query("BEGIN")
-        item = find_item(reader, arguments.item) if arguments.item else None
+        item = find_item(reader, _id_of(reader, arguments.item)) if arguments.item else None
         contents = read_contents(reader, item)
         if arguments.json:
             from workbench.reports.records import json_text
@@ -50,6 +51,27 @@ def run(arguments: argparse.Namespace) -> int:
 
             Pages(reader, contents, arguments.session).show()
     return 0
+
+
+def _id_of(reader: SessionReader, text: str) -> str:
+    """Return the id of the task that a function's name, a readable id or a glob means; any other text as it is.
+
+    Raises:
+        UsageError: It means several tasks.
+    """
+    from workbench.engine.regeneration_client import find_items
+    from workbench.engine.selection import row_id
+    from workbench.errors import UsageError
+    from workbench.reports.items import all_items
+    from workbench.text import one_line
+
+    if any(key.startswith(text.strip().lower()) for key in all_items(reader)):
+        return text
+    tasks, _ = find_items(reader, text.strip())
+    if len(tasks) > 1:
+        few = ", ".join(f"{row_id(task)} ({task.id[:8]})" for task in tasks[:4]) + (", …" if len(tasks) > 4 else "")
+        raise UsageError(f"{one_line(text, 60)!r} could be {len(tasks)} tasks: {few}; give more of it, or an id.")
+    return tasks[0].id if tasks else text
 
 
 def json_lines(reader: SessionReader, contents: Contents) -> Iterator[dict[str, Any]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -102,9 +104,41 @@ def follow(
     Returns:
         ``done``, ``failed``, ``cancelled`` or ``interrupted``.
     """
+    with _leaving(session):
+        return _follow(session, run, process, show, look or TrialLook())
+
+
+class _Ended(BaseException):
+    """Somebody ended this command by a signal."""
+
+
+@contextlib.contextmanager
+def _leaving(session: Path) -> Iterator[None]:
+    """Say what becomes of the run when this command is ended by SIGTERM or its terminal closes: the engine goes on."""
+
+    def end(number: int, _frame: object) -> None:
+        raise _Ended(number)
+
+    main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)} if main else {}
+    try:
+        yield
+    except _Ended as ended:
+        with contextlib.suppress(OSError):
+            print(
+                f"This command was ended, the run goes on. Watch it: workbench open {session}; "
+                f"stop it: workbench cancel {session}",
+                file=sys.stderr,
+            )
+        raise SystemExit(128 + ended.args[0]) from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _follow(session: Path, run: str, process: subprocess.Popen[bytes] | None, show: Show, look: Look) -> str:
     pause = threading.Event()
     waited = 0.0
-    look = look or TrialLook()
     with SessionReader(session) as reader:
         version = -1
         while True:

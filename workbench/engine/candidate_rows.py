@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.engine.evaluators import CONTROLS, Evaluators, SamplesEvaluator
@@ -90,6 +91,23 @@ class CandidateTable:
                         wanted = min(evaluator.count(item), ask.samples or evaluator.count(item))
                     for sample in range(wanted):
                         self._add(item, ask, sample, control=False)
+
+    def remarks(self, asked: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators, tasks: Collection[str]) -> str:
+        """Return what a person should know of what was asked for: lines of a samples file that name no task.
+
+        Args:
+            asked: As for :meth:`add`.
+            evaluators: As for :meth:`add`.
+            tasks: Readable ids of all tasks of the repository, also of those that nobody asked for.
+        """
+        told = []
+        known = {*tasks, *(item.id for items in asked.values() for item in items)}
+        for ask in asked:
+            with contextlib.suppress(UsageError):
+                evaluator = evaluators.of(ask)
+                if isinstance(evaluator, SamplesEvaluator):
+                    told.append(evaluator.ignored(known))
+        return " ".join(dict.fromkeys(filter(None, told)))
 
     def _add(self, item: TaskItem, ask: Ask, sample: int, *, control: bool) -> None:
         identity = candidate_id(item.id, ask.evaluator, ask.prompt_version, sample)

@@ -264,6 +264,8 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
             if held is not None:
                 raise WorkbenchError(f"Run {run} is being executed right now (process {held.pid} on {held.host}).")
         waiting = [row.id for row in unfinished(reader) if run in (None, row.id)]
+    if not waiting:
+        return []
     with SessionWriter(session) as writer, writer.transaction() as connection:
         for key in waiting:
             writer.set_run(key, state="queued", finished_at=None, error=None)

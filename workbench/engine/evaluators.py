@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -165,6 +165,17 @@ class SamplesEvaluator:
                 f"{self._path.name} holds no sample for any of the tasks: {next(iter(self._of))!r} is none of them; "
                 "`workbench tasks SOURCE --json` prints their ids."
             )
+
+    def ignored(self, known: Collection[str]) -> str:
+        """Return a sentence about the lines that name none of the ``known`` tasks; "" where every line names one."""
+        strange = {task: len(lines) for task, lines in self._of.items() if task not in known}
+        if not strange:
+            return ""
+        count = sum(strange.values())
+        lines = f"{count} line{'s name' if count > 1 else ' names'} no task here and"
+        return (
+            f"{self._path.name}: {lines} {'were' if count > 1 else 'was'} ignored, the first {next(iter(strange))!r}."
+        )
 
     async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
         """Return the body that the file holds.

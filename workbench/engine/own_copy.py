@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
@@ -47,6 +49,23 @@ def own_copy(session: Path) -> Path:
     except OSError as error:
         raise WorkbenchError(f"The example cannot be copied to {target}: {error.strerror}.") from None
     return target
+
+
+@contextlib.contextmanager
+def working_copy(session: Path) -> Iterator[Path]:
+    """Give the session itself, or a copy of an example; when the block refuses, no useless copy stays behind.
+
+    Raises:
+        WorkbenchError: The copy cannot be written.
+    """
+    copy = own_copy(session)
+    try:
+        yield copy
+    except WorkbenchError:
+        if copy != session:
+            for leftover in (copy, Path(f"{copy}-wal"), Path(f"{copy}-shm")):
+                leftover.unlink(missing_ok=True)
+        raise
 
 
 def _tidy(name: str) -> str:

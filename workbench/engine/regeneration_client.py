@@ -17,6 +17,7 @@ from workbench.session.rows import CandidateRow, RunRow, TaskRow
 
 DEFAULT_SAMPLES = 3
 CONTROLS = ("reference", "stub")
+SANDBOXES = ("bubblewrap", "docker", "process")
 #: Names the engine that tests on this machine, where a setting names a cluster.
 HERE = "local"
 
@@ -58,6 +59,8 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
         raise UsageError("The numbers of samples and tasks must not be negative.")
     if not plan.k or any(k < 1 for k in plan.k):
         raise UsageError("k must be 1 or more, for example --k 1,3.")
+    if plan.sandbox and plan.sandbox not in SANDBOXES:
+        raise UsageError(f"There is no sandbox called {plan.sandbox!r}; choose from {', '.join(SANDBOXES)}.")
     resolve_case(plan.source)
     ask = _ask(plan)
     return replace(
