@@ -17,6 +17,7 @@ from workbench.commands.regeneration_summary import summary
 from workbench.engine import client
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.regeneration_client import add_samples, plan_regeneration, rerun_items
+from workbench.engine.stages import STAGES
 from workbench.errors import UsageError
 from workbench.sandbox.bubblewrap import Bubblewrap
 from workbench.session import SessionReader
@@ -156,9 +157,7 @@ def test_canned_bodies_give_the_pass_at_k_computed_by_hand(
         assert failed.completion_tokens
         invalid = next(row for row in candidates(session, run).values() if row.verdict == "invalid")
         assert invalid.verdict_reason
-        assert {stage.name: stage.state for stage in reader.stages(run)} == dict.fromkeys(
-            ("fetch", "environment", "suite", "trace", "filter", "documentation", "controls", "candidates"), "done"
-        )
+        assert {stage.name: stage.state for stage in reader.stages(run)} == dict.fromkeys(STAGES, "done")
 
 
 HOSTILE = {
