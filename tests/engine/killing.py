@@ -1,0 +1,178 @@
+"""A run that is killed and resumed again and again, beside an unbroken one: what is compared, and how it is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import textwrap
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from engine.mutants import mutants
+
+from workbench.engine import client
+from workbench.engine.plan import RegenerationPlan
+from workbench.engine.regeneration_client import plan_regeneration
+from workbench.engine.selection import row_id
+from workbench.session import SessionReader
+
+Verdicts = dict[tuple[str, str, int], tuple[str, tuple[tuple[str, str], ...]]]
+
+
+def write_samples(file: Path, bodies: Iterable[tuple[str, str]], wanted: int) -> int:
+    """Write mutants, the original and stubs of every ``(task, body)``, ``wanted`` lines in all, and return their number.
+
+    The mutants are shared out evenly; a task with few of them gets some twice, as samples of their own.
+    """
+    pools: dict[str, list[str]] = {}
+    for task, body in bodies:
+        whole = textwrap.dedent(body.lstrip("\n"))
+        pools.setdefault(task, []).extend(
+            [whole, "pass", "return None", *mutants(body), "raise NotImplementedError", "return 0"]
+        )
+    each = -(-wanted // len(pools))
+    lines = [
+        json.dumps({"task_id": task, "completion": textwrap.indent(pool[n % len(pool)], "    ") + "\n"})
+        for n in range(each)
+        for task, pool in pools.items()
+    ][:wanted]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return len(lines)
+
+
+def plan(session: Path, orders: Sequence[tuple[str, Path]]) -> list[str]:
+    """Plan a run for each ``(source, samples file)``."""
+    return [
+        plan_regeneration(session, RegenerationPlan(source, evaluator=f"samples:{file}")) for source, file in orders
+    ]
+
+
+def verdicts(session: Path) -> Verdicts:
+    """Return every candidate's verdict with the outcomes of the tests that it failed."""
+    with SessionReader(session) as reader:
+        names = {task.id: row_id(task) for run in reader.runs() for task in reader.tasks(run.id)}
+        sources = {run.id: str(json.loads(run.config)["source"]) for run in reader.runs()}
+        failing: dict[str, list[tuple[str, str]]] = {}
+        for candidate, test, outcome in reader.query("SELECT candidate_id, test_id, outcome FROM failing_tests"):
+            failing.setdefault(candidate, []).append((test, outcome))
+        return {
+            (f"{sources[row.run_id]} {names[row.task_id]}", row.evaluator.partition(":")[0], row.sample): (
+                row.verdict or row.state,
+                tuple(sorted(failing.get(row.id, ()))),
+            )
+            for run in reader.runs()
+            for row in reader.candidates(run.id)
+        }
+
+
+def done(session: Path) -> dict[str, tuple[Any, ...]]:
+    """Return what stands in the session of every finished candidate."""
+    with SessionReader(session) as reader:
+        return {
+            row[0]: row
+            for row in reader.query("SELECT id, verdict, body_blob, outcomes_blob FROM candidates WHERE state = 'done'")
+        }
+
+
+def states(session: Path) -> set[str]:
+    """Return the states of the session's runs."""
+    with SessionReader(session) as reader:
+        return {reader.run_state(run) for run in reader.runs()}
+
+
+def kill(session: Path) -> int:
+    """Kill every engine of a session, without any warning, and return how many there were."""
+    with SessionReader(session) as reader:
+        held = [reader.holder(run.id) for run in reader.runs()]
+    for lease in held:
+        if lease is not None:
+            os.kill(lease.pid, signal.SIGKILL)
+    return sum(lease is not None for lease in held)
+
+
+@dataclass
+class Broken:
+    """What happened to a run that was killed: finished candidates at each kill, and those that changed afterwards."""
+
+    at: list[int] = field(default_factory=list)
+    engines: list[int] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def run_broken(
+    session: Path, wanted: int, kills: int, seed: int, say: Callable[[str], None] = lambda line: None
+) -> Broken:
+    """Launch the runs of a session, kill its engines at random points of the way, resume each time, wait for the end.
+
+    Raises:
+        AssertionError: A run does not go on.
+    """
+    rng = random.Random(seed)
+    points = sorted(rng.uniform(0.05, 0.95) for _ in range(kills))
+    began = time.monotonic()
+    broken = Broken()
+    with SessionReader(session) as reader:
+        runs = [run.id for run in reader.runs()]
+    for run in runs:
+        client.launch(session, run)
+    kept: dict[str, tuple[Any, ...]] = {}
+    for point in points:
+        goal = max(int(point * wanted), len(kept) + 1)
+        wait(lambda: len(done(session)) >= goal or not states(session) & {"queued", "running"}, f"{goal} verdicts")  # noqa: B023
+        threading.Event().wait(rng.uniform(0.0, 0.3))
+        broken.engines.append(kill(session))
+        wait(lambda: not states(session) & {"queued", "running"}, "the end of the killed engines")
+        now = done(session)
+        broken.at.append(len(now))
+        # A second look may replace a fast verdict by the cold one; nothing else ever changes what is finished.
+        broken.changed += [key for key, row in kept.items() if now.get(key) != row]
+        kept = now
+        resumed = client.resume(session)
+        say(f"killed {broken.engines[-1]} engines at {len(now)} of {wanted}; resumed {len(resumed)} runs")
+    wait(lambda: not states(session) & {"queued", "running"}, "the end")
+    now = done(session)
+    broken.changed += [key for key, row in kept.items() if now.get(key) != row]
+    broken.seconds = time.monotonic() - began
+    return broken
+
+
+def run_unbroken(session: Path) -> float:
+    """Execute the runs of a session and return the seconds that it took."""
+    began = time.monotonic()
+    with SessionReader(session) as reader:
+        runs = [run.id for run in reader.runs()]
+    for run in runs:
+        client.launch(session, run)
+    wait(lambda: not states(session) & {"queued", "running"}, "the end")
+    return time.monotonic() - began
+
+
+def wait(condition: Callable[[], object], what: str, seconds: float = 3600.0) -> None:
+    """Wait until a condition holds."""
+    pause = threading.Event()
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"{what} did not come"
+        pause.wait(0.1)
+
+
+def disagreements(one: Verdicts, other: Verdicts) -> list[tuple[tuple[str, str, int], object, object]]:
+    """Return where two runs differ: the candidate, and what each says of it."""
+    return [
+        (key, one.get(key), other.get(key))
+        for key in sorted(one.keys() | other.keys())
+        if one.get(key) != other.get(key)
+    ]
+
+
+def counted(found: Verdicts) -> dict[str, int]:
+    """Return how often each verdict was given."""
+    return dict(Counter(verdict for verdict, _ in found.values()).most_common())
