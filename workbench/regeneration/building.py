@@ -251,9 +251,12 @@ class _Builder:
         )
 
     async def _original(self, function: Function, source: bytes, trace: FunctionTrace) -> Report:
-        """Test the original; functions with the same tests share the report, for the tree is the same."""
+        """Test the original; functions with the same tests share the report, for the tree is the same.
+
+        What runs at import may be patched here, for it is patched with itself.
+        """
         if trace.tests not in self._originals:
-            testing = self._test(function, source, trace, trace.tests)
+            testing = self._test(function, source, replace(trace, import_time=False), trace.tests)
             self._originals[trace.tests] = asyncio.create_task(testing)
         return await self._originals[trace.tests]
 

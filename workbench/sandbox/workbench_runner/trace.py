@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import warnings
+from collections.abc import Collection, Mapping
 from typing import Any
+
+#: Files whose functions are never tasks; not measuring them saves time.
+_TESTS = ("*/test_*.py", "*/*_test.py", "*/conftest.py")
 
 
 class Tracer:
@@ -15,12 +19,13 @@ class Tracer:
 
         self.root = os.path.realpath(root)
         self._coverage = coverage.Coverage(
-            data_file=None, source=[root], branch=True, config_file=False, messages=False
+            data_file=None, source=[root], omit=_TESTS, branch=True, config_file=False, messages=False
         )
         # Lines that authors leave out of their own reports ("pragma: no cover") are lines of a body like all others.
         for which in ("exclude", "partial"):
             self._coverage.clear_exclude(which)
         self._coverage.start()
+        self._ledger = _Ledger(self._data())
 
     def switch(self, context: str) -> None:
         """Attribute what follows to the test ``context``; empty means to no test."""
@@ -35,20 +40,13 @@ class Tracer:
         being the exit of a function; -1 says that nothing took it.
         """
         self._coverage.stop()
-        data = self._coverage.get_data()
-        contexts = dict(_rows(data, "SELECT id, context FROM context"))
-        names = dict(_rows(data, "SELECT id, path FROM file"))
-        order = {number: 1 << position for position, number in enumerate(contexts)}
-        arcs: dict[int, dict[tuple[int, int], int]] = {}
-        for file, context, start, end in _rows(data, "SELECT file_id, context_id, fromno, tono FROM arc"):
-            found = arcs.setdefault(file, {})
-            found[start, end] = found.get((start, end), 0) | order[context]
+        self._ledger.close(self._data())
         masks: dict[int, int] = {}
         files = {}
-        for file, executed in arcs.items():
-            measured = self._measure(names[file], executed)
+        for name, executed in self._ledger.arcs.items():
+            measured = self._measure(name, executed)
             if measured is not None:
-                path = os.path.relpath(os.path.realpath(names[file]), self.root).replace(os.sep, "/")
+                path = os.path.relpath(os.path.realpath(name), self.root).replace(os.sep, "/")
                 statements, lines, branches = measured
                 files[path] = {
                     "statements": sorted(statements),
@@ -58,7 +56,12 @@ class Tracer:
                         for (start, end), mask in sorted(branches.items())
                     ],
                 }
-        return {"contexts": list(contexts.values()), "masks": [f"{mask:x}" for mask in masks], "files": files}
+        return {"contexts": list(self._ledger.contexts), "masks": [f"{mask:x}" for mask in masks], "files": files}
+
+    def _data(self) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that its database is empty
+            return self._coverage.get_data()
 
     def _measure(
         self, name: str, executed: dict[tuple[int, int], int]
@@ -74,23 +77,56 @@ class Tracer:
             branches = {arc: 0 for arc in reporter.arcs() if exits.get(arc[0], 0) > 1 and arc[0] not in single}
         except CoverageException:
             return None
+        firsts: dict[int, int] = {}
+
+        def first(line: int) -> int:
+            """Return the line on which the statement of ``line`` begins."""
+            if abs(line) not in firsts:
+                firsts[abs(line)] = next(iter(reporter.translate_lines([abs(line)])))
+            return firsts[line] if line > 0 else -firsts[-line]
+
         lines: dict[int, int] = {}
-        for arc, mask in executed.items():
+        for (start, end), mask in executed.items():
             # The line that an arc comes from may have run before the context was switched.
-            if arc[1] > 0:
-                for line in {arc[1], *reporter.translate_lines([arc[1]])}:
+            if end > 0:
+                for line in {end, first(end)}:
                     lines[line] = lines.get(line, 0) | mask
-            for branch in reporter.translate_arcs([arc]):
-                if branch in branches:
-                    branches[branch] |= mask
+            branch = (first(start), first(end))
+            if branch in branches:
+                branches[branch] |= mask
         return statements, lines, branches
 
 
-def _rows(data: Any, query: str) -> Iterable[tuple[Any, ...]]:
-    """Run a query on coverage's database, whose tables are documented."""
-    with data._connect() as connection:
-        found = connection.execute(query)
-        if not hasattr(found, "__enter__"):
-            return list(found)
-        with found as cursor:
-            return list(cursor)
+class _Ledger:
+    """Takes the measured arcs from coverage.py at every switch of the context, before they go into its database.
+
+    The database would take several times as long as the tests. Should a version of coverage.py not hand the arcs over in
+    this way, they are read from its database at the end.
+    """
+
+    def __init__(self, data: Any) -> None:
+        self.contexts: dict[str, int] = {"": 1}  # name -> its bit
+        self.arcs: dict[str, dict[tuple[int, int], int]] = {}  # file -> arc -> bits of the contexts that took it
+        self._bit = 1
+        data.add_arcs = self._add
+        data.set_context = self._set
+        data.add_file_tracers = data.touch_files = lambda *files, **more: None
+
+    def _set(self, context: str | None) -> None:
+        self._bit = self.contexts.setdefault(context or "", 1 << len(self.contexts))
+
+    def _add(self, measured: Mapping[str, Collection[tuple[int, int]]]) -> None:
+        bit = self._bit
+        for name, arcs in measured.items():
+            known = self.arcs.setdefault(name, {})
+            for arc in arcs:
+                known[arc] = known.get(arc, 0) | bit
+
+    def close(self, data: Any) -> None:
+        """Read the database if nothing has been handed over."""
+        if self.arcs:
+            return
+        for context in sorted(data.measured_contexts()):
+            self._set(context)
+            data.set_query_context(context)
+            self._add({name: data.arcs(name) or () for name in data.measured_files()})
