@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 import time
@@ -161,7 +162,11 @@ async def test_control_that_fails_cannot_be_missed(recorder: Recorder) -> None:
             await until(pilot, lambda: figures(screen) is not None, "figures")
             text = screen_text(screen.app)
             told = " ".join(text.split())
-            assert "✗ SELF-CHECK FAILED: reference does not pass on 1 task (bad); stub passes on 1 task (worse)" in told
+            bad, worse = (" (bad)", " (worse)") if size[0] >= 100 else ("", "")  # names only where there is room
+            assert (
+                f"✗ SELF-CHECK FAILED: reference does not pass on 1 task{bad}; stub passes on 1 task{worse}: taken out "
+                "of pass@k · ! goes there"
+            ) in told
             assert "✗ reference 2/3" in text
             assert "✗ stub 1/3" in text
             assert "2 taken out" in text
@@ -171,10 +176,90 @@ async def test_control_that_fails_cannot_be_missed(recorder: Recorder) -> None:
             await press(pilot, screen, "exclamation_mark")
             assert screen.table.selected.name == "bad"
             assert "! 1 of 2 · bad · its tests do not pass with the original body" in screen_text(screen.app)
+            assert "Nothing was asked, because a control does not hold." in screen_text(screen.app)
+            assert "reference failed; it must pass." in screen.failing.text.document.text
+            assert "E   assert 1 == 2" in screen.failing.text.document.text
             await press(pilot, screen, "exclamation_mark")
             assert screen.table.selected.name == "worse"
             await press(pilot, screen, "escape")
             assert "! 2 of 2" not in screen_text(screen.app)
+
+
+async def test_a_recheck_that_disagrees_is_shown_like_a_failed_self_check(recorder: Recorder) -> None:
+    recorder.run()
+    tasks = [recorder.task(name, place) for place, name in enumerate(("good", "doubtful"))]
+    recorder.controls(tasks)
+    cold = {"why": "random", "verdict": "passed", "route": "cold", "seconds": 1.2, "agrees": True}
+    recorder.cells(tasks[0], "✓✓✓", recheck=json.dumps(cold))
+    recorder.cells(tasks[1], "✓✓", slower="", backend="docker")
+    more = {"path_taken": "warm", "slower": "it runs at import", "suspicious": '["pytest was patched"]'}
+    otherwise = {**cold, "why": "suspicious", "verdict": "failed", "agrees": False}
+    recorder.sample(tasks[1], 2, "✗", recheck=json.dumps(otherwise), **more)
+    async with regeneration(recorder.path) as (pilot, screen):
+        await until(pilot, lambda: figures(screen) is not None, "figures")
+        text = screen_text(screen.app)
+        assert (
+            "✗ VERDICTS DISAGREE: 1 of 4 cold re-checks came out otherwise (doubtful): the cold verdict counts" in text
+        )
+        assert "✗ cold re-checks 4, disagreements 1" in text
+        assert "✓ self-check: reference 2/2 · stub 0/2" in text
+        assert "bubblewrap + docker · no network" in text
+        assert "≠ doubtful" in text
+        assert "h+w" in text
+        assert not screen.sample.query_one("#sample-remarks").render().plain.startswith("≠")
+        await press(pilot, screen, "exclamation_mark")
+        assert (screen.table.selected.name, screen.table.sample) == ("doubtful", 2)
+        remarks = screen.sample.query_one("#sample-remarks").render().plain
+        assert remarks.split("\n") == [
+            "warm, not hot: it runs at import",
+            "suspicious: pytest was patched",
+            "≠ cold re-check (suspicious): failed; the warm path said otherwise",
+        ]
+        await pilot.press("f")
+        await until(pilot, lambda: screen.app.screen.query("#recheck"), "the chooser")
+        screen.app.screen.query_one("#recheck").focus()
+        await pilot.press("right", "enter")
+        await until(pilot, lambda: "≠ re-check disagrees" in screen_text(screen.app), "the filter")
+        assert screen.table.row_count() == 1
+
+
+async def test_a_control_that_could_not_be_tested_leaves_the_self_check_incomplete(recorder: Recorder) -> None:
+    recorder.run()
+    tasks = [recorder.task(name, place) for place, name in enumerate(("good", "broken"))]
+    recorder.controls(tasks[:1])
+    recorder.controls(tasks[1:], reference="?")
+    recorder.writer.update(
+        "tasks", {"id": tasks[1]}, {"state": "excluded", "reason": "The control reference could not."}
+    )
+    recorder.cells(tasks[0], "✓✓✗")
+    async with regeneration(recorder.path) as (pilot, screen):
+        await until(pilot, lambda: figures(screen) is not None, "figures")
+        text = screen_text(screen.app)
+        assert "✗ SELF-CHECK INCOMPLETE: could not test reference on 1 task (broken)" in text
+        assert "? reference 1/1 of 2" in text
+
+
+async def test_quarantined_tests_are_listed_with_their_outcomes(recorder: Recorder) -> None:
+    recorder.run(state="failed")
+    note = "12 tests are stable, 1 unstable\nunstable\ttests/test_a.py::test_b\tpassed, failed, passed"
+    recorder.stage("suite", 2, "done", 12, 13, note)
+    recorder.stage("filter", 4, "done", 40, 40)
+    recorder.dropped("slow", "time", "Its tests take 12.0 s, more than 10 s.")
+    async with regeneration(recorder.path) as (pilot, screen):
+        text = screen_text(screen.app)
+        assert "12 of 13" in text
+        assert "12 tests are st" in text
+        assert "tests take over 10 s" in text
+        assert "Its tests take 12.0 s, more than 10 s." in text
+        await press(pilot, screen, "G")
+        text = screen_text(screen.app)
+        assert "Quarantined 1 test" in text
+        assert "tests/test_a.py::test_b" in text
+        assert "passed, failed, passed" in text
+        await press(pilot, screen, "g", "slash", *"nowhere", "enter")
+        assert "Nothing here contains that; esc shows all." in screen_text(screen.app)
+        await press(pilot, screen, "escape")
+        assert "Dropped 1 function ─" in screen_text(screen.app)
 
 
 async def test_errors_of_ours_never_count(recorder: Recorder) -> None:

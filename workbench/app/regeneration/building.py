@@ -30,7 +30,7 @@ _TITLES = {
     "documentation": ("docs", "write documentation"),
     "controls": ("controls", "controls"),
     "candidates": ("candidates", "candidates"),
-    "rechecks": ("cold checks", "second looks, cold"),
+    "rechecks": ("re-checks", "re-checks, cold"),
 }
 _LONG = 58  # cells from which stages have their long titles
 TESTS = "tests:"

@@ -13,7 +13,7 @@ from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import FailingTestRow
+    from workbench.session.rows import CandidateRow, FailingTestRow
 
 _ERROR = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt|Warning)\b")
 _TRACEBACK = 40_000  # bytes of one traceback
@@ -25,20 +25,19 @@ _GLYPHS = {"failed": "✗", "error": "!", "timeout": "⧖", "skipped": "·", "mi
 def load_failures(reader: SessionReader, task_id: str, evaluator: str, number: int) -> tuple[str, Document]:
     """Return a title and the failing tests of a sample."""
     sample = load_sample(reader, task_id, evaluator, number)
-    if sample is None or sample.candidate is None or sample.candidate.verdict is None:
+    if sample is None:
         return "failing tests", _required(sample)
     candidate = sample.candidate
+    if candidate is None or candidate.verdict is None:
+        wrong = _wrong_controls(reader, sample) if sample.task.state == "excluded" else []
+        return ("controls", _of_controls(reader, wrong)) if wrong else ("failing tests", _required(sample))
     reason = candidate.verdict_reason or ""
     if candidate.verdict == "passed":
         tests = len(_tests(sample))
         said = f"✓ {plural(tests, 'test')} passed" + (f" in {took(candidate.tested_s)}" if candidate.tested_s else "")
         return "failing tests 0", Document((Line(said, ((0, len(said), "ok"),)), Line(""), *_names(sample)), said)
     rows = reader.failing_tests(candidate.id)
-    lines: list[Line] = []
-    if reason:
-        text = prepared(reason[:_MESSAGE])
-        lines += [Line(part, ((0, len(part), "warn"),), indent=2) for part in text.split("\n")]
-        lines.append(Line(""))
+    lines = _reason(reason)
     for row in rows[:_TESTS]:
         lines += _failure(reader, row)
     if len(rows) > _TESTS:
@@ -47,6 +46,30 @@ def load_failures(reader: SessionReader, task_id: str, evaluator: str, number: i
         said = f"{candidate.verdict}; no test said why."
         lines = [Line(said, ((0, len(said), "dim"),))]
     return f"failing tests {len(rows):,}", Document(tuple(lines), "\n".join(line.text for line in lines))
+
+
+def _wrong_controls(reader: SessionReader, sample: Sample) -> list[CandidateRow]:
+    rows = [row for row in reader.candidates(sample.task.run_id, sample.task.id) if row.control and row.verdict]
+    return [row for row in rows if row.verdict == "error" or (row.verdict == "passed") == (row.evaluator == "stub")]
+
+
+def _of_controls(reader: SessionReader, rows: list[CandidateRow]) -> Document:
+    """Lay out what took a task out: the control that does not hold, with the tests that it did not pass."""
+    lines: list[Line] = []
+    for row in rows:
+        must = "must pass" if row.evaluator == "reference" else "must fail"
+        said = f"{row.evaluator} {row.verdict}; it {must}."
+        lines += [Line(said, ((0, len(said), "bad"),), indent=2), *_reason(row.verdict_reason or "")]
+        for test in reader.failing_tests(row.id)[:_TESTS]:
+            lines += _failure(reader, test)
+    return Document(tuple(lines), "\n".join(line.text for line in lines))
+
+
+def _reason(reason: str) -> list[Line]:
+    if not reason:
+        return []
+    text = prepared(reason[:_MESSAGE])
+    return [*(Line(part, ((0, len(part), "warn"),), indent=2) for part in text.split("\n")), Line("")]
 
 
 def _failure(reader: SessionReader, row: FailingTestRow) -> list[Line]:

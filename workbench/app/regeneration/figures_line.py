@@ -51,7 +51,7 @@ class FiguresLine(Widget):
             return [_apart(figures, right, width)]
         lines = [figures, leaks] if leaks else [figures]
         if _length(right) > width:
-            return [*lines, proof]
+            return [*lines, proof if _length(proof) <= width else _self_check(view, short=True)]
         if _length(right) + _length(verdicts) + _GAP <= width:
             return [*lines, _apart(right, verdicts, width)]
         return [*lines, right]
@@ -102,7 +102,7 @@ def _without_leaks(figures: Figures | None) -> list[_Piece]:
     return pieces
 
 
-def _self_check(view: RunView) -> list[_Piece]:
+def _self_check(view: RunView, short: bool = False) -> list[_Piece]:
     pieces: list[_Piece] = []
     if view.controls:
         holds = all(control.complete and not control.wrong for control in view.controls)
@@ -115,7 +115,8 @@ def _self_check(view: RunView) -> list[_Piece]:
     rechecks = view.rechecks
     if rechecks.done:
         alarm = bool(rechecks.disagreeing)
-        said = f"cold re-checks {rechecks.done:,}, disagreements {rechecks.disagreeing:,}"
+        words = ("re-checks", "disagree") if short else ("cold re-checks", "disagreements")
+        said = f"{words[0]} {rechecks.done:,}, {words[1]} {rechecks.disagreeing:,}"
         pieces += [
             ("   " if pieces else "", ""),
             (f" ✗ {said} " if alarm else said, _ALONE if alarm else "$text-muted"),

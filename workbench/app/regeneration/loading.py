@@ -336,9 +336,12 @@ def progress(view: RunView) -> str:
     return f"{glyph} done, {plural(view.total, 'sample')}" + (f" in {duration(view.seconds)}" if view.seconds else "")
 
 
-def trouble(view: RunView) -> str:
-    """Return what must not be missed: a self-check that does not hold, a run that failed; "" if all is well."""
-    said = [selfcheck.banner(view.controls, view.rechecks, view.problems, live=view.live)]
+def trouble(view: RunView, room: int = 400) -> str:
+    """Return what must not be missed: a self-check that does not hold, a run that failed; "" if all is well.
+
+    Tasks are named where there is ``room`` for it, in cells.
+    """
+    said = [selfcheck.banner(view.controls, view.rechecks, view.problems if room >= 100 else (), live=view.live)]
     if view.state == "failed":
         said.append(f"✗ The run failed: {one_line(view.error or 'no reason was recorded', 600)} Press u to resume.")
     return "\n".join(part for part in said if part)

@@ -96,16 +96,50 @@ def detail_of(sample: Sample) -> str:
     if candidate is None:
         return ""
     tokens = (candidate.prompt_tokens or 0) + (candidate.completion_tokens or 0)
-    parts = [f"tested {one_line(candidate.path_taken, 20)}"] if candidate.path_taken else []
+    where = f" in {one_line(candidate.backend, 20)}" if candidate.backend else ""
+    parts = [f"tested {one_line(candidate.path_taken, 20)}{where}"] if candidate.path_taken else []
     parts += [f"{tokens:,} tokens"] if tokens else []
     parts += [f"asked {took(candidate.asked_s)}"] if candidate.asked_s is not None else []
     parts += [money(candidate.cost_usd)] if candidate.cost_usd else []
     return " · ".join(parts)
 
 
+def remarks_of(sample: Sample) -> tuple[tuple[str, bool], ...]:
+    """Return what there is to know of how the verdict was reached, each with whether it is an alarm."""
+    candidate = sample.candidate
+    if candidate is None or candidate.verdict is None:
+        return ()
+    remarks: list[tuple[str, bool]] = []
+    if candidate.slower:
+        faster = "hot" if candidate.path_taken == "warm" else "faster"
+        remarks.append((f"{candidate.path_taken or 'tested'}, not {faster}: {one_line(candidate.slower, 300)}", False))
+    suspicious = _decoded(candidate.suspicious)
+    if isinstance(suspicious, list) and suspicious:
+        remarks.append((f"suspicious: {one_line('; '.join(map(str, suspicious)), 300)}", True))
+    recheck = _decoded(candidate.recheck)
+    if isinstance(recheck, dict):
+        why = one_line(str(recheck.get("why") or ""), 20)
+        found = one_line(str(recheck.get("verdict") or "?"), 20)
+        said = f"cold re-check ({why}): {found}" if why else f"cold re-check: {found}"
+        if recheck.get("agrees") is False:
+            remarks.append((f"≠ {said}; the {candidate.path_taken or 'fast'} path said otherwise", True))
+        else:
+            remarks.append((f"{said}, agrees", False))
+    return tuple(remarks)
+
+
+def _decoded(text: str | None) -> object:
+    try:
+        return json.loads(text) if text else None
+    except ValueError:
+        return None
+
+
 def waiting_for(sample: Sample) -> str:
     """Return why a sample has no body to show."""
     candidate = sample.candidate
+    if sample.task.state == "excluded" and (candidate is None or candidate.verdict is None):
+        return f"Nothing was asked, because a control does not hold. {one_line(sample.task.reason or '', 600)}".rstrip()
     if candidate is None or candidate.state == "queued":
         return "This sample waits for its turn."
     if candidate.state == "asking":

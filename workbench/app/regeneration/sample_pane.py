@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
+from textual.content import Content
+from textual.widgets import Static
 
 from workbench.app.regeneration.failures import load_failures
 from workbench.app.regeneration.lines import TaskLine
@@ -14,6 +16,7 @@ from workbench.app.regeneration.sample_content import (
     SampleContent,
     detail_of,
     load_content,
+    remarks_of,
     title_of,
 )
 from workbench.app.trajectory.document import Document, note
@@ -46,8 +49,9 @@ class SamplePane(Pane):
         self._hit: int | None = None
 
     def compose(self) -> ComposeResult:
-        """Compose the tabs and the text."""
+        """Compose the tabs, what is to know of the verdict, and the text."""
         yield TabLine(TABS, id="sample-tabs")
+        yield Static("", id="sample-remarks")
         yield TextPane(id="sample-text")
 
     @property
@@ -59,6 +63,7 @@ class SamplePane(Pane):
         """Say why there is no sample."""
         self._now, self._asked, self._shown = None, (), ()
         self.titled(self.short)
+        self._remark(())
         self.text.show(note(sentence))
 
     def show_sample(self, reader: SessionReader, line: TaskLine, evaluator: str, number: int) -> None:
@@ -101,7 +106,8 @@ class SamplePane(Pane):
         reader, line, evaluator, number = self._now
         cell = line.cells[number : number + 1]
         tab, limit = self.tab, self._limit
-        key = (str(reader.path), line.id, evaluator, number, cell, line.name, tab, limit)
+        looked = (line.rechecked, line.disagreeing)
+        key = (str(reader.path), line.id, evaluator, number, cell, line.name, tab, limit, looked)
         if key == self._asked:
             if key == self._shown:
                 self._arrive()
@@ -118,12 +124,22 @@ class SamplePane(Pane):
                 self.show_nothing("This task is no longer in the session.")
                 return
             self.titled(f"{one_line(line.name, 40)} · {title_of(loaded.sample)}", detail_of(loaded.sample))
+            self._remark(remarks_of(loaded.sample))
             self.query_one(TabLine).empty = loaded.empty
             self.text.show(loaded.document, keep_place=key[:4] == self._shown[:4] and tab == self._shown[6])
             self._shown = key
             self._arrive()
 
         self.loader.ask(work, done)
+
+    def _remark(self, remarks: tuple[tuple[str, bool], ...]) -> None:
+        """Say why the verdict took a slower path, what was suspicious, and what a second look found."""
+        line = self.query_one("#sample-remarks", Static)
+        said = Content("\n").join(
+            Content.styled(text, "bold $text-error" if alarm else "$text-warning") for text, alarm in remarks
+        )
+        line.update(said)
+        line.display = bool(remarks)
 
     def _arrive(self) -> None:
         hit, self._hit = self._hit, None

@@ -96,7 +96,14 @@ def load_problems(reader: SessionReader, run_id: str) -> tuple[Problem, ...]:
 
 
 def banner(controls: Sequence[Control], rechecks: Rechecks, problems: Sequence[Problem], *, live: bool) -> str:
-    """Return what must not be missed, a line for each self-check that failed; "" if all hold."""
+    """Return what must not be missed, a line for each self-check that failed; "" if all hold.
+
+    Args:
+        controls: The controls.
+        rechecks: The re-checks.
+        problems: Tasks to name; none where there is no room for names.
+        live: Whether the run goes on, so that what was not tested yet may still be.
+    """
     failed, untested = [], []
     for control in controls:
         if control.wrong:
@@ -112,7 +119,7 @@ def banner(controls: Sequence[Control], rechecks: Rechecks, problems: Sequence[P
     if rechecks.disagreeing:
         said.append(
             f"✗ VERDICTS DISAGREE: {rechecks.disagreeing:,} of {plural(rechecks.done, 'cold re-check')} came out otherwise"
-            f"{_named(problems, 'recheck')}: the cold verdict counts"
+            f"{_named(problems, 'recheck')}" + (": the cold verdict counts" if problems else "")
         )
     if said:
         said[0] += " · ! goes there"

@@ -233,7 +233,7 @@ class RegenerationScreen(RunScreen):
         """Show how the run stands; its lines are in the table already."""
         self.view = view
         self._show_header()
-        self._show_trouble(loading.trouble(view))
+        self._show_trouble(loading.trouble(view, self.size.width))
         self.query_one(FiguresLine).view = view
         building = view.building or self.following.with_dropped or not view.tasks
         switched = self.has_class("-building") is not building
