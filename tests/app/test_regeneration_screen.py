@@ -76,7 +76,7 @@ async def test_samples_tabs_and_failing_tests(finished: Path) -> None:
         text = screen_text(screen.app)
         assert "count_text · sample 2 ✗ failed in 0.03 s" in text
         assert '- if text and not text.endswith("\\n"):' in text
-        assert "tested hot · 960 tokens" in text
+        assert "tested hot in bubblewrap · 960 tokens" in text
         assert "✗ tests/test_count.py::test_counts_trailing_line" in text
         assert "E   assert 1 == 2" in text
         await press(pilot, screen, "d")
