@@ -1,0 +1,126 @@
+"""100, 1,000 and 10,000 candidates through the same workers: is time linear, is memory flat?
+
+    python tests/benchmarks/candidates_growth.py [--most 10000] [SOURCE]
+
+Memory is proportional set size (shared pages divided) of everything that a worker runs, in MB; beside it stands what one
+plain process takes that has imported pytest and the repository. Aim: at most 150 MB more, flat.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import cycle, islice
+from pathlib import Path
+
+from candidate_mix import mix, prepared
+
+from workbench.sandbox import Limits, Pool, Verdict, Workspace, choose_backend, pool
+
+WORKERS = 2
+
+
+def children(of: int) -> list[int]:
+    """Return the descendants of a process."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                words = (entry / "stat").read_bytes().rsplit(b")", 1)[1].split()
+            except OSError:
+                continue
+            parents.setdefault(int(words[1]), []).append(int(entry.name))
+    found, waiting = [], [of]
+    while waiting:
+        more = parents.get(waiting.pop(), [])
+        found += more
+        waiting += more
+    return found
+
+
+def footprint(pids: Sequence[int]) -> tuple[float, int]:
+    """Return MB of proportional set size and the number of open descriptors."""
+    kilobytes = descriptors = 0
+    for pid in pids:
+        try:
+            rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+            kilobytes += int(rollup.split("\nPss:")[1].split()[0])
+            descriptors += len(list(Path(f"/proc/{pid}/fd").iterdir()))
+        except (OSError, IndexError):
+            continue
+    return kilobytes / 1024, descriptors
+
+
+def plain(workspace: Workspace) -> float:
+    """Return MB of a process that has imported pytest, the repository and what it needs."""
+    names = ("pytest", *workspace.preload, *workspace.own_modules)
+    code = (
+        "import sys, contextlib, importlib\nfor name in %r:\n  with contextlib.suppress(BaseException): importlib.import_module(name)\n"
+        % (names,)
+    )
+    code += "print([line for line in open('/proc/self/smaps_rollup') if line.startswith('Pss:')][0].split()[1])"
+    roots = os.pathsep.join(str((workspace.root / entry).resolve()) for entry in workspace.import_roots)
+    done = subprocess.run(
+        [str(workspace.python), "-B", "-c", code], env={"PYTHONPATH": roots}, capture_output=True, text=True, check=True
+    )
+    return int(done.stdout.strip().splitlines()[-1]) / 1024
+
+
+async def main() -> int:
+    """Print a row per size; 1 when memory grows."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", maxsplit=1)[0])
+    parser.add_argument("source", nargs="?", default="explosion/confection")
+    parser.add_argument("--most", type=int, default=10_000)
+    arguments = parser.parse_args()
+    made = await asyncio.to_thread(prepared, arguments.source)
+    workspace = replace(made.environment.workspace, root=made.snapshot.root)
+    jobs = [each.job for each in mix(made, 400, seconds=2.0)]
+    alone = plain(workspace)
+    rows = []
+    async with pool(choose_backend("bubblewrap"), workspace, workers=WORKERS, limits=Limits()) as workers:
+        first = await asyncio.gather(*(workers.run(job) for job in jobs))
+        jobs = [job for job, report in zip(jobs, first, strict=True) if report.verdict is not Verdict.TIMEOUT]
+        await rounds(workers, jobs, 100)
+        print(f"{arguments.source}: a plain process with pytest and the repository takes {alone:.0f} MB")
+        print(
+            f"{'candidates':>10} {'seconds':>9} {'ms each':>8} {'MB a worker':>12} {'beyond':>7} {'descriptors':>12} {'own MB':>7}"
+        )
+        size = 100
+        while size <= arguments.most:
+            began = time.perf_counter()
+            await rounds(workers, jobs, size)
+            seconds = time.perf_counter() - began
+            memory, descriptors = footprint(children(os.getpid()))
+            own, _ = footprint([os.getpid()])
+            rows.append((seconds / size * 1000, memory / WORKERS, descriptors))
+            print(
+                f"{size:>10,} {seconds:>9.1f} {rows[-1][0]:>8.1f} {rows[-1][1]:>12.1f} {rows[-1][1] - alone:>7.1f} {descriptors:>12} {own:>7.0f}",
+                flush=True,
+            )
+            size *= 10
+    flat = rows[-1][1] < rows[0][1] * 1.15 + 5 and rows[-1][2] == rows[0][2]
+    print(
+        f"memory and descriptors are {'flat' if flat else 'NOT flat'}; time per candidate grew {rows[-1][0] / rows[0][0]:.2f}x"
+    )
+    return int(not flat or rows[-1][1] - alone > 150)
+
+
+async def rounds(workers: Pool, jobs: Sequence[object], number: int) -> None:
+    """Test ``number`` candidates, at most 64 waiting at a time, as the engine does."""
+    waiting = islice(cycle(jobs), number)
+
+    async def work() -> None:
+        for job in waiting:
+            await workers.run(job)  # type: ignore[arg-type]
+
+    await asyncio.gather(*(work() for _ in range(WORKERS)))
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))
