@@ -20,7 +20,8 @@ class CaseList(RowList):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,r", "choose", "run", id="cases.run"),
         Binding("space", "mark", "mark", id="cases.mark"),
-        Binding("a", "mark_all", "mark all", id="cases.mark-all"),
+        Binding("t", "screen.test_docs", "test docs", id="cases.test-docs"),
+        Binding("a", "mark_all", "Mark all", id="cases.mark-all", show=False),
         Binding("f", "screen.fetch", "fetch", id="cases.fetch"),
         Binding("l,right", "screen.next_pane(1)", "files", id="cases.files", show=False),
     ]
@@ -128,7 +129,7 @@ def _bar(score: AgentScore) -> str:
     if score.state == "running":
         return "▸"
     if score.share is None:
-        return {"queued": "·", "failed": "!", "cancelled": "×", "done": "?"}.get(score.state, "·")
+        return {"queued": "·", "interrupted": "‖", "failed": "!", "cancelled": "×", "done": "?"}.get(score.state, "·")
     return _BARS[min(7, int(score.share * 8))]
 
 
@@ -136,5 +137,5 @@ def _style(score: AgentScore) -> str:
     if score.state == "running":
         return "running"
     if score.share is None:
-        return "failed" if score.state == "failed" else "waiting"
+        return {"failed": "failed", "interrupted": "paused"}.get(score.state, "waiting")
     return "good" if score.share >= 0.7 else "warn" if score.share >= 0.4 else "poor"

@@ -91,11 +91,16 @@ def in_order(entries: Iterable[CaseEntry]) -> tuple[CaseEntry, ...]:
 def last_scores(reader: SessionReader, rubric: str = "aeo-bench") -> dict[str, tuple[AgentScore, ...]]:
     """Return the newest score of each agent by case, in the order in which the agents were first used."""
     totals = {(row.trial_id): (row.total, row.out_of) for row in reader.scores() if row.rubric == rubric}
+    runs = {run.id: reader.run_state(run) for run in reader.runs()}
     newest: dict[str, dict[str, AgentScore]] = {}
     for trial in reader.trials():
         points, out_of = totals.get(trial.id, (None, 0.0))
         by_agent = newest.setdefault(trial.case_id, {})
-        score = AgentScore(trial.agent, points, out_of, trial.state)
+        # A trial whose engine is gone still says that it runs; what its run says is what a person should see.
+        going = trial.state in {"queued", "running"}
+        run = runs.get(trial.run_id, trial.state)
+        state = run if going and run not in {"queued", "running"} else trial.state
+        score = AgentScore(trial.agent, points, out_of, state)
         before = by_agent.get(trial.agent)
         # A trial that only waits does not hide the score that is there.
         if before is None or score.points is not None or before.points is None:

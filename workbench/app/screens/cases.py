@@ -78,7 +78,7 @@ class CasesScreen(ModeScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("o", "open_repository", "open repository", id="cases.open"),
-        Binding("t", "test_docs", "test docs by regeneration", id="cases.test-docs"),
+        Binding("t", "test_docs", "test docs", id="cases.test-docs"),
         Binding("escape", "back", "back", id="cases.back"),
     ]
 

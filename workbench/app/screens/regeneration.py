@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.markup import escape
 from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -254,7 +253,7 @@ class RegenerationScreen(RunScreen):
 
     def _show_header(self) -> None:
         if self.view is not None:
-            self.set_status(escape(one_line(loading.header(self.view, self.size.width - 2), 400)))
+            self.set_status(one_line(loading.header(self.view, self.size.width - 2), 400))
 
     def on_resize(self, event: events.Resize) -> None:
         """Fit the header; Textual calls the frame's own handler as well."""

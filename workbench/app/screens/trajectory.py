@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.markup import escape
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
@@ -264,7 +263,7 @@ class TrajectoryScreen(RunScreen):
         if reader is None:
             return
         self.state = state
-        self.set_status(escape(one_line(loading.header(state), 300)))
+        self.set_status(one_line(loading.header(state), 300))
         step_list = self.step_list
         step_list.annotated = frozenset(row.step for row in state.annotations if row.step is not None)
         step_list.put(steps, after=after)

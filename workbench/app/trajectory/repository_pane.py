@@ -137,7 +137,7 @@ class RepositoryPane(Painted):
         fill = "cursor" if y == self.cursor and self.has_focus else ""
         if not fill and entry.path == self.current_path:
             fill = "cursor-blurred"
-        style = {READ: "ok", LISTED: "", NEVER: "dim"}[entry.mark]
+        style = {READ: "seen-read", LISTED: "seen-listed", NEVER: "seen-unopened"}[entry.mark]
         name = one_line(entry.name, 200) + ("/" if entry.directory else "")
         return [(f" {indent}", ""), (mark, style), (" ", ""), (name, "" if entry.mark == READ else "dim")], fill
 

@@ -113,7 +113,7 @@ def _thought(step: StepRow, thought: str) -> Document:
 def _problem(step: StepRow) -> Document:
     text = f"! {step.problem}" if step.kind == "invalid" else f"✗ {step.problem}"
     return Document(
-        (Line(text, ((0, len(text), "warn" if step.kind == "invalid" else "bad"),), indent=2), Line("")), text
+        (Line(text, ((0, len(text), "invalid" if step.kind == "invalid" else "bad"),), indent=2), Line("")), text
     )
 
 

@@ -114,7 +114,7 @@ class StepList(Painted):
             again = f" — {target}" if target else ""
             said = one_line(f"{step.action}{again}" if step.kind == "invalid" else step.problem or step.action, 400)
             text = self._columns(width, number, None, f"{glyph} {said}", tok, seconds, cost)
-            return [(text, "warn" if step.kind == "invalid" else "bad")], fill
+            return [(text, "invalid" if step.kind == "invalid" else "bad")], fill
         text = self._columns(width, number, one_line(step.action, 60), target, tok, seconds, cost)
         head = self._number_width() + 1
         style = {"respond": "ok", "plan": "dim"}.get(step.kind, "")

@@ -41,6 +41,10 @@ STYLES = [
     "warn",
     "running",
     "unscored",
+    "invalid",
+    "seen-read",
+    "seen-listed",
+    "seen-unopened",
     "notice",
     "role",
     "block",
@@ -83,11 +87,15 @@ class Painted(ScrollView, can_focus=True, inherit_bindings=False):
         & > .row--added { color: $text-success; }
         & > .row--removed { color: $text-error; }
         & > .row--hunk { color: $text-secondary; }
-        & > .row--ok { color: $text-success; }
-        & > .row--bad { color: $text-error; }
+        & > .row--ok { color: $verdict-passed; }
+        & > .row--bad { color: $verdict-failed; }
         & > .row--warn { color: $text-warning; }
-        & > .row--running { color: $text-accent; }
-        & > .row--unscored { color: $text-secondary; }
+        & > .row--running { color: $verdict-running; }
+        & > .row--unscored { color: $verdict-unscored; }
+        & > .row--invalid { color: $verdict-invalid; }
+        & > .row--seen-read { color: $seen-read; }
+        & > .row--seen-listed { color: $seen-listed; }
+        & > .row--seen-unopened { color: $seen-unopened; }
         & > .row--notice { color: $text-warning; text-style: italic; }
         & > .row--role { color: $text-accent; text-style: bold; }
         & > .row--block { background: $panel; }
