@@ -27,7 +27,6 @@ def worker_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def cluster(worker_cache: Path) -> Iterator[Served]:
-    pytest.importorskip("distributed")
     problem = Bubblewrap().problem()
     if problem:
         pytest.fail(problem) if os.environ.get("CI") else pytest.skip(problem)

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 
 @dataclass(slots=True)
 class Served:
@@ -36,6 +38,7 @@ class Served:
 
 @contextlib.contextmanager
 def serving(cache: Path, *, workers: int = 2, **variables: str) -> Iterator[Served]:
+    pytest.importorskip("distributed")
     environment: Mapping[str, str] = os.environ | {"WORKBENCH_CACHE_DIR": str(cache)} | variables
     command = [sys.executable, "-m", "workbench", "cluster", "--workers", str(workers), "--port", "0", "--json"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)

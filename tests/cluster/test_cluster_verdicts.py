@@ -16,7 +16,7 @@ import pytest
 from cluster.serving import Served, serving
 
 from workbench.catalog import resolve_case, snapshot_of
-from workbench.cluster import ClusterError, connected
+from workbench.cluster import ClusterError, bench, connected
 from workbench.cluster.parcel import Parcel, pack
 from workbench.regeneration.environment import Environment, build_environment
 from workbench.regeneration.stubs import minimal_stub
@@ -98,14 +98,50 @@ async def test_verdicts_are_those_of_this_machine(folders: Path, worker_cache: P
 
 async def test_a_second_run_finds_what_the_first_one_left(folders: Path, worker_cache: Path, cluster: Served) -> None:
     _, _, parcel = await ready()
+    async with connected(cluster.engine) as reached, reached.pool(parcel) as there:
+        assert (await there.run(Job("first", tests=(SUITE + "test_average",)))).passed
+        assert sum((await reached._client.run(_kept)).values()) >= 1
     before = sorted(path.name for path in (worker_cache / "environments").iterdir())
     async with connected(cluster.engine) as reached, reached.pool(parcel) as there:
         began = time.monotonic()
         report = await there.run(Job("again", tests=(SUITE + "test_average",)))
         seconds = time.monotonic() - began
-    assert report.passed
-    assert seconds < 20
+        assert report.passed
+        assert seconds < 20
+    async with connected(cluster.engine) as reached:
+        assert sum((await reached._client.run(_kept)).values()) == 0, "sandboxes stayed open behind the run"
     assert sorted(path.name for path in (worker_cache / "environments").iterdir()) == before
+
+
+def _kept() -> int:
+    """How many repositories a worker has sandboxes for."""
+    return sum(len(benches) for benches in bench._BENCHES.values())
+
+
+async def test_sandboxes_that_nobody_uses_any_more_are_closed(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A killed engine cannot say that it is done.
+    monkeypatch.setattr(bench, "IDLE_SECONDS", 0.2)
+    _, _, parcel = await ready()
+    kept: dict[str, bench.Bench] = {}
+    kept[parcel.key] = one = bench.Bench(parcel, 1, kept)
+    assert (await one.run(Job("one", tests=(SUITE + "test_average",)))).passed
+    assert kept
+    async with asyncio.timeout(20):
+        while kept or one._background:
+            await asyncio.sleep(0.02)
+    assert one._pool is None
+
+
+async def test_a_connection_that_breaks_for_a_moment_changes_no_verdict(folders: Path, cluster: Served) -> None:
+    snapshot, _, parcel = await ready()
+    work = [job for job in jobs(snapshot) if job.id.startswith(("average", "longest_line"))]
+    async with connected(cluster.engine) as reached, reached.pool(parcel) as there:
+        before = await asyncio.gather(*(there.run(job) for job in work))
+        running = asyncio.gather(*(there.run(job) for job in work))
+        await _holder(reached._client)
+        reached._client.scheduler_comm.comm.abort()
+        reports = await asyncio.wait_for(running, 60)
+    assert [essence(report) for report in reports] == [essence(report) for report in before]
 
 
 async def _holder(client: Any, ready: Callable[[dict[str, Any]], bool] = bool) -> str:

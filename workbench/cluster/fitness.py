@@ -16,7 +16,7 @@ def problem(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
     """Return why a worker may not be used, "" if it may.
 
     Args:
-        theirs: What :meth:`distributed.Client.get_versions` says of the worker.
+        theirs: What ``distributed.versions.get_versions`` says of the worker.
         ours: What it says of this process.
     """
     there, here = theirs["packages"], ours["packages"]

@@ -22,9 +22,9 @@ from workbench.sandbox import Job, Reason, Report, Verdict
 FLIGHT = 3
 #: How far the number under way may grow when workers join; testers wait for free, so this costs nothing.
 _GROWTH, _LEAST_TESTERS = 4, 64
-_CONNECT_SECONDS, _LOOK_SECONDS = 10.0, 2.0
+_CONNECT_SECONDS, _LOOK_SECONDS, _LEAVE_SECONDS = 10.0, 2.0, 15.0
 #: How long a run waits for the first worker, or for one to come back.
-WORKER_SECONDS = 60.0
+WORKER_SECONDS = 120.0
 #: Times that a candidate is handed out anew because the connection was lost or a worker turned out unfit.
 _TRIES = 6
 
@@ -173,7 +173,9 @@ class ClusterPool:
         self._delivery = None
         if self._client.status == "running":
             with contextlib.suppress(Exception):
-                await asyncio.wait_for(self._client.run(bench.leave, self._parcel.key, on_error="ignore"), 5)
+                await asyncio.wait_for(
+                    self._client.run(bench.leave, self._parcel.key, on_error="ignore"), _LEAVE_SECONDS
+                )
 
     async def run(self, job: Job) -> Report:
         """Test one candidate on any worker; a worker that vanishes under it is no verdict, another one takes over.
@@ -300,7 +302,7 @@ class ClusterPool:
 
     def _no_worker(self) -> ClusterError:
         return ClusterError(
-            f"The Dask scheduler at {self._engine} has had no worker for {WORKER_SECONDS:.0f} s; start some, then "
+            f"The Dask scheduler at {self._engine} has had no worker that answers for {WORKER_SECONDS:.0f} s; start some, then "
             "`workbench resume` tests what is missing."
         )
 
@@ -309,27 +311,30 @@ class ClusterPool:
         threads: dict[str, int] = dict(await self._client.nthreads())
         new = set(threads) - set(self._known)
         self._unfit = {address: why for address, why in self._unfit.items() if address in threads}
-        if new or again:
-            threads = await self._inspect(threads)
-        self._known = threads
+        silent = await self._inspect(threads if again else new)
+        self._known = {address: count for address, count in threads.items() if address not in silent}
         self.threads = sum(threads[address] for address in self._fit())
         await self._window.resize(FLIGHT * self.threads)
         return len(threads)
 
-    async def _inspect(self, threads: dict[str, int]) -> dict[str, int]:
-        """Note which workers are unfit; return those that answered: the others are looked at again."""
-        versions = await self._client.get_versions(packages=[DISTRIBUTION])
-        ours = versions["client"]
-        answers = {address: versions["workers"].get(address) for address in threads}
-        answered = {address: theirs for address, theirs in answers.items() if theirs}
-        for address, theirs in answered.items():
+    async def _inspect(self, addresses: Collection[str]) -> set[str]:
+        """Note which of these workers are unfit; return those that do not answer: they are looked at again."""
+        if not addresses:
+            return set()
+        from distributed.versions import get_versions
+
+        ours = get_versions([DISTRIBUTION])
+        # What Client.get_versions does, but of the new ones only: one that has just died would hold up all.
+        message = {"op": "versions", "packages": [DISTRIBUTION]}
+        answers = await self._client.scheduler.broadcast(msg=message, workers=list(addresses), on_error="ignore")
+        for address, theirs in answers.items():
             why = problem(theirs, ours)
             if why and address not in self._unfit:
                 self._unfit[address] = why
                 self._tell(f"Worker {address} is not used: {why}.")
             elif address not in self._known and (differs := differences(theirs, ours)):
                 self._tell(f"Worker {address} has {differs}.")
-        return {address: threads[address] for address in answered}
+        return set(addresses) - set(answers)
 
     def _say(self) -> None:
         count = len(self._fit())
