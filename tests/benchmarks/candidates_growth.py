@@ -60,10 +60,8 @@ def footprint(pids: Sequence[int]) -> tuple[float, int]:
 def plain(workspace: Workspace) -> float:
     """Return MB of a process that has imported pytest, the repository and what it needs."""
     names = ("pytest", *workspace.preload, *workspace.own_modules)
-    code = (
-        "import sys, contextlib, importlib\nfor name in %r:\n  with contextlib.suppress(BaseException): importlib.import_module(name)\n"
-        % (names,)
-    )
+    code = f"import contextlib, importlib\nfor name in {names!r}:\n"
+    code += "    with contextlib.suppress(BaseException):\n        importlib.import_module(name)\n"
     code += "print([line for line in open('/proc/self/smaps_rollup') if line.startswith('Pss:')][0].split()[1])"
     roots = os.pathsep.join(str((workspace.root / entry).resolve()) for entry in workspace.import_roots)
     done = subprocess.run(
