@@ -38,10 +38,10 @@ def dockerd() -> Iterator[Engine]:
 def podman() -> Iterator[Engine]:
     """Start Podman's service, which speaks Docker's protocol."""
     if shutil.which("podman") is None:
-        raise NoEngine("podman is not installed; install the packages podman and crun")
+        raise NoEngine("podman is not installed; install the package podman")
     base = Path(tempfile.mkdtemp(prefix="wbp-"))
     command = ["podman", "--root", str(base / "data"), "--runroot", str(base / "run"), "--tmpdir", str(base / "tmp")]
-    command += ["--cgroup-manager=cgroupfs", "--events-backend=file"]
+    command += ["--cgroup-manager=cgroupfs", "--events-backend=file", "--runtime=runc"]
     command += ["system", "service", "--time=0", f"unix://{base}/p.sock"]
     with _serve(command, base, f"unix://{base}/p.sock") as engine:
         yield engine

@@ -1,131 +1,63 @@
-"""The Docker back end on an engine that the tests start themselves, with an image that they import."""
+"""What only engines of containers have: Docker's and Podman's, mounts or an image, an engine that stops in the middle.
+
+The hostile suite for Docker is in ``test_hostile_candidates.py``; Podman gets a part of it here.
+"""
 
 from __future__ import annotations
 
-import io
+import asyncio
 import os
-import shutil
+import socket
 import subprocess
+import sys
 import tarfile
-import tempfile
-import time
-from collections.abc import AsyncIterator, Iterator
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from container_engines import IMAGE, NoEngine, dockerd
+from hostile.candidates import HOSTILE, LEFT_BEHIND, RIGHT
 
-from workbench.sandbox import Job, Limits, Pool, Reason, Route, Verdict, Workspace, choose_backend, pool
+from workbench.sandbox import Job, Limits, Pool, Route, SandboxError, Verdict, Workspace, pool
 from workbench.sandbox.docker import Docker
 
 pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]  # one engine is enough
 in_one_loop = pytest.mark.asyncio(loop_scope="module")
 
-IMAGE = "workbench-test-base"
 TESTS = (
     "tests/test_sums.py::test_total[none]",
     "tests/test_sums.py::test_total[two]",
     "tests/test_sums.py::test_total[zero]",
 )
-LIMITS = Limits(seconds=5, memory_mb=256, processes=48, disk_mb=64, file_mb=16)
-RIGHT = "return sum(numbers)"
+LIMITS = Limits(seconds=30, memory_mb=256, processes=48, disk_mb=64, file_mb=16)
 
 
-def job(body: str, route: Route = Route.AUTO) -> Job:
+def job(body: str, route: Route = Route.AUTO, seconds: float = 30.0) -> Job:
     lines = "\n".join("    " + line for line in body.splitlines())
     source = f'"""Sums."""\n\n\ndef total(numbers):\n    """Return the sum of the numbers; 0 for none."""\n{lines}\n'
-    return Job("candidate", TESTS, "sums.py", source.encode(), LIMITS, route, ("total", 1))
+    return Job("candidate", TESTS, "sums.py", source.encode(), replace(LIMITS, seconds=seconds), route, ("total", 1))
 
 
-def give_up(reason: str) -> None:
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
+def with_system(workspace: Workspace) -> Workspace:
+    """The test image has no programs: the machine's own are mounted into it."""
+    return replace(workspace, mounts=(Path("/usr"), *workspace.mounts))
 
 
-@pytest.fixture(scope="module")
-def engine() -> Iterator[str]:
-    """A Docker engine of our own: data, exec root, pid file and socket below one temporary folder."""
-    if shutil.which("dockerd") is None or os.geteuid() != 0:
-        give_up("dockerd is not installed, or this is not root")
-    base = Path(tempfile.mkdtemp(prefix="wbd-"))
-    host = f"unix://{base}/d.sock"
-    log = (base / "log").open("wb")
-    command = [
-        "dockerd",
-        "--data-root",
-        str(base / "data"),
-        "--exec-root",
-        str(base / "exec"),
-        "--pidfile",
-        str(base / "pid"),
-    ]
-    command += ["--host", host, "--bridge=none", "--iptables=false", "--ip6tables=false"]
-    process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
-    try:
-        import docker
-
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                client = docker.DockerClient(base_url=host, timeout=60)  # asks for the version at once
-                client.ping()
-                break
-            except Exception:
-                if process.poll() is not None or time.monotonic() > deadline:
-                    give_up("dockerd does not start: " + (base / "log").read_text().strip().splitlines()[-1])
-                select_pause()
-        client.api.import_image_from_data(root_file_system(), repository=IMAGE, tag="latest")
-        client.close()
-        yield host
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
-        log.close()
-        shutil.rmtree(base, ignore_errors=True)
-
-
-def select_pause() -> None:
-    """Give the engine a moment; the caller has a deadline."""
-    import select
-
-    select.select([], [], [], 0.1)
-
-
-def root_file_system() -> bytes:
-    """An image without programs: the tests mount the machine's own ``/usr`` into it, read-only."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name in ("usr", "etc", "proc", "sys", "dev", "tmp", "home"):
-            entry = tarfile.TarInfo(name)
-            entry.type, entry.mode = tarfile.DIRTYPE, 0o755
-            archive.addfile(entry)
-        for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
-            if Path("/", name).is_symlink():
-                entry = tarfile.TarInfo(name)
-                entry.type, entry.linkname = tarfile.SYMTYPE, str(Path("/", name).readlink())
-                archive.addfile(entry)
-        archive.add("/etc/ld.so.cache", "etc/ld.so.cache")
-    return buffer.getvalue()
-
-
-@pytest.fixture(scope="module")
-def backend(engine: str) -> Iterator[Docker]:
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["docker", "podman"])
+async def container(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, tiny_workspace
+) -> AsyncIterator[Pool]:
+    host = request.getfixturevalue("engine" if request.param == "docker" else "podman_engine")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DOCKER_HOST", engine)
-        patch.setenv("WORKBENCH_DOCKER_IMAGE", IMAGE)
-        chosen = choose_backend("docker")
-        assert isinstance(chosen, Docker)
-        yield chosen
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def container(backend: Docker, tmp_path_factory: pytest.TempPathFactory, tiny_workspace) -> AsyncIterator[Pool]:
-    workspace: Workspace = tiny_workspace(tmp_path_factory.mktemp("docker") / "repository")
-    workspace = replace(workspace, mounts=(Path("/usr"), *workspace.mounts))
-    async with pool(backend, workspace, workers=1, limits=LIMITS) as opened:
-        yield opened
+        patch.setenv("DOCKER_HOST", host)
+        workspace = with_system(tiny_workspace(tmp_path_factory.mktemp(request.param) / "repository"))
+        async with pool(Docker(IMAGE), workspace, workers=1, limits=LIMITS) as opened:
+            yield opened
 
 
 @in_one_loop
@@ -138,75 +70,228 @@ async def test_right_passes_and_stub_fails(container: Pool, route: Route) -> Non
         assert right.route is Route.HOT, right.slower
 
 
-HOSTILE = {
-    "loop": ("while True:\n    pass", {Verdict.TIMEOUT}),
-    "fork_bomb": (
-        "import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass",
-        {Verdict.TIMEOUT, Verdict.CRASHED, Verdict.FAILED},
-    ),
-    "memory_hog": ("hog = []\nwhile True:\n    hog.append(bytearray(10_000_000))", {Verdict.CRASHED}),
-    "os_exit": ("import os\nos._exit(0)", {Verdict.CRASHED}),
-    "exit": ("import sys\nsys.exit(0)", {Verdict.FAILED}),
-    "skip": ("import pytest\npytest.skip('x')", {Verdict.FAILED}),
-    "patched_runner": (
-        "import _pytest.python\n_pytest.python.Function.runtest = lambda self: None\nreturn 0",
-        {Verdict.FAILED},
-    ),
-    "kill_parent": ("import os\nos.kill(os.getppid(), 9)\nreturn None", {Verdict.FAILED, Verdict.CRASHED}),
-    "kill_first": ("import os\nos.kill(1, 9)\nreturn None", {Verdict.FAILED, Verdict.CRASHED}),
-    "network": ("import socket\nsocket.create_connection(('1.1.1.1', 53), 2)\nreturn sum(numbers)", {Verdict.FAILED}),
-    "disk_hog": (
-        "with open('/tmp/hog', 'wb') as f:\n    while True:\n        f.write(b'x' * 1_000_000)",
-        {Verdict.FAILED, Verdict.CRASHED},
-    ),
-    "write_elsewhere": ("open('/etc/left', 'w')\nreturn sum(numbers)", {Verdict.FAILED}),
-    "become_root": ("import os\nos.setuid(0)\nreturn sum(numbers)", {Verdict.FAILED}),
-    "mount": (
-        "import ctypes\nassert ctypes.CDLL(None).mount(b'none', b'/tmp', b'tmpfs', 0, None) == 0\nreturn sum(numbers)",
-        {Verdict.FAILED},
-    ),
-}
+SOME = [
+    "loop",
+    "fork_bomb",
+    "memory_hog",
+    "disk_hog",
+    "os_exit",
+    "kill_first",
+    "kill_everybody",
+    "report_found_in_frames",
+]
+SOME += ["patched_runner", "public_address", "write_to_etc", "write_to_var_tmp", "write_to_the_runner", "become_root"]
+SOME += ["mount", "keyring", "memory_of_the_runner", "descriptors_of_the_runner"]
 
 
 @in_one_loop
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", SOME)
 async def test_hostile_candidate_never_passes_and_never_harms_the_next(container: Pool, name: str) -> None:
-    body, right = HOSTILE[name]
-    report = await container.run(job(body))
-    assert report.verdict in right, (report.verdict, report.reason, report.detail)
+    hostile = HOSTILE[name]
+    report = await container.run(job(hostile.body, seconds=hostile.seconds))
+    assert report.verdict in hostile.right, (report.verdict, report.reason, report.detail)
     following = await container.run(job(RIGHT))
     assert following.verdict is Verdict.PASSED, (following.reason, following.detail)
 
 
 @in_one_loop
-async def test_out_of_memory_has_its_own_reason(container: Pool) -> None:
-    report = await container.run(job(HOSTILE["memory_hog"][0]))
-    assert (report.verdict, report.reason) == (Verdict.CRASHED, Reason.OUT_OF_MEMORY)
+@pytest.mark.parametrize("name", [name for name in LEFT_BEHIND if name != "processes"])
+async def test_nothing_is_left_for_the_next_candidate(container: Pool, name: str) -> None:
+    leave, look = LEFT_BEHIND[name]
+    assert (await container.run(job(f"{leave}\n{RIGHT}"))).verdict is Verdict.PASSED
+    following = await container.run(job(f"{look}\n{RIGHT}"))
+    assert following.verdict is Verdict.PASSED, following.failing
 
 
 @in_one_loop
-async def test_nothing_is_left_for_the_next_candidate(container: Pool) -> None:
-    left = "import os\nfor p in ('/repo', '/tmp', '/home/sandbox', '/dev/shm'):\n    open(p + '/left', 'w').write('x')"
-    assert (await container.run(job(f"{left}\n{RIGHT}"))).verdict is Verdict.PASSED
-    look = "import os\nfor p in ('/repo', '/tmp', '/home/sandbox', '/dev/shm'):\n    assert not os.path.exists(p + '/left'), p"
+async def test_nothing_but_its_own_folders_is_writable(container: Pool) -> None:
+    """Every folder of the container is tried, whatever the engine adds to an image."""
+    look = (
+        "import os\nfound = []\nown = ('/repo', '/tmp', '/home/sandbox', '/meta', '/dev/shm')\n"
+        "for folder, folders, _ in os.walk('/'):\n    folders[:] = [] if folder in ('/proc', '/sys', '/usr', *own) else folders\n"
+        "    if folder not in own and os.access(folder, os.W_OK) and folder not in ('/proc', '/dev/mqueue'):\n"
+        "        found.append(folder)\nassert found == []"
+    )
+    report = await container.run(job(f"{look}\n{RIGHT}"))
+    assert report.verdict is Verdict.PASSED, report.failing
+
+
+def clients(container: Pool):
+    import docker
+
+    return closing(docker.from_env())
+
+
+@in_one_loop
+async def test_the_container_is_as_tight_as_promised(container: Pool) -> None:
+    await container.run(job(RIGHT))
+    with clients(container) as client:
+        (only,) = client.containers.list(filters={"label": "workbench=sandbox"})
+        settings, own = only.attrs["HostConfig"], only.attrs["Config"]
+    assert (settings["NetworkMode"], settings["ReadonlyRootfs"], settings["Privileged"]) == ("none", True, False)
+    assert settings["Memory"] == settings["MemorySwap"] == (256 + 192) * 2**20
+    assert settings["PidsLimit"] == 48 + 12
+    assert settings["NanoCpus"] == 10**9
+    assert any("no-new-privileges" in option for option in settings["SecurityOpt"])
+    assert own["User"] == "1000:1000"
+    look = "status = open('/proc/self/status').read()\nassert 'CapBnd:\\t0000000000000000' in status and 'Seccomp:\\t2' in status"
     report = await container.run(job(f"{look}\n{RIGHT}"))
     assert report.verdict is Verdict.PASSED, report.failing
 
 
 @in_one_loop
-async def test_containers_are_removed(engine: str, backend: Docker, container: Pool) -> None:
+async def test_containers_are_removed_also_those_of_killed_programs(container: Pool) -> None:
+    code = "import os, docker\nclient = docker.from_env()\n"
+    code += f"client.containers.create({IMAGE!r}, ['true'], labels={{'workbench': 'sandbox', 'workbench.owner': "
+    code += f"'{socket.gethostname()}:' + str(os.getpid())}})\nos._exit(0)\n"
+    await asyncio.to_thread(subprocess.run, [sys.executable, "-c", code], check=True)
+    await container.run(job(RIGHT))
+    async with pool(Docker(IMAGE), container.workers[0].workspace, workers=1, limits=LIMITS) as another:
+        assert (await another.run(job(RIGHT))).passed
+    with clients(container) as client:
+        assert len(client.containers.list(all=True)) == 1
+
+
+@in_one_loop
+async def test_a_container_killed_from_outside_is_started_again_and_the_verdict_is_right(container: Pool) -> None:
+    await container.run(job(RIGHT))
+    worker, starts = container.workers[0], container.workers[0].starts
+    with clients(container) as client:
+        (only,) = client.containers.list(filters={"label": "workbench=sandbox"})
+        slow = f"import time\ntime.sleep(1)\n{RIGHT}"
+        for body, verdict in ((slow, Verdict.PASSED), ("import time\ntime.sleep(1)", Verdict.FAILED)):
+            (only,) = client.containers.list(filters={"label": "workbench=sandbox"})
+            asked = asyncio.create_task(container.run(job(body)))
+            await asyncio.sleep(0.3)
+            await asyncio.to_thread(only.kill)
+            assert (await asked).verdict is verdict
+    assert worker.starts == starts + 2
+
+
+@contextmanager
+def tcp(path: str) -> Iterator[str]:
+    """Forward a port of loopback to a Unix socket: an engine that could be on another machine."""
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def copy(source: socket.socket, target: socket.socket) -> None:
+        try:
+            while data := source.recv(1 << 16):
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+        except OSError:
+            source.close()
+            target.close()
+
+    def accept() -> None:
+        while True:
+            try:
+                near = server.accept()[0]
+            except OSError:
+                return
+            far = socket.socket(socket.AF_UNIX)
+            far.connect(path)
+            for pair in ((near, far), (far, near)):
+                threading.Thread(target=copy, args=pair, daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield f"tcp://127.0.0.1:{server.getsockname()[1]}"
+    finally:
+        server.shutdown(socket.SHUT_RDWR)
+        server.close()
+
+
+def image_with_libraries(python: Path) -> bytes:
+    """A base image with what the interpreter and a reset need of the system: libraries, a shell, a few programs."""
+    files = {Path("/bin/sh"), Path("/bin/rm"), Path("/bin/chmod"), Path("/bin/true"), python.resolve()}
+    for extension in Path(python.resolve().parent.parent / "lib").glob("python3*/lib-dynload/*.so"):
+        files.add(extension)
+    words = subprocess.run(["ldd", *map(str, files)], capture_output=True, text=True, check=False).stdout.split()
+    files |= {Path(word) for word in words if word.startswith("/") and not word.endswith(":")}
+    buffer = BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", dereference=True) as archive:
+        for name in ("bin", "sbin", "lib", "lib64"):
+            if Path("/", name).is_symlink():
+                entry = tarfile.TarInfo(name)
+                entry.type, entry.linkname = tarfile.SYMTYPE, str(Path("/", name).readlink())
+                archive.addfile(entry)
+        for file in sorted(files):
+            inside = file.parent.resolve() / file.name
+            if inside.is_relative_to("/usr"):
+                archive.add(file, str(inside).lstrip("/"))
+    return buffer.getvalue()
+
+
+async def test_an_engine_elsewhere_gets_an_image_once(
+    engine: str, tmp_path: Path, tiny_workspace: Callable[[Path], Workspace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over TCP nothing is mounted: the environment is copied into an image, which the second worker finds."""
     import docker
 
-    async with pool(backend, container.workers[0].workspace, workers=1, limits=LIMITS) as another:
-        assert (await another.run(job(RIGHT))).passed
-    client = docker.DockerClient(base_url=engine)
+    workspace = tiny_workspace(tmp_path / "repository")
+    with closing(docker.DockerClient(base_url=engine)) as client:
+        client.api.import_image_from_data(image_with_libraries(workspace.python), repository="workbench-test-libraries")
+        with tcp(engine.removeprefix("unix://")) as host:
+            monkeypatch.setenv("DOCKER_HOST", host)
+            for _ in range(2):
+                async with pool(
+                    Docker("workbench-test-libraries:latest"), workspace, workers=1, limits=LIMITS
+                ) as opened:
+                    right, stub = await opened.run(job(RIGHT)), await opened.run(job("pass"))
+                    assert (right.verdict, right.route) == (Verdict.PASSED, Route.HOT), (right.detail, right.slower)
+                    assert stub.verdict is Verdict.FAILED
+                    (only,) = client.containers.list(filters={"label": "workbench=sandbox"})
+                    assert not only.attrs["Mounts"]
+        (image,) = client.images.list("workbench-environment")
+        assert not client.containers.list(all=True, filters={"label": "workbench=environment"})
+        client.images.remove(image.id, force=True)
+
+
+async def test_an_engine_that_stops_in_the_middle_is_one_sentence_and_no_verdict(
+    tmp_path: Path, tiny_workspace: Callable[[Path], Workspace], monkeypatch: pytest.MonkeyPatch
+) -> None:
     try:
-        assert len(client.containers.list(all=True)) == 1
-    finally:
-        client.close()
+        with dockerd() as own:
+            monkeypatch.setenv("DOCKER_HOST", own.host)
+            workspace = with_system(tiny_workspace(tmp_path / "repository"))
+            async with pool(Docker(IMAGE), workspace, workers=2, limits=LIMITS) as opened:
+                done = await asyncio.gather(opened.run(job(RIGHT)), opened.run(job("pass")))
+                assert [report.verdict for report in done] == [Verdict.PASSED, Verdict.FAILED]
+                under_way = [asyncio.create_task(opened.run(job("while True:\n    pass"))) for _ in range(3)]
+                await asyncio.sleep(0.5)
+                await asyncio.to_thread(own.stop)
+                for task in under_way:
+                    with pytest.raises(SandboxError, match=r"^(The|No) Docker engine .*\.$") as caught:
+                        await task
+                    assert "\n" not in str(caught.value)
+                with pytest.raises(SandboxError, match="Docker engine"):
+                    await opened.run(job(RIGHT))
+    except NoEngine as reason:
+        if os.environ.get("CI"):
+            pytest.fail(str(reason))
+        pytest.skip(str(reason))
 
 
-def test_a_missing_image_is_one_sentence(backend: Docker) -> None:
+async def test_a_frozen_engine_does_not_decide_about_a_candidate(
+    tmp_path: Path, tiny_workspace: Callable[[Path], Workspace], engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What does not answer in time is the sandbox's failure when the sandbox cannot be started again either."""
+    workspace = with_system(tiny_workspace(tmp_path / "repository"))
+    monkeypatch.setenv("DOCKER_HOST", engine)
+    async with pool(Docker(IMAGE), workspace, workers=1, limits=LIMITS) as opened:
+        assert (await opened.run(job(RIGHT))).passed
+        opened.workers[0].backend = Docker("nowhere:1")
+        asked = asyncio.create_task(opened.run(job("import time\ntime.sleep(5)")))
+        await asyncio.sleep(0.3)
+        channel = opened.workers[0]._channel
+        assert channel is not None
+        await channel.close()
+        with pytest.raises(SandboxError, match="has no image 'nowhere:1'"):
+            await asked
+
+
+def test_a_missing_image_is_one_sentence(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", engine)
     assert "has no image 'nowhere:1'" in (Docker("nowhere:1").problem() or "")
 
 

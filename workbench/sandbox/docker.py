@@ -8,25 +8,30 @@ import functools
 import os
 import re
 import socket
-import struct
-import threading
 from pathlib import Path
 from typing import Any
 
 from workbench.sandbox.backend import RUNNER, Channel, Launch, Layout, runner_command
+from workbench.sandbox.docker_channel import DockerChannel
+from workbench.sandbox.docker_images import environment_image
 from workbench.sandbox.errors import SandboxUnavailable
 
 #: Any image with the C library that the environment's interpreter was built for, a shell and the core utilities.
 DEFAULT_IMAGE = "debian:stable-slim"
 
-_USER = "1000:1000"
+_USER = 1000
 _OWN_MEMORY_MB, _OWN_PROCESSES = 192, 12
+_OPEN_FILES, _TASKS_OF_USER = 4096, 16384
+
+#: What an engine says when a folder of this machine is not on its own: Docker, then Podman.
+_NOT_THERE = ("bind source path does not exist", "no such file or directory", "not shared from the host")
 
 
 class Docker:
     """Containers without network, capabilities or a writable root.
 
-    The environment and its interpreter are mounted read-only at the same paths, so the engine must run on this machine.
+    An engine that sees this machine's files gets the environment and its interpreter mounted, read-only, at the same
+    paths. Any other engine gets an image with both in it, made once per environment and used again.
     """
 
     name = "docker"
@@ -64,148 +69,100 @@ class Docker:
         import docker.errors
 
         try:
-            client = _client()
-            container = await asyncio.to_thread(self._create, client, launch, layout)
-            return await DockerChannel.open(client, container, layout)
+            client = await asyncio.to_thread(_client)
+            try:
+                shared = _shares_files(client.api.base_url)
+                container = await asyncio.to_thread(self._create, client, launch, layout, shared)
+                return await DockerChannel.open(client, container, layout)
+            except docker.errors.APIError as error:
+                if not shared or not any(words in str(error) for words in _NOT_THERE):
+                    raise
+                container = await asyncio.to_thread(self._create, client, launch, layout, False)
+                return await DockerChannel.open(client, container, layout)
+        except docker.errors.APIError as error:
+            raise SandboxUnavailable(f"The Docker engine refused the sandbox: {_sentence(error)}.") from None
         except (docker.errors.DockerException, OSError) as error:
-            raise SandboxUnavailable(f"The Docker engine refused the sandbox: {_sentence(error)}") from None
+            raise SandboxUnavailable(f"The Docker engine does not answer any more ({_sentence(error)}).") from None
 
-    def _create(self, client: Any, launch: Launch, layout: Layout) -> Any:
-        writable = f"rw,exec,nosuid,nodev,uid=1000,gid=1000,mode=755,size={launch.limits.disk_mb}m"
-        folders = (layout.root, layout.home, layout.temporary, layout.metadata)
-        tmpfs = dict.fromkeys(folders, writable)
-        if any(mount.is_relative_to("/root") for mount in launch.mounts):
-            tmpfs["/root"] = "ro,mode=755,size=1m"  # an ordinary user may not pass through an image's own /root
-        volumes = {str(mount): {"bind": str(mount), "mode": "ro"} for mount in launch.mounts}
-        volumes[str(RUNNER)] = {"bind": f"{layout.runner}/workbench_runner", "mode": "ro"}
+    def _create(self, client: Any, launch: Launch, layout: Layout, shared: bool) -> Any:
+        from docker.types import Mount, Ulimit
+
+        _remove_abandoned(client)
+        # Podman cannot give a tmpfs to a user; in one that belongs to root, others may still only change their own.
+        is_podman = _is_podman(client)
+        owner = "mode=1777" if is_podman else f"uid={_USER},gid={_USER},mode=755"
+        writable = f"rw,exec,nosuid,nodev,{owner},size={launch.limits.disk_mb}m"
+        tmpfs = dict.fromkeys((layout.root, layout.home, layout.temporary, layout.metadata), writable)
+        if is_podman:  # it makes a read-only root's /run and /var/tmp writable
+            tmpfs |= dict.fromkeys(("/run", "/var/tmp"), "ro,size=1m")
+        runner = f"{layout.runner}/workbench_runner"
+        if shared:
+            image, folders = self.image, {str(mount): str(mount) for mount in launch.mounts} | {runner: str(RUNNER)}
+            if any(mount.is_relative_to("/root") for mount in launch.mounts):
+                tmpfs["/root"] = "ro,mode=755,size=1m"  # an ordinary user may not pass through an image's own /root
+        else:
+            image, folders = (
+                environment_image(client, self.image, {str(m): m for m in launch.mounts} | {runner: RUNNER}),
+                {},
+            )
+        ulimits = [Ulimit(name="nofile", soft=_OPEN_FILES, hard=_OPEN_FILES)]
+        if is_podman:  # which would ask for four million, more than root itself may have in some machines
+            ulimits.append(Ulimit(name="nproc", soft=_TASKS_OF_USER, hard=_TASKS_OF_USER))
         memory = f"{launch.limits.memory_mb + _OWN_MEMORY_MB}m"
         return client.containers.create(
-            self.image,
+            image,
             entrypoint=runner_command(launch.python, layout.runner),
             command=[],
             environment=dict(launch.variables),
-            user=_USER,
+            user=f"{_USER}:{_USER}",
             working_dir=layout.root,
             hostname="sandbox",
-            labels={"workbench": "sandbox"},
+            labels={"workbench": "sandbox", "workbench.owner": _owner()},
             stdin_open=True,
             network_mode="none",
             ipc_mode="private",
             shm_size=f"{launch.limits.disk_mb}m",
             read_only=True,
             tmpfs=tmpfs,
-            volumes=volumes,
+            mounts=[Mount(inside, outside, type="bind", read_only=True) for inside, outside in folders.items()],
             mem_limit=memory,
             memswap_limit=memory,
             pids_limit=launch.limits.processes + _OWN_PROCESSES,
             nano_cpus=1_000_000_000,
+            ulimits=ulimits,
             cap_drop=["ALL"],
             security_opt=["no-new-privileges"],
         )
 
 
-class DockerChannel:
-    """The container's standard streams, which the engine sends multiplexed over one socket."""
+def _owner() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
 
-    def __init__(self, client: Any, container: Any, layout: Layout, stream: socket.socket) -> None:
-        self.layout = layout
-        self.address_space_mb: int | None = None
-        self.process_limit: int | None = None
-        self._client = client
-        self._container = container
-        self._stream = stream
-        self._lines: asyncio.Queue[bytes] = asyncio.Queue()
-        self._errors = bytearray()
-        loop = asyncio.get_running_loop()
-        self._thread = threading.Thread(target=self._read, args=(loop,), name="docker-channel", daemon=True)
-        self._thread.start()
 
-    @classmethod
-    async def open(cls, client: Any, container: Any, layout: Layout) -> DockerChannel:
-        """Attach to the container, then start it."""
+def _remove_abandoned(client: Any) -> None:
+    """Remove the containers of programs of this machine that were killed before they could."""
+    import docker.errors
 
-        def attach() -> socket.socket:
-            parameters = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
-            attached = client.api.attach_socket(container.id, params=parameters)
-            stream: socket.socket = getattr(attached, "_sock", attached)
-            stream.settimeout(None)
-            container.start()
-            return stream
-
-        try:
-            return cls(client, container, layout, await asyncio.to_thread(attach))
-        except BaseException:
-            with contextlib.suppress(Exception):
-                await asyncio.to_thread(functools.partial(container.remove, force=True))
-            raise
-
-    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
-        pending = bytearray()
-        with contextlib.suppress(OSError, RuntimeError):
-            while header := self._exactly(8):
-                kind, length = struct.unpack(">BxxxL", header)
-                data = self._exactly(length)
-                if kind != 1:
-                    self._errors += data
-                    del self._errors[:-4096]
-                    continue
-                pending += data
-                if b"\n" in data:
-                    *lines, rest = bytes(pending).split(b"\n")
-                    pending = bytearray(rest)
-                    for line in lines:
-                        loop.call_soon_threadsafe(self._lines.put_nowait, line + b"\n")
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(self._lines.put_nowait, b"")
-
-    def _exactly(self, length: int) -> bytes:
-        data = bytearray()
-        while len(data) < length:
-            chunk = self._stream.recv(min(1 << 20, length - len(data)))
-            if not chunk:
-                return b""
-            data += chunk
-        return bytes(data)
-
-    async def send(self, line: bytes) -> None:
-        """Write one line."""
-        await asyncio.to_thread(self._stream.sendall, line + b"\n")
-
-    async def receive(self) -> bytes:
-        """Return the next line, or ``b""`` when the container is gone."""
-        line = await self._lines.get()
-        if not line:
-            self._lines.put_nowait(b"")
-        return line
-
-    def memory_kills(self) -> int:
-        """Return 1 once the kernel has killed a process of the container for memory; the engine does not count."""
-        try:
-            self._container.reload()
-            return int(bool(self._container.attrs["State"]["OOMKilled"]))
-        except Exception:  # the engine is gone, in whatever way its client tells
-            return 0
-
-    def disk_exceeded(self) -> bool:
-        """Return False: what is written goes to a bounded tmpfs."""
-        return False
-
-    async def close(self) -> str:
-        """Kill and remove the container."""
-        with contextlib.suppress(Exception):  # it may be gone, and the engine as well
-            await asyncio.to_thread(functools.partial(self._container.remove, force=True))
-        with contextlib.suppress(OSError):
-            self._stream.shutdown(socket.SHUT_RDWR)
-        await asyncio.to_thread(self._thread.join, 5.0)
-        self._stream.close()
-        await asyncio.to_thread(self._client.close)
-        return self._errors.decode("utf-8", "replace").strip()
+    for container in client.containers.list(all=True, filters={"label": "workbench=sandbox"}, ignore_removed=True):
+        machine, _, pid = container.labels.get("workbench.owner", "").rpartition(":")
+        if machine == socket.gethostname() and not Path("/proc", pid).exists():
+            with contextlib.suppress(docker.errors.APIError):
+                container.remove(force=True)
 
 
 def _client() -> Any:
     import docker
 
     return docker.from_env(timeout=60)
+
+
+def _shares_files(address: str) -> bool:
+    """Return whether an engine at ``address`` probably sees this machine's files: one behind a Unix socket."""
+    return address.startswith(("unix:", "http+unix:", "http+docker:"))
+
+
+def _is_podman(client: Any) -> bool:
+    return any("podman" in part.get("Name", "").lower() for part in client.version().get("Components", ()))
 
 
 @functools.lru_cache(maxsize=8)
@@ -235,5 +192,5 @@ def _problem(image: str, host: str) -> str | None:
 
 
 def _sentence(error: BaseException) -> str:
-    text = str(getattr(error, "explanation", None) or error).strip()
-    return text.splitlines()[0][:200] if text else type(error).__name__
+    text = str(getattr(error, "explanation", None) or error).strip().rstrip(".")
+    return text.splitlines()[0][-300:] if text else type(error).__name__
