@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from workbench.commands.self_check import self_check
 from workbench.engine.plan import Ask, RegenerationPlan
 from workbench.engine.selection import chosen, row_id
 from workbench.regeneration.leakage import THRESHOLD
@@ -118,6 +119,7 @@ def summary(session: Path, run: str) -> dict[str, Any]:
     """Return the closing JSON line of a run."""
     with SessionReader(session) as reader:
         outcome = read_outcome(reader, run)
+        checked = self_check(reader, run)
     plan, ready = outcome.plan, outcome.ready
     estimates = summarise(_counts(ready), plan.k, interval=LEVEL).overall
     clean = [line for line in ready if not line.leaking]
@@ -153,6 +155,7 @@ def summary(session: Path, run: str) -> dict[str, Any]:
         "unfinished": sum(one.verdict is None for one in samples),
         "paths": dict(Counter(one.path_taken for one in samples if one.path_taken)),
         "controls": outcome.controls,
+        "self_check": checked,
         "excluded": len(outcome.lines) - len(ready),
         "excluded_tasks": [
             {"id": line.task.id, "task_id": row_id(line.task), "reason": line.task.reason}

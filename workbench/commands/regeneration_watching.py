@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.commands.regeneration_summary import read_outcome, summary
+from workbench.commands.self_check import self_check_line
 from workbench.commands.watching import Show, follow, print_json, stop
 from workbench.engine.selection import row_id
 from workbench.session import SessionReader
@@ -153,11 +154,14 @@ class TerminalShow:
             self.end()
             print(f"workbench: {event['sentence']}", file=sys.stderr)
         elif event["type"] == "stage":
-            note = one_line(event["note"] or "", max(20, self.console.width - 66))
+            note = one_line((event["note"] or "").partition("\n")[0], max(20, self.console.width - 66))
             if not self._live:
                 if event["state"] in ("done", "failed"):
                     count = f" {event['done']} of {event['total']}" if event["total"] else ""
-                    print(f"{event['name']:<13} {event['state']}{count}  {event['note'] or ''}".rstrip(), flush=True)
+                    print(
+                        f"{event['name']:<13} {event['state']}{count}  {(event['note'] or '').partition(chr(10))[0]}".rstrip(),
+                        flush=True,
+                    )
                 return
             if event["name"] not in self._bars:
                 self._bars[event["name"]] = self._progress.add_task(event["name"], total=None, note="")
@@ -225,7 +229,11 @@ class TerminalShow:
             self.console.print(f"{len(outcome.lines) - len(lines)} tasks without a sample are not listed.", style="dim")
         if closing["note"]:
             self.console.print(Text(closing["note"], style="yellow"))
+        for sentence in closing["self_check"]["failed"]:
+            self.console.print(Text(f" {sentence} ", style="bold reverse red"))
         self.console.print(Text(figures(closing), style="bold"))
+        if checked := self_check_line(closing["self_check"]):
+            self.console.print(Text(checked, style="bold red" if closing["self_check"]["failed"] else "dim"))
         fewest, most = closing["samples_per_task"]
         drawn = f"{fewest} to {most}" if fewest != most else f"{most or closing['samples']}"
         details = f"docs {closing['docs']} · {closing['evaluator']} · m = {drawn}"
@@ -264,7 +272,6 @@ def figures(closing: dict[str, Any]) -> str:
         )
         parts.append(f"without {closing['leaking']} whose docstring carries the code: {clean}")
     parts += [f"{GLYPHS.get(name, '')} {name} {count}" for name, count in closing["verdicts"].items()]
-    parts += [f"{name} {value:.2f}" for name, value in closing["controls"].items()]
     if closing["excluded"]:
         parts.append(f"{closing['excluded']} taken out")
     if closing["dropped"]:

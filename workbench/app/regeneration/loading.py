@@ -341,7 +341,11 @@ def trouble(view: RunView, room: int = 400) -> str:
 
     Tasks are named where there is ``room`` for it, in cells.
     """
-    said = [selfcheck.banner(view.controls, view.rechecks, view.problems if room >= 100 else (), live=view.live)]
+    named = view.problems if room >= 100 else ()
+    alarm = selfcheck.banner(view.controls, view.rechecks, named, live=view.live)
+    said = [
+        alarm.replace("\n", " · ! goes there\n", 1) if "\n" in alarm else f"{alarm} · ! goes there" if alarm else ""
+    ]
     if view.state == "failed":
         said.append(f"✗ The run failed: {one_line(view.error or 'no reason was recorded', 600)} Press u to resume.")
     return "\n".join(part for part in said if part)

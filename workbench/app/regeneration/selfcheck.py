@@ -74,6 +74,24 @@ class Problem:
         return "its tests do not pass with the original body"
 
 
+def load_checks(reader: SessionReader, run_id: str) -> tuple[tuple[Control, ...], Rechecks]:
+    """Read how both controls and the re-checks of a run came out."""
+    tasks = int(reader.query("SELECT count(*) FROM tasks WHERE run_id = ?", (run_id,))[0][0])
+    controls = []
+    for name, expected in CONTROLS:
+        decided, passed, errors = reader.query(
+            "SELECT total(verdict != 'error'), total(verdict = 'passed'), total(verdict = 'error') FROM candidates "
+            "WHERE run_id = ? AND evaluator = ? AND sample = 0",
+            (run_id, name),
+        )[0]
+        if decided or errors:
+            controls.append(Control(name, expected, int(decided), int(passed), tasks, int(errors)))
+    done, disagreeing = reader.query(
+        f"SELECT count(*), total({DISAGREES}) FROM candidates WHERE run_id = ? AND recheck IS NOT NULL", (run_id,)
+    )[0]
+    return tuple(controls), Rechecks(int(done), int(disagreeing))
+
+
 def load_problems(reader: SessionReader, run_id: str) -> tuple[Problem, ...]:
     """Read on which tasks the self-checks of a run failed, in the order of the tasks."""
     rows = reader.query(
@@ -121,8 +139,6 @@ def banner(controls: Sequence[Control], rechecks: Rechecks, problems: Sequence[P
             f"✗ VERDICTS DISAGREE: {rechecks.disagreeing:,} of {plural(rechecks.done, 'cold re-check')} came out otherwise"
             f"{_named(problems, 'recheck')}" + (": the cold verdict counts" if problems else "")
         )
-    if said:
-        said[0] += " · ! goes there"
     return "\n".join(said)
 
 
