@@ -1,0 +1,92 @@
+"""How long building tasks takes, in plain runs of the same suite. Aim: at most 10 for about 200 functions.
+
+    python tests/benchmarks/task_building.py [SOURCE …]
+
+A plain run is what a person types: cold pytest over the whole suite, in the same environment, with the bytecode there
+already, on one core and outside of any sandbox; the fastest of three counts. Building is everything from the ready
+environment to the finished tasks: sandboxes started, three runs of the suite (one of them traced), the stub filter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from workbench.catalog import resolve_case, snapshot_of
+from workbench.engine.task_building import cores
+from workbench.regeneration.building import build_tasks
+from workbench.regeneration.environment import Environment, build_environment
+from workbench.regeneration.tasks import Progress
+from workbench.sandbox import choose_backend
+
+SOURCES = ("schema==0.7.8", "tabulate==0.10.0", "confection==1.3.3", "python-dotenv==1.1.1")
+AIM = 10.0
+
+
+def plain_run(environment: Environment, root: Path) -> float:
+    """Seconds of one cold run of the whole suite; the fastest of three, after one that writes the bytecode."""
+    workspace = environment.workspace
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "tree"
+        shutil.copytree(root, tree, ignore=shutil.ignore_patterns(".git", "__pycache__"))
+        roots = os.pathsep.join(str((tree / entry).resolve()) for entry in workspace.import_roots)
+        variables = {"PATH": os.environ["PATH"], "HOME": folder, "PYTHONPATH": roots, "LANG": "C.UTF-8"}
+        command = [str(environment.python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=native"]
+        seconds = []
+        for _ in range(4):
+            began = time.perf_counter()
+            subprocess.run(
+                [*command, *workspace.pytest_args, *workspace.test_paths],
+                cwd=tree,
+                env=variables,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                check=False,
+            )
+            seconds.append(time.perf_counter() - began)
+    return min(seconds[1:])
+
+
+async def measure(source: str) -> float:
+    """Print one line and return the ratio."""
+    case = resolve_case(source)
+    snapshot = snapshot_of(case)
+    environment = await build_environment(snapshot.root, install=case.install, test=case.test)
+    marks: dict[str, float] = {}
+
+    def on_progress(step: Progress) -> None:
+        marks.setdefault(step.stage, time.perf_counter())
+
+    plain = plain_run(environment, snapshot.root)
+    began = time.perf_counter()
+    built = await build_tasks(
+        snapshot.root, environment, choose_backend(None), workers=cores(), on_progress=on_progress
+    )
+    seconds = time.perf_counter() - began
+    suite = marks["functions"] - began
+    counts = built.counts
+    ratio = seconds / plain
+    print(
+        f"{source:<24} {counts['n_candidates']:>9} {counts['n_tasks']:>6} {counts['n_stable']:>6} "
+        f"{plain:>8.2f} {suite:>8.2f} {seconds - suite:>8.2f} {seconds:>8.2f} {ratio:>6.1f}",
+        flush=True,
+    )
+    return ratio
+
+
+async def main() -> int:
+    """Measure every source; 1 when the aim is missed."""
+    print("source                   functions  tasks stable  plain s  suite s filter s  total s  ratio")
+    ratios = [await measure(source) for source in sys.argv[1:] or SOURCES]
+    print(f"worst ratio {max(ratios):.1f}, aim {AIM:.0f}")
+    return 0 if max(ratios) <= AIM else 1
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))
