@@ -56,6 +56,8 @@ def trace_functions(suite: Suite, functions: Sequence[Function], source: bytes, 
     unstable = sum(1 << place[test] for test in suite.unstable if test in place)
     statements = set(recorded["statements"])
     bodies = {function.id: _body_lines(function, source) for function in functions}
+    # A definition on one line seems to have two ways out: past it, and out of its body.
+    inline = {line for each in functions if (line := _line(source, each.header.end)) in bodies[each.id]}
     traces = {}
     for function in functions:
         body = bodies[function.id]
@@ -78,7 +80,7 @@ def trace_functions(suite: Suite, functions: Sequence[Function], source: bytes, 
         import_time |= any(lines.get(line, 0) & nobody for other in around for line in bodies[other.id])
         tests = by & stable
         own = body & statements
-        branches = [number for start, _, number in recorded["branches"] if start in own]
+        branches = [number for start, _, number in recorded["branches"] if start in own - inline]
         traces[function.id] = FunctionTrace(
             tests=tuple(test for test in suite.stable if tests >> place.get(test, len(contexts)) & 1),
             unstable=tuple(test for test in suite.unstable if (by & unstable) >> place.get(test, len(contexts)) & 1),
