@@ -47,7 +47,7 @@ class Bars:
             done = total = 1
         self._progress.update(self._bars[name], completed=done, total=total)
         if note:
-            self._progress.update(self._bars[name], note=one_line(note, self._width))
+            self._progress.update(self._bars[name], note=one_line(note.partition("\n")[0], self._width))
 
 
 class Lines:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from workbench import paths
@@ -16,9 +16,13 @@ from workbench.errors import WorkbenchError
 from workbench.regeneration.building import build_tasks
 from workbench.regeneration.environment import Environment, build_environment
 from workbench.regeneration.suite import Rules
-from workbench.regeneration.tasks import Dropped, Progress, TaskSet
+from workbench.regeneration.tasks import Dropped, Progress, TaskSet, is_skipped
 from workbench.repository import Snapshot
 from workbench.sandbox import Backend
+from workbench.text import one_line
+
+#: Quarantined tests that the live view names at most.
+_NAMED_TESTS = 500
 
 
 class NoTasks(WorkbenchError):
@@ -150,11 +154,28 @@ def _tell_all(teller: Teller, built: TaskSet, cached: bool) -> None:
     again = "from the cache · " if cached else ""
     suite = f"{again}{built.stable} tests are stable" + (f", {built.quarantined}" if built.quarantined else "")
     tests = built.stable + len(built.unstable) + len(built.failing) + len(built.taken_out)
-    teller.tell("suite", "done", done=built.stable, total=tests, note=suite)
+    teller.tell("suite", "done", done=built.stable, total=tests, note="\n".join((suite, *_quarantined(built))))
     teller.tell("trace", "done", done=functions, total=functions, note=f"{again}{functions} functions")
     left = ", ".join(f"{number} {stage}" for stage, number in dropped_by_stage(built).items())
     note = f"{again}{len(built.tasks)} tasks" + (f"; dropped: {left}" if left else "")
     teller.tell("filter", "done", done=functions, total=functions, note=note)
+
+
+def _quarantined(built: TaskSet) -> tuple[str, ...]:
+    """Return a line ``KIND<tab>TEST<tab>WHY`` for each test that no verdict rests on: the live view lists them."""
+    kinds: dict[str, Mapping[str, str]] = {
+        "unstable": {test: ", ".join(outcomes) for test, outcomes in built.unstable.items()},
+        "hanging or fatal": built.taken_out,
+        "not imported": built.not_collected,
+        "skipped": {test: why for test, why in built.failing.items() if is_skipped(why)},
+        "failing": {test: why for test, why in built.failing.items() if not is_skipped(why)},
+    }
+    lines = [
+        f"{kind}\t{one_line(test, 300)}\t{one_line(why, 300)}"
+        for kind, tests in kinds.items()
+        for test, why in tests.items()
+    ]
+    return tuple(lines[:_NAMED_TESTS])
 
 
 def dropped_by_stage(built: TaskSet) -> dict[str, int]:

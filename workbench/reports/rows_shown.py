@@ -149,10 +149,20 @@ def dropped(outcome: Regenerated) -> Shown:
     return Shown(("file", "function", "stage", "reason"), rows, frozenset())
 
 
+def _first(note: str | None) -> str:
+    # A suite's note names the quarantined tests below its first line.
+    return (note or "").partition("\n")[0]
+
+
 def stages(outcome: Regenerated) -> Shown:
     """Return the stages from repository to tasks."""
     rows = tuple(
-        (row.name, row.state, f"{row.done:,}" + (f" of {row.total:,}" if row.total is not None else ""), row.note or "")
+        (
+            row.name,
+            row.state,
+            f"{row.done:,}" + (f" of {row.total:,}" if row.total is not None else ""),
+            _first(row.note),
+        )
         for row in outcome.stages
     )
     return _without_empty(Shown(("stage", "state", "done", "note"), rows, frozenset({2})), {"note"})
