@@ -128,12 +128,14 @@ class Rechecks:
             content = splice(item.source, item.function, due.body)
         except SpliceError:
             return None
+        # A cold start imports everything again, which the limit of a fast verdict leaves no time for; only what ran out of
+        # time once is kept to it.
         job = Job(
             id=row.id,
             tests=item.task.tests,
             path=item.task.path,
             content=content,
-            limits=item.task.limits(self._limits),
+            limits=item.task.limits(self._limits) if row.verdict == "timeout" else self._limits,
             route=Route.COLD,
             function=(item.task.qualified_name, item.task.occurrence),
         )
