@@ -101,7 +101,7 @@ def root_file_system() -> bytes:
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for name in ("usr", "etc", "proc", "sys", "dev", "tmp", "home"):
             entry = tarfile.TarInfo(name)
-            entry.type, entry.mode = tarfile.DIRTYPE, 0o755
+            entry.type, entry.mode = tarfile.DIRTYPE, 0o1777 if name == "tmp" else 0o755
             archive.addfile(entry)
         for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
             if Path("/", name).is_symlink():

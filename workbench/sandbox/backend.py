@@ -124,9 +124,9 @@ class Backend(Protocol):
         """
 
 
-def runner_command(python: Path | str, runner: str) -> list[str]:
-    """Return the command that starts the runner's server; isolated from the caller's and the tree's modules."""
-    code = f"import sys; sys.path.insert(0, {runner!r}); from workbench_runner.server import main; main()"
+def runner_command(python: Path | str, runner: str, first: str = "") -> list[str]:
+    """Return the command that starts the runner's server, after the statements ``first``; isolated from other modules."""
+    code = f"import sys; sys.path.insert(0, {runner!r}); {first}from workbench_runner.server import main; main()"
     return [str(python), "-I", "-B", "-c", code]
 
 

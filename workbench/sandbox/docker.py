@@ -23,6 +23,9 @@ _USER = 1000
 _OWN_MEMORY_MB, _OWN_PROCESSES = 192, 12
 _OPEN_FILES, _TASKS_OF_USER = 4096, 16384
 
+#: Podman's own filter of system calls lets keyrings through, which would keep things from one candidate to the next.
+_FILTER = "from workbench_runner import confine; confine.seccomp_available() and confine.seccomp(sockets=True); "
+
 #: What an engine says when a folder of this machine is not on its own: Docker, then Podman.
 _NOT_THERE = ("bind source path does not exist", "no such file or directory", "not shared from the host")
 
@@ -52,7 +55,7 @@ class Docker:
             "Memory: a control group bounds the candidate and all its children; no swap.",
             "Processes: a control group bounds their number; one processor per worker.",
             "Every process that a candidate starts is killed with it (PID namespace).",
-            "Privileges: an ordinary user, all capabilities dropped, no new privileges, the engine's system call filter.",
+            "Privileges: an ordinary user, all capabilities dropped, no new privileges, the engine's system call filter and ours.",
             "The engine itself usually runs as root: a hole in it is a hole in this.",
         )
 
@@ -111,7 +114,7 @@ class Docker:
         memory = f"{launch.limits.memory_mb + _OWN_MEMORY_MB}m"
         return client.containers.create(
             image,
-            entrypoint=runner_command(launch.python, layout.runner),
+            entrypoint=runner_command(launch.python, layout.runner, _FILTER),
             command=[],
             environment=dict(launch.variables),
             user=f"{_USER}:{_USER}",

@@ -172,9 +172,9 @@ def filter_program(*, sockets: bool) -> bytes:
     return b"".join(struct.pack("=HBBI", *line) for line in program)
 
 
-def seccomp() -> None:
-    """Refuse the system calls of :func:`filter_program` from now on, without sockets."""
-    program = filter_program(sockets=False)
+def seccomp(*, sockets: bool) -> None:
+    """Refuse the system calls of :func:`filter_program` from now on; no new privileges must be set."""
+    program = filter_program(sockets=sockets)
     buffer = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("@HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
     holder = ctypes.create_string_buffer(header, len(header))
@@ -208,7 +208,7 @@ def confine(plan: dict[str, Any]) -> None:
     if plan["landlock"]:
         landlock(plan["read"], plan["write"], plan["devices"])
     if plan["seccomp"]:
-        seccomp()
+        seccomp(sockets=False)
 
 
 def main() -> NoReturn:
