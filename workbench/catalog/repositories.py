@@ -39,6 +39,10 @@ class Quarantined:
     tests: tuple[str, ...]
     why: str
 
+    def means(self, test: str) -> bool:
+        """Return whether ``test`` is one of these tests."""
+        return any(re.fullmatch(".*".join(map(re.escape, name.split("*"))), test) for name in self.tests)
+
 
 @dataclass(frozen=True, slots=True)
 class Repository:

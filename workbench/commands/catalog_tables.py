@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
 
 from workbench.catalog.published import TASKS_IN_THE_TEXT, Score, published_counts, published_scores
 from workbench.catalog.records import Record, bundled_record, record_of
-from workbench.catalog.repositories import Repository, load_repositories
+from workbench.catalog.repositories import Quarantined, Repository, load_repositories
 
 HEADINGS = (
     "repository", "status", "candidates", "all tasks", "tasks", "functions", "in tests", "traced", "in time", "tasks",
@@ -35,29 +35,29 @@ def row(entry: Repository, record: Record | None) -> tuple[str, ...]:
     published = (f"{counts.candidates:,}", f"{counts.all_tasks:,}", f"{counts.tasks:,}")
     if record is None:
         return (entry.repository, entry.status, *published, *("–" for _ in range(_HERE)))
-    figures = (record.functions, record.other_functions, record.traced, record.in_time, record.tasks, record.stable)
+    found = (record.functions, record.other_functions, record.traced, record.in_time)
+    figures = (*found, record.tasks, record.stable, record.unusable)
     controls = (f"{record.reference}/{record.tasks}", f"{record.stub}/{record.tasks}")
-    figures = (*figures, record.unusable)
     return (entry.repository, entry.status, *published, *(f"{figure:,}" for figure in figures), *controls)
 
 
-def total(entries: Sequence[Repository], records: Sequence[Record]) -> tuple[str, ...]:
-    """Return the closing line: the published sums, and the sums of what was built here."""
-    counts = [entry.published for entry in entries]
-    published = [sum(c.candidates for c in counts), sum(c.all_tasks for c in counts), sum(c.tasks for c in counts)]
+def totals(entries: Sequence[Repository], records: Sequence[Record | None]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the closing lines: the published sums of all, then of those built here beside the sums found here."""
+    built = [(entry, record) for entry, record in zip(entries, records, strict=True) if record is not None]
     here = [
-        sum(getattr(record, name) for record in records)
-        for name in ("functions", "other_functions", "traced", "in_time", "tasks", "stable")
+        sum(getattr(record, name) for _, record in built)
+        for name in ("functions", "other_functions", "traced", "in_time", "tasks", "stable", "unusable")
     ]
-    unusable = sum(record.unusable for record in records)
-    tasks = here[4]
-    controls = [f"{sum(getattr(record, name) for record in records):,}/{tasks:,}" for name in ("reference", "stub")]
+    controls = [f"{sum(getattr(record, name) for _, record in built):,}/{here[4]:,}" for name in ("reference", "stub")]
     return (
-        f"{len(entries)} repositories",
-        f"{len(records)} built here",
-        *(f"{number:,}" for number in (*published, *here, unusable)),
-        *controls,
+        (f"{len(entries)} repositories", "", *_sums(entries), *("" for _ in range(_HERE))),
+        (f"{len(built)} built here", "", *_sums([entry for entry, _ in built]), *(f"{n:,}" for n in here), *controls),
     )
+
+
+def _sums(entries: Sequence[Repository]) -> list[str]:
+    counts = [entry.published for entry in entries]
+    return [f"{sum(getattr(c, name) for c in counts):,}" for name in ("candidates", "all_tasks", "tasks")]
 
 
 def list_all() -> None:
@@ -67,16 +67,15 @@ def list_all() -> None:
 
     entries = load_repositories()
     records = [record_of(entry) for entry in entries]
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0), show_footer=True)
-    for index, (heading, sum_) in enumerate(zip(HEADINGS, total(entries, _present(records)), strict=True)):
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for index, heading in enumerate(HEADINGS):
         words = heading if index < 2 else ("published\n" if index < 2 + _PUBLISHED else "here\n") + heading
-        right = index >= 2
-        table.add_column(
-            Text(words, justify="right" if right else "left"), Text(sum_), justify="right" if right else "left",
-            no_wrap=right, overflow="fold", vertical="top",
-        )  # fmt: skip
+        side: Literal["left", "right"] = "left" if index < 2 else "right"
+        table.add_column(Text(words, justify=side), justify=side, no_wrap=index >= 2, overflow="fold", vertical="top")
     for entry, record in zip(entries, records, strict=True):
         table.add_row(*(Text(cell) for cell in row(entry, record)))
+    for line in totals(entries, records):
+        table.add_row(*(Text(cell, style="bold") for cell in line))
     console = _console()
     console.print(table)
     console.print(Text(f"\n{NOTE} {_sum_note()}"))
@@ -137,8 +136,16 @@ def _facts(entry: Repository, record: Record | None) -> list[tuple[str, str]]:
     ]
     if record is not None:
         facts += _recorded(record)
-    facts += [("not usable", f"{', '.join(entry_.tests)}: {entry_.why}") for entry_ in entry.quarantined]
+    facts += [("not usable", f"{_number(one, record)}{', '.join(one.tests)}: {one.why}") for one in entry.quarantined]
     return facts
+
+
+def _number(quarantined: Quarantined, record: Record | None) -> str:
+    """Say how many tests a pattern means; the names are in the record."""
+    if record is None or not any("*" in name for name in quarantined.tests):
+        return ""
+    number = sum(quarantined.means(test) for test in (*record.failing, *record.unstable))
+    return f"{number} in "
 
 
 def _recorded(record: Record) -> list[tuple[str, str]]:
@@ -227,7 +234,8 @@ def page(record: Callable[[Repository], Record | None] = bundled_record) -> str:
     for entry, found in zip(entries, records, strict=True):
         cells = list(row(entry, found))
         lines.append("| " + " | ".join([f"[{cells[0]}]({entry.url})", *cells[1:]]) + " |")
-    lines.append("| " + " | ".join(f"**{cell}**" for cell in total(entries, _present(records))) + " |")
+    for line in totals(entries, records):
+        lines.append("| " + " | ".join(f"**{cell}**" if cell else "" for cell in line) + " |")
     lines += ["", "## What was tried", ""]
     for entry, found in zip(entries, records, strict=True):
         lines += _section(entry, found)
@@ -243,7 +251,9 @@ def _section(entry: Repository, record: Record | None) -> list[str]:
         "",
     ]
     lines += [entry.tried, ""]
-    lines += [f"- Not usable: {', '.join(f'`{test}`' for test in one.tests)}. {one.why}" for one in entry.quarantined]
+    for one in entry.quarantined:
+        names = ", ".join(f"`{test}`" for test in one.tests)
+        lines.append(f"- Not usable: {_number(one, record)}{names}. {one.why}")
     if record is not None:
         lines += [f"- {heading.capitalize()}: {text}" for heading, text in _recorded(record)]
     return lines if lines[-1] == "" else [*lines, ""]
