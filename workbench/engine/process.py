@@ -22,10 +22,33 @@ from workbench.settings import Settings
 _LISTEN_SECONDS = 0.1
 
 
+class SessionRemoved(SessionError):
+    """The session's file is not where it was; what is written now would be lost."""
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 async def _listen(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) -> None:
-    """Renew the lease and cancel the work when somebody asks for it."""
+    """Renew the lease and cancel the work when somebody asks for it.
+
+    Raises:
+        SessionRemoved: The file was deleted, moved or replaced; the work was cancelled.
+    """
     seen, renewed = -1, time.monotonic()
+    opened = _identity(writer.path)
     while not work.done():
+        if _identity(writer.path) != opened:
+            work.cancel()
+            raise SessionRemoved(
+                f"{writer.path.name} was removed, moved or replaced while it was written, so the run was ended; "
+                f"put {writer.path} back and resume it, or start again."
+            )
         version = writer.data_version()
         if version != seen:
             seen = version
@@ -56,6 +79,10 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
     try:
         await work
     except asyncio.CancelledError:
+        if listening.done() and isinstance(gone := listening.exception(), SessionRemoved):
+            # Written into a file without a name, nothing would ever be found again.
+            print(gone, flush=True)
+            return gone.exit_code
         with writer.transaction() as connection:
             mark_cancelled(connection, run.id)
             writer.set_run(run.id, state="cancelled", finished_at=time.time())

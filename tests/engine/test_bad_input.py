@@ -1,0 +1,340 @@
+"""What goes wrong around a run, on real parts: one sentence each, the rest goes on, nothing finished is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import resource
+import signal
+import sqlite3
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine import killing
+from engine.tiny_repository import BAD, GOOD, Writer, fenced, make_repository
+from loopback.server import LoopbackServer, Reply
+
+from workbench.engine import client
+from workbench.engine.plan import RegenerationPlan
+from workbench.engine.regeneration_client import plan_regeneration
+from workbench.sandbox.bubblewrap import Bubblewrap
+from workbench.session import SessionReader
+
+MODEL = "openai/scripted"
+Until = Callable[..., Any]
+pytestmark = [pytest.mark.sandbox, pytest.mark.network]
+ANSWERS = {name: [fenced(GOOD[name]), fenced(BAD[name])] for name in GOOD}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _sandbox() -> None:
+    problem = Bubblewrap().problem()
+    if problem:
+        pytest.fail(problem) if os.environ.get("CI") else pytest.skip(problem)
+
+
+@pytest.fixture
+def session(
+    home: Path,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    loopback_server: LoopbackServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Path:
+    monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "regeneration-cache"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
+    monkeypatch.setenv("WORKBENCH_MAX_TRIES", "1")
+    return tmp_path / "run.session"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    return make_repository(tmp_path / "small-sums")
+
+
+def planned(session: Path, repository: Path, **options: Any) -> str:
+    return plan_regeneration(session, RegenerationPlan(str(repository), **{"evaluator": MODEL, **options}))
+
+
+def start(session: Path, repository: Path, **options: Any) -> str:
+    run = planned(session, repository, **options)
+    client.launch(session, run)
+    return run
+
+
+def state(session: Path, run: str) -> str:
+    with SessionReader(session) as reader:
+        row = reader.run(run)
+        assert row is not None
+        return reader.run_state(row)
+
+
+def error(session: Path, run: str) -> str:
+    """What the run says of its end: its own words, or the engine's last ones where nothing could be written."""
+    with SessionReader(session) as reader:
+        row = reader.run(run)
+        assert row is not None
+        return row.error or client.last_words(run)
+
+
+def ended(session: Path, run: str, until: Until) -> str:
+    return str(until(lambda: (s := state(session, run)) not in {"queued", "running"} and s, 110, "the run's end"))
+
+
+def one_sentence(text: str, *words: str) -> None:
+    assert all(word in text for word in words), text
+    assert text.count("\n") == 0
+    assert "Traceback" not in text
+    assert "defect" not in text
+
+
+def verdicts(session: Path, run: str) -> dict[str, list[str | None]]:
+    """The verdicts of every function's samples; which answer came first is the network's choice."""
+    with SessionReader(session) as reader:
+        rows = [row for row in reader.candidates(run) if row.evaluator == MODEL]
+        return {
+            task.qualified_name: sorted(row.verdict for row in rows if row.task_id == task.id)
+            for task in reader.tasks(run)
+        }
+
+
+RIGHT = dict.fromkeys(GOOD, ["failed", "passed"])
+
+
+# -- a repository that fails to build
+
+
+@pytest.mark.parametrize(
+    ("requirement", "words"),
+    [
+        ("six==99.0", ("could not be installed", "six")),
+        ("broken @ file://{folder}/broken", ("could not be installed",)),
+        ("not a requirement!", ("could not be installed",)),
+    ],
+    ids=["unsatisfiable", "broken-setup", "nonsense"],
+)
+def test_a_repository_that_fails_to_build(
+    session: Path,
+    tmp_path: Path,
+    repository: Path,
+    loopback_server: LoopbackServer,
+    until: Until,
+    requirement: str,
+    words: tuple[str, ...],
+) -> None:
+    loopback_server.answer = Writer(ANSWERS)
+    bad = make_repository(tmp_path / "bad")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "setup.py").write_text("raise RuntimeError('this setup is broken')\n")
+    asked = requirement.replace("{folder}", str(tmp_path))
+    (bad / "pyproject.toml").write_text(f'[project]\nname = "bad"\nversion = "1"\ndependencies = ["{asked}"]\n')
+    failing, good = start(session, bad), start(session, repository, samples=2)
+    assert ended(session, failing, until) == "failed"
+    one_sentence(error(session, failing), *words)
+    with SessionReader(session) as reader:
+        assert {stage.name for stage in reader.stages(failing) if stage.state == "failed"} == {"environment"}
+    # The other run of the same session goes on.
+    assert ended(session, good, until) == "done", error(session, good)
+    assert verdicts(session, good) == RIGHT
+
+
+# -- a worker that dies in the middle
+
+
+def children(pid: int, program: str) -> list[int]:
+    """Descendants of a process that run ``program``."""
+    found: list[int] = []
+    parents: dict[int, list[int]] = {}
+    names: dict[int, str] = {}
+    for folder in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            if folder.name.isdigit():
+                text = (folder / "stat").read_text()
+                names[int(folder.name)] = text[text.index("(") + 1 : text.rindex(")")]
+                parents.setdefault(int(text.rpartition(")")[2].split()[1]), []).append(int(folder.name))
+    waiting = [pid]
+    while waiting:
+        for child in parents.get(waiting.pop(), []):
+            waiting.append(child)
+            if names.get(child) == program:
+                found.append(child)
+    return found
+
+
+def test_a_worker_that_dies_in_the_middle(session: Path, tmp_path: Path, repository: Path, until: Until) -> None:
+    # Each candidate takes its time, so that there is a middle to die in.
+    slow = {name: f"import time\n    time.sleep(0.3)\n    {body}" for name, body in GOOD.items()}
+    file = tmp_path / "answers.jsonl"
+    killing.write_samples(file, [(f"sums.py::{name}", body.replace("\n    ", "\n")) for name, body in slow.items()], 30)
+    run = start(session, repository, evaluator=f"samples:{file}")
+    unbroken = session.with_name("unbroken.session")
+    killed: list[int] = []
+    for goal in (5, 12, 20):
+        until(lambda: len(killing.done(session)) >= goal, 100, f"{goal} verdicts")  # noqa: B023
+        with SessionReader(session) as reader:
+            held = reader.holder(run)
+        assert held is not None, error(session, run)
+        workers = children(held.pid, "bwrap")
+        assert workers
+        os.kill(workers[0], signal.SIGKILL)
+        killed.append(workers[0])
+    assert ended(session, run, until) == "done", error(session, run)
+    assert len(set(killed)) == 3
+    other = start(unbroken, repository, evaluator=f"samples:{file}")
+    assert ended(unbroken, other, until) == "done"
+    assert killing.disagreements(killing.verdicts(unbroken), killing.verdicts(session)) == []
+
+
+# -- a disk that fills
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path, room_kb: int) -> Iterator[Callable[[], None]]:
+    """A place for sessions that is soon full; gives what makes room again."""
+    folder.mkdir()
+    mounted = os.geteuid() == 0 and not subprocess.call(
+        ["mount", "-t", "tmpfs", "-o", f"size={room_kb}k", "tmpfs", str(folder)], stderr=subprocess.DEVNULL
+    )
+    if mounted:
+        try:
+            yield lambda: subprocess.check_call(["mount", "-o", "remount,size=64m", str(folder)]) and None
+        finally:
+            subprocess.check_call(["umount", "-l", str(folder)])
+        return
+    # Without root: no file may grow beyond this, which an engine inherits.
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room_kb * 1024, before[1]))
+    try:
+        yield lambda: resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_disk_that_fills(
+    session: Path, tmp_path: Path, repository: Path, loopback_server: LoopbackServer, until: Until
+) -> None:
+    warm = start(session, repository, evaluator="reference")
+    assert ended(session, warm, until) == "done", error(session, warm)
+    rng = random.Random(1)
+
+    def answer(body: dict[str, object]) -> str:
+        # Long answers that do not compress: the disk is full after some of them.
+        noise = "".join(rng.choices("abcdefghijklmnopqrstuvwxyz0123456789", k=60_000))
+        return f"{noise}\n\n" + writer(body)
+
+    writer = Writer({name: [fenced(GOOD[name])] for name in GOOD})
+    loopback_server.answer = answer
+    with small_disk(tmp_path / "disk", 1200) as make_room:
+        full = tmp_path / "disk" / "full.session"
+        run = start(full, repository, samples=10)
+        assert ended(full, run, until) in {"failed", "interrupted"}
+        one_sentence(error(full, run), "The disk is full", "workbench resume")
+        kept = killing.done(full)
+        assert 0 < len(kept) < 36
+        asked = len(loopback_server.seen)
+        # As long as there is no room, it is said again and nothing is lost.
+        with contextlib.suppress(Exception):
+            client.resume(full, run)
+            ended(full, run, until)
+        assert killing.done(full).items() >= kept.items()
+        make_room()
+        assert client.resume(full) == [run]
+        assert ended(full, run, until) == "done", error(full, run)
+        assert killing.done(full).items() >= kept.items()
+        assert verdicts(full, run) == dict.fromkeys(GOOD, ["passed"] * 10)
+        assert asked < 30
+
+
+# -- a model that stops answering in the middle
+
+
+def test_a_model_that_stops_answering_in_the_middle(
+    session: Path, repository: Path, loopback_server: LoopbackServer, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORKBENCH_REQUEST_TIMEOUT", "1.5")
+    writer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
+    silent = True
+
+    def answer(body: dict[str, object]) -> str | Reply:
+        if silent and writer.asked.total() >= 5:
+            return Reply("too late", wait=60)
+        return writer(body)
+
+    loopback_server.answer = answer
+    run = start(session, repository, samples=8)
+    told = ended(session, run, until)
+    with SessionReader(session) as reader:
+        reasons = sorted((row.at or 0, row.verdict_reason) for row in reader.candidates(run) if not row.control)
+    assert told == "failed", reasons
+    one_sentence(error(session, run), "failed 12 times in a row", "1.5 s", "workbench resume")
+    assert sum(found.count("passed") for found in verdicts(session, run).values()) == 5
+    silent = False
+    assert client.resume(session) == [run]
+    assert ended(session, run, until) == "done", error(session, run)
+    assert verdicts(session, run) == dict.fromkeys(GOOD, ["passed"] * 8)
+    with SessionReader(session) as reader:
+        answered = "SELECT max(n) FROM (SELECT count(*) n FROM calls WHERE answer_blob IS NOT NULL GROUP BY scope)"
+        assert reader.query(answered) == [(1,)]
+
+
+# -- a session that is removed or locked
+
+
+def test_a_session_that_is_removed_in_the_middle(
+    session: Path, repository: Path, loopback_server: LoopbackServer, until: Until
+) -> None:
+    writer = Writer(ANSWERS, stop_at=3)
+    loopback_server.answer = writer
+    run = start(session, repository, samples=2)
+    until(writer.reached.is_set, 90)
+    with SessionReader(session) as reader:
+        held = reader.holder(run)
+    assert held is not None
+    for file in session.parent.glob("run.session*"):
+        file.unlink()
+    until(
+        lambda: not Path(f"/proc/{held.pid}/cmdline").exists() or not Path(f"/proc/{held.pid}/cmdline").read_bytes(),
+        30,
+        "its end",
+    )
+    one_sentence(client.last_words(run), "run.session", "removed")
+    writer.go.set()
+    # A new one begins from the start and ends well.
+    writer.stop_at = 0
+    loopback_server.answer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
+    again = start(session, repository, samples=2)
+    assert ended(session, again, until) == "done", error(session, again)
+    assert verdicts(session, again) == dict.fromkeys(GOOD, ["passed"] * 2)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_session_that_another_program_locks(
+    session: Path, repository: Path, loopback_server: LoopbackServer, until: Until
+) -> None:
+    writer = Writer(ANSWERS, stop_at=4)
+    loopback_server.answer = writer
+    run = start(session, repository, samples=2)
+    until(writer.reached.is_set, 90)
+    until(lambda: len(killing.done(session)) >= 6, 60)
+    kept = killing.done(session)
+    with SessionReader(session) as reader:
+        held = reader.holder(run)
+    assert held is not None
+    other = sqlite3.connect(session, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    writer.go.set()
+    writer.stop_at = 0
+    until(lambda: state(session, run) == "interrupted", 120, "the engine's end")
+    one_sentence(error(session, run), "locked by another program")
+    other.execute("ROLLBACK")
+    other.close()
+    assert killing.done(session).items() >= kept.items()
+    assert client.resume(session) == [run]
+    assert ended(session, run, until) == "done", error(session, run)
+    assert verdicts(session, run) == RIGHT
