@@ -26,6 +26,10 @@ def run(arguments: argparse.Namespace, sources: Sequence[str]) -> int:
 
     if not sources:
         raise UsageError("workbench tasks build takes at least one SOURCE.")
+    if arguments.workers < 0 or arguments.task or arguments.limit or arguments.docs != "original":
+        raise UsageError(
+            "workbench tasks build takes --workers N of 0 or more, and neither --task, --limit nor --docs."
+        )
     formats = parse_formats(arguments.formats or "jsonl,parquet")
     folder = Path(arguments.out).expanduser() if arguments.out else paths.data_dir() / "datasets" / _name(sources)
     backend = choose_backend(arguments.sandbox or settings.load().sandbox or None)

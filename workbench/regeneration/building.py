@@ -204,8 +204,7 @@ class _Builder:
         ):
             return Dropped(function.id, "body", "Its body is a stub already.")
         if trace is None or not trace.tests:
-            only = f"; {len(trace.unstable)} unstable ones do" if trace is not None and trace.unstable else ""
-            return Dropped(function.id, "trace", f"No stable test executes it{only}.")
+            return Dropped(function.id, "trace", _why_untested(trace))
         seconds = self._seconds(trace.tests)
         if seconds > self.rules.slowest_tests:
             return Dropped(
@@ -282,6 +281,14 @@ class _Builder:
 
     def _seconds(self, tests: Sequence[str]) -> float:
         return sum(self.suite.seconds[test] for test in tests)
+
+
+def _why_untested(trace: FunctionTrace | None) -> str:
+    if trace is not None and trace.unstable:
+        return f"No stable test executes it; {len(trace.unstable)} unstable ones do."
+    if trace is not None and trace.import_time:
+        return "It runs only while modules are imported, so that it belongs to no test."
+    return "No stable test executes it."
 
 
 def _sources(root: Path) -> dict[str, bytes]:

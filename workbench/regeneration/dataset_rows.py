@@ -93,8 +93,10 @@ class Row:
         Raises:
             KeyError: A column is missing.
         """
-        values = {each.name: data[each.name] for each in fields(cls)}
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+        values: dict[str, Any] = {each.name: data[each.name] for each in fields(cls)}
+        for name, value in values.items():
+            values[name] = tuple(value) if isinstance(value, list) else value
+        return cls(**values)
 
     @property
     def file(self) -> bytes:
