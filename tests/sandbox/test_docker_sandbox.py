@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import tarfile
+import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing, contextmanager
@@ -222,13 +224,32 @@ def image_with_libraries(python: Path) -> bytes:
     return buffer.getvalue()
 
 
+def small_environment(folder: Path) -> dict[str, object]:
+    """An environment with pytest and what it needs, copied from the one that runs these tests."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    wanted = ("pytest", "_pytest", "py.py", "pluggy", "iniconfig", "packaging", "pygments", "coverage")
+    for path in Path(pytest.__file__).parent.parent.iterdir():
+        if path.name.lower().split("-")[0] in wanted:
+            (shutil.copytree if path.is_dir() else shutil.copy)(path, packages / path.name)
+    base = Path(sys.base_prefix)
+    return {"python": folder / "bin" / "python", "mounts": (folder, *dict.fromkeys((base, base.resolve())))}
+
+
 async def test_an_engine_elsewhere_gets_an_image_once(
-    engine: str, tmp_path: Path, tiny_workspace: Callable[[Path], Workspace], monkeypatch: pytest.MonkeyPatch
+    engine: str,
+    tmp_path: Path,
+    tiny_workspace: Callable[[Path], Workspace],
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     """Over TCP nothing is mounted: the environment is copied into an image, which the second worker finds."""
     import docker
 
     workspace = tiny_workspace(tmp_path / "repository")
+    place = Path(tempfile.mkdtemp(prefix="workbench-test-", dir="/var/tmp"))
+    request.addfinalizer(lambda: shutil.rmtree(place))
+    workspace = replace(workspace, **small_environment(place / "environment"))
     with closing(docker.DockerClient(base_url=engine)) as client:
         client.api.import_image_from_data(image_with_libraries(workspace.python), repository="workbench-test-libraries")
         with tcp(engine.removeprefix("unix://")) as host:
@@ -242,6 +263,10 @@ async def test_an_engine_elsewhere_gets_an_image_once(
                     assert stub.verdict is Verdict.FAILED
                     (only,) = client.containers.list(filters={"label": "workbench=sandbox"})
                     assert not only.attrs["Mounts"]
+            below = replace(workspace, mounts=(tmp_path, *workspace.mounts))
+            with pytest.raises(SandboxError, match="set WORKBENCH_CACHE_DIR to another place"):
+                async with pool(Docker("workbench-test-libraries:latest"), below, workers=1, limits=LIMITS) as opened:
+                    await opened.run(job(RIGHT))
         (image,) = client.images.list("workbench-environment")
         assert not client.containers.list(all=True, filters={"label": "workbench=environment"})
         client.images.remove(image.id, force=True)

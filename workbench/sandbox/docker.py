@@ -104,10 +104,14 @@ class Docker:
             if any(mount.is_relative_to("/root") for mount in launch.mounts):
                 tmpfs["/root"] = "ro,mode=755,size=1m"  # an ordinary user may not pass through an image's own /root
         else:
-            image, folders = (
-                environment_image(client, self.image, {str(m): m for m in launch.mounts} | {runner: RUNNER}),
-                {},
-            )
+            hidden = [str(m) for m in launch.mounts if any(m.is_relative_to(folder) for folder in tmpfs)]
+            if hidden:
+                raise SandboxUnavailable(
+                    f"An engine elsewhere cannot take {hidden[0]}, because the sandbox has that folder in memory;"
+                    " set WORKBENCH_CACHE_DIR to another place."
+                )
+            copied = {str(mount): mount for mount in launch.mounts} | {runner: RUNNER}
+            image, folders = environment_image(client, self.image, copied), {}
         ulimits = [Ulimit(name="nofile", soft=_OPEN_FILES, hard=_OPEN_FILES)]
         if is_podman:  # which would ask for four million, more than root itself may have in some machines
             ulimits.append(Ulimit(name="nproc", soft=_TASKS_OF_USER, hard=_TASKS_OF_USER))

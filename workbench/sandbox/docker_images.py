@@ -23,6 +23,7 @@ from typing import Any
 REPOSITORY = "workbench-environment"
 
 _CHUNK = 1 << 20
+_NOT_USED = frozenset({"site-packages", "test", "idlelib"})
 _making = threading.Lock()
 
 
@@ -57,9 +58,16 @@ def _make(client: Any, base: str, folders: Mapping[str, Path], tag: str) -> None
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Yield everything below ``folder`` and the folder itself, in order, without following links."""
+    """Yield everything below ``folder`` and the folder itself, in order, without following links.
+
+    Of an interpreter that environments are based on, what no environment sees or uses stays away: its own site-packages,
+    its own tests, what extensions are built with.
+    """
+    based_on = not (folder / "pyvenv.cfg").exists()
     yield folder
     for here, folders, names in os.walk(folder):
+        if based_on and Path(here).parent == folder / "lib":
+            folders[:] = [name for name in folders if name not in _NOT_USED and not name.startswith("config-")]
         folders.sort()
         for name in sorted([*folders, *names]):
             yield Path(here, name)
@@ -100,6 +108,8 @@ def _archive(folders: Mapping[str, Path]) -> Iterator[io.BufferedIOBase]:
                         entry = tarfile.TarInfo(str(parent).lstrip("/"))
                         entry.type = tarfile.DIRTYPE
                         archive.addfile(everybody(entry))
-                archive.add(folder, inside.lstrip("/"), filter=everybody)
+                for path in _files(folder):
+                    name = Path(inside.lstrip("/"), path.relative_to(folder))
+                    archive.add(path, str(name), recursive=False, filter=everybody)
         file.seek(0)
         yield file
