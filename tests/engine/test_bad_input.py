@@ -93,12 +93,12 @@ def one_sentence(text: str, *words: str) -> None:
     assert "defect" not in text
 
 
-def verdicts(session: Path, run: str) -> dict[str, list[str | None]]:
+def verdicts(session: Path, run: str) -> dict[str, list[str]]:
     """The verdicts of every function's samples; which answer came first is the network's choice."""
     with SessionReader(session) as reader:
         rows = [row for row in reader.candidates(run) if row.evaluator == MODEL]
         return {
-            task.qualified_name: sorted(row.verdict for row in rows if row.task_id == task.id)
+            task.qualified_name: sorted(row.verdict or row.state for row in rows if row.task_id == task.id)
             for task in reader.tasks(run)
         }
 
@@ -266,7 +266,7 @@ def test_a_model_that_stops_answering_in_the_middle(
         return writer(body)
 
     loopback_server.answer = answer
-    run = start(session, repository, samples=8)
+    run = start(session, repository, samples=12)
     told = ended(session, run, until)
     with SessionReader(session) as reader:
         reasons = sorted((row.at or 0, row.verdict_reason) for row in reader.candidates(run) if not row.control)
@@ -276,7 +276,7 @@ def test_a_model_that_stops_answering_in_the_middle(
     silent = False
     assert client.resume(session) == [run]
     assert ended(session, run, until) == "done", error(session, run)
-    assert verdicts(session, run) == dict.fromkeys(GOOD, ["passed"] * 8)
+    assert verdicts(session, run) == dict.fromkeys(GOOD, ["passed"] * 12)
     with SessionReader(session) as reader:
         answered = "SELECT max(n) FROM (SELECT count(*) n FROM calls WHERE answer_blob IS NOT NULL GROUP BY scope)"
         assert reader.query(answered) == [(1,)]

@@ -88,6 +88,18 @@ def test_no_mixture_of_events_passes_without_all_of_them(
         assert all(event in events for event in RIGHT)
 
 
+@pytest.mark.parametrize(
+    "events", [[said(TESTS[0], "failed"), said(TESTS[1])], [said(TESTS[0]), said(TESTS[1], "error"), END]]
+)
+def test_a_candidate_whose_tests_have_all_been_told_of_has_failed_however_long_its_end_takes(
+    events: list[dict[str, Any]],
+) -> None:
+    assert judge(events, TESTS, None, "timeout")["verdict"] == "failed"
+    assert judge(events[:1], TESTS, None, "timeout")["verdict"] == "timeout"
+    assert judge(RIGHT, TESTS, None, "timeout")["verdict"] == "timeout"
+    assert judge(events, (), None, "timeout")["verdict"] == "timeout"
+
+
 def test_events_without_the_nonce_are_not_read() -> None:
     reader, writer = os.pipe()
     for nonce in ("", "0" * 32, None, "right"):
