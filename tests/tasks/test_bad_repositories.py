@@ -170,6 +170,16 @@ async def test_a_suite_with_an_undeclared_dependency(make, build) -> None:
     assert [task.tests for task in built.tasks] == [("test_sums.py::test_total",)]
 
 
+async def test_a_suite_that_takes_too_long_is_given_up(make, build) -> None:
+    slow = "".join(
+        f"\n\ndef test_{n}():\n    threading.Event().wait(0.5)\n    assert total([{n}]) == {n}\n" for n in range(40)
+    )
+    root = make({"sums.py": SUMS, "test_sums.py": "import threading\n\nfrom sums import total\n" + slow})
+    rules = replace(RULES, suite_seconds=6, import_seconds=6, hang_seconds=5)
+    text = await sentence(root, build, rules=rules, limits=Limits(seconds=5))
+    assert text.startswith("The repository's test suite did not finish: It ran out of time in test_sums.py::test_")
+
+
 async def test_a_test_that_hangs_and_one_that_kills_its_process_are_taken_out(make, build) -> None:
     bad = (
         "import os\nimport threading\n\nfrom sums import total\n\n\n"

@@ -12,7 +12,6 @@ from workbench.regeneration.building import build_tasks
 from workbench.regeneration.declarations import declarations
 from workbench.regeneration.environment import EnvironmentFailed, build_environment
 from workbench.regeneration.stubs import stubs
-from workbench.regeneration.suite import Rules, SuiteFailed
 from workbench.regeneration.tasks import Progress, TaskSet
 from workbench.repository.functions import find_functions
 from workbench.repository.splicing import splice
@@ -62,48 +61,15 @@ async def test_tasks_of_word_counter(bubblewrap, tmp_path: Path, monkeypatch: py
             assert all(pair == [Verdict.PASSED, Verdict.FAILED] for pair in found), found
 
 
-async def test_a_repository_without_tests_is_one_sentence(bubblewrap, workspace, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path / "cache"))
-    (workspace.root / "tests" / "test_sums.py").unlink()
-    environment = await build_environment(workspace.root)
-    with pytest.raises(SuiteFailed, match="no tests that pytest finds"):
-        await build_tasks(workspace.root, environment, bubblewrap)
-
-
-async def test_a_suite_that_cannot_be_imported_says_why(bubblewrap, workspace, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path / "cache"))
-    (workspace.root / "sums.py").write_text("def total(:\n")
-    environment = await build_environment(workspace.root)
-    with pytest.raises(SuiteFailed, match="cannot be imported: tests/test_sums.py: SyntaxError"):
-        await build_tasks(workspace.root, environment, bubblewrap)
-
-
-async def test_a_hanging_and_an_unstable_test_are_taken_out_and_named(
-    bubblewrap, workspace, tmp_path: Path, monkeypatch
-) -> None:
-    monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path / "cache"))
-    (workspace.root / "tests" / "test_more.py").write_text(
-        "import sums\nstate = []\n\n\ndef test_first():\n    state.append(1)\n\n\ndef test_second():\n    assert state\n\n\n"
-        "def test_hangs():\n    while True:\n        pass\n\n\ndef test_fails():\n    assert sums.total([1]) == 2\n"
-    )
-    environment = await build_environment(workspace.root)
-    rules = Rules(suite_seconds=8, import_seconds=8, hang_seconds=4)
-    tasks = await build_tasks(workspace.root, environment, bubblewrap, limits=Limits(seconds=8), rules=rules)
-    assert list(tasks.taken_out) == ["tests/test_more.py::test_hangs"]
-    assert list(tasks.failing) == ["tests/test_more.py::test_fails"]
-    assert set(tasks.unstable) <= {"tests/test_more.py::test_second"}
-    assert [task.id for task in tasks.tasks] == ["sums.py::total"]
-    assert tasks.tasks[0].coverage == 1.0
-
-
-async def test_what_cannot_be_installed_is_one_sentence(workspace, tmp_path: Path, monkeypatch) -> None:
+async def test_what_cannot_be_installed_is_one_sentence(make, tmp_path: Path, monkeypatch) -> None:
+    root = make({"sums.py": ""})
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path / "cache"))
     with pytest.raises(EnvironmentFailed, match="could not be installed") as caught:
-        await build_environment(workspace.root, install=["pip install ./nowhere-to-be-found.whl"])
+        await build_environment(root, install=["pip install ./nowhere-to-be-found.whl"])
     assert "\n" not in str(caught.value)
     assert not list((tmp_path / "cache" / "environments").glob("*/complete.json"))
     with pytest.raises(EnvironmentFailed, match="not understood"):
-        await build_environment(workspace.root, install=["apt install everything"])
+        await build_environment(root, install=["apt install everything"])
 
 
 def test_the_project_never_asks_for_itself(tmp_path: Path) -> None:

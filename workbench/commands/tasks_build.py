@@ -102,11 +102,11 @@ _COLUMNS = (
     ("candidates", "n_candidates"),
     ("all tasks", "n_all_tasks"),
     ("tasks", "n_tasks"),
-    ("with docs", "n_documented"),
-    ("tests", "n_tests"),
+    ("docs", "n_documented"),
     ("stable", "n_stable"),
     ("unstable", "n_unstable"),
 )
+_WIDE = 110  # from here on there is room for what was dropped
 
 
 def print_counts(summary: Mapping[str, Any]) -> None:
@@ -119,13 +119,16 @@ def print_counts(summary: Mapping[str, Any]) -> None:
     table = Table(box=None, pad_edge=False)
     table.add_column("repository", overflow="fold")
     for heading, _ in _COLUMNS:
-        table.add_column(heading, justify="right")
-    table.add_column("dropped", overflow="fold")
+        table.add_column(heading, justify="right", no_wrap=True)
+    wide = console.width >= _WIDE
+    if wide:
+        table.add_column("dropped", overflow="fold")
     for entry in _entries(summary):
         counts = entry.get("counts", {})
         figures = [str(counts.get(key, "–")) for _, key in _COLUMNS]
         dropped = ", ".join(f"{number} {stage}" for stage, number in entry.get("dropped", {}).items())
-        table.add_row(Text(str(entry["repo"])), *figures, dropped, style="bold" if entry.get("total") else "")
+        more = [dropped] if wide else []
+        table.add_row(Text(str(entry["repo"])), *figures, *more, style="bold" if entry.get("total") else "")
     console.print(table)
     for entry in summary.get("repositories", []):
         if entry.get("error"):

@@ -141,8 +141,9 @@ async def run_suite(
         else:
             bad = next(run[test] for run in outcomes if test in run)
             failing[test] = f"{bad.outcome}: {bad.message}"
-    if not stable or len(reports) < 3:
-        raise SuiteFailed(_why_unusable(first, failing, unstable, runs.taken_out, suite.not_collected))
+    ended = next((each for each in reports if each.verdict in (Verdict.TIMEOUT, Verdict.CRASHED)), None)
+    if not stable or ended is not None:
+        raise SuiteFailed(_why_unusable(ended or first, failing, unstable, runs.taken_out, suite.not_collected))
     return replace(
         suite,
         stable=tuple(stable),
@@ -207,11 +208,12 @@ class _Runs:
             culprit = report.running
             if not culprit or culprit in deselect or len(deselect) >= self._rules.most_taken_out:
                 return report
-            if report.verdict is Verdict.TIMEOUT and seconds < self._limits.seconds:
-                running_for = report.seconds - sum(test.seconds for test in report.tests)
-                if running_for < self._rules.hang_seconds:
-                    seconds = self._limits.seconds  # a long suite, as far as one can see
-                    continue
+            running_for = report.seconds - sum(test.seconds for test in report.tests)
+            if report.verdict is Verdict.TIMEOUT and running_for < self._rules.hang_seconds:
+                if seconds >= self._limits.seconds:
+                    return report
+                seconds = self._limits.seconds  # a long suite, as far as one can see
+                continue
             self.taken_out.setdefault(culprit, report.detail)
 
 
@@ -248,14 +250,15 @@ def _why_unusable(
     not_collected: Mapping[str, str],
 ) -> str:
     detail = report.detail.rstrip(".")
-    if report.verdict is Verdict.TIMEOUT and not report.running:
+    if report.verdict is Verdict.TIMEOUT and not report.running and not report.tests:
         return "The repository hangs while it is imported or its tests are collected, so that no test can be run."
     if report.verdict is Verdict.TIMEOUT:
         return f"The repository's test suite did not finish: {detail}."
     if report.reason is Reason.WRONG_COPY:
         return report.detail
-    if report.verdict is Verdict.CRASHED and not failing:
-        return f"The repository's test suite does not run: {detail}."
+    if report.verdict is Verdict.CRASHED:
+        even = f", even without the {len(taken_out)} tests that hang or end it" if taken_out else ""
+        return f"The repository's test suite does not run{even}: {detail}."
     if taken_out and not failing and not unstable:
         return f"Every test of the repository hangs or kills its process; the first is {next(iter(taken_out))}."
     if not failing and not unstable:
