@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from workbench.regeneration.project_layout import imported_modules, missing_modules, own_modules
-from workbench.sandbox.workbench_runner.child import wrong_copies
+from workbench.sandbox.workbench_runner.own_modules import OwnModules
 from workbench.sandbox.workbench_runner.server import Blocker
 
 
@@ -32,6 +32,31 @@ def test_a_part_of_a_namespace_package_is_the_projects_and_its_neighbours_are_no
     assert own == ("dissect.esedb", "plain", "scripts_without_init")
     assert imported_modules(tmp_path, own) == ("dissect.cstruct",)
     assert missing_modules(tmp_path, own, ["dissect"]) == ()
+
+
+def wrong_copies(spec: dict[str, object]) -> list[list[str]]:
+    return OwnModules(spec).wrong()
+
+
+def test_what_is_exchanged_or_imported_after_a_fork_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def put(name: str, file: object) -> None:
+        module = types.ModuleType(name)
+        module.__file__ = str(file)
+        monkeypatch.setitem(sys.modules, name, module)
+
+    put("mine", tmp_path / "mine" / "__init__.py")
+    put("mine.one", tmp_path / "mine" / "one.py")
+    put("mine.wrong", "/elsewhere/mine/wrong.py")
+    modules = OwnModules({"own_modules": ["mine"], "root": str(tmp_path)})
+    modules.remember()
+    assert modules.wrong() == [["mine.wrong", "/elsewhere/mine/wrong.py"]]
+    put("mine.one", "/elsewhere/mine/one.py")
+    put("mine.two", "/elsewhere/mine/two.py")
+    assert sorted(name for name, _ in modules.wrong()) == ["mine.one", "mine.two", "mine.wrong"]
+    monkeypatch.delitem(sys.modules, "mine.wrong")
+    assert sorted(name for name, _ in modules.wrong()) == ["mine.one", "mine.two"]
 
 
 def test_only_the_projects_part_from_elsewhere_is_a_wrong_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

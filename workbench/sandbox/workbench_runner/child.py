@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
+from .own_modules import OwnModules
+
 if TYPE_CHECKING:
     from types import TracebackType
 
@@ -135,29 +137,9 @@ def finish(wire: Wire, reporter: Reporter, code: int) -> NoReturn:
     """Write the last event and end the process with pytest's status."""
     if reporter.tracer is not None:
         wire.emit("trace", trace=reporter.tracer.result())
-    wrong = wrong_copies(reporter.spec)
+    wrong = reporter.modules.wrong()
     wire.emit("end", exit=code, wrong_copy=wrong, patched=reporter.patched, collected=reporter.collected)
     os._exit(code & 0xFF)
-
-
-def belongs(name: str, own: Collection[str]) -> bool:
-    """Return whether a module is the repository's: one of ``own`` (dotted for a part of a namespace package) or inside."""
-    parts = name.split(".")
-    return any(".".join(parts[:length]) in own for length in range(1, len(parts) + 1))
-
-
-def wrong_copies(spec: dict[str, Any]) -> list[list[str]]:
-    """Return ``[module, file]`` for modules of the repository that came from outside its tree."""
-    wrong = []
-    own = set(spec["own_modules"])
-    for name, module in list(sys.modules.items()):
-        # Projects offer modules of others under names of their own (requests.packages.urllib3): those are no copies.
-        spec_name = getattr(getattr(module, "__spec__", None), "name", name)
-        if belongs(name, own) and belongs(str(spec_name), own):
-            file = getattr(module, "__file__", None)
-            if isinstance(file, str) and not os.path.realpath(file).startswith(os.path.realpath(spec["root"]) + os.sep):
-                wrong.append([name, file])
-    return wrong
 
 
 class Reporter:
@@ -172,6 +154,7 @@ class Reporter:
         self._failures = 0
         self._prints: Fingerprint | None = None
         self.patched: list[str] = []
+        self.modules = OwnModules(spec)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:

@@ -47,6 +47,7 @@ class Loop(child.Reporter):
             self._answer(problem="a thread runs after collection")
             os._exit(0)
         index = Index(self.spec["root"])
+        self.modules.remember()
         gc.collect()
         gc.freeze()
         self._answer(ready=len(items))

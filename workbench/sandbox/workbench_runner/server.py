@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 from . import child, processes
 from .heat import Heat
 from .judge import judge
+from .own_modules import belongs
 from .peeking import PEEKS
 from .tree import Tree
 from .watching import Exit, watch
@@ -35,7 +36,7 @@ class Blocker:
         self.names = set(names)
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-        if child.belongs(name, self.names):
+        if belongs(name, self.names):
             raise ModuleNotFoundError(f"{name} belongs to the repository under test", name=name)
         return
 
