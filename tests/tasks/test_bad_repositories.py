@@ -30,6 +30,7 @@ async def test_no_tests(make, build) -> None:
     assert await sentence(make({"sums.py": SUMS}), build) == "The repository has no tests that pytest finds."
 
 
+@pytest.mark.timeout(300)
 async def test_two_thousand_tests(make, build) -> None:
     suite = (
         "import pytest\nfrom sums import total\n\n\n"
