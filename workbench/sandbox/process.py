@@ -92,16 +92,17 @@ class PlainProcess:
         reason = self.problem()
         if reason:
             raise SandboxUnavailable(reason)
-        means = Means.here()
+        means, base = Means.here(), None
         try:
             base = Path(tempfile.mkdtemp(prefix="workbench-"))
             layout = _layout(base)
-            user = _prepare(base, layout) if means.root else None
-            if user is None:
-                _copy_runner(layout)
-        except OSError as error:
+            _copy_runner(layout)
+            user = _give_away(base, layout) if means.root else None
+        except (OSError, shutil.Error) as error:
+            if base is not None:
+                remove_folder(base)
             raise SandboxUnavailable(
-                f"No folder for the sandbox can be made in {tempfile.gettempdir()}: {error}."
+                f"No folder for the sandbox can be made in {tempfile.gettempdir()}: {_first(error)}."
             ) from None
         group = control_groups.ControlGroup.create(launch.limits)
         command = runner_command(launch.python, layout.runner)
@@ -211,9 +212,13 @@ def _copy_runner(layout: Layout) -> None:
     shutil.copytree(RUNNER, f"{layout.runner}/workbench_runner", ignore=shutil.ignore_patterns("__pycache__"))
 
 
-def _prepare(base: Path, layout: Layout) -> int | None:
-    """As root: make the folders for a user id of its own, and return it; None where this root may not."""
-    _copy_runner(layout)
+def _first(error: OSError) -> str:
+    """Return the reason; ``shutil.Error`` is a list of (source, target, reason) and as long as the folder."""
+    return str(error.args[0][0][2]) if isinstance(error, shutil.Error) else str(error)
+
+
+def _give_away(base: Path, layout: Layout) -> int | None:
+    """As root: give the folders to a user id of its own, and return it; None where this root may not."""
     user = _FIRST_USER + (os.getpid() * 1000 + next(_numbers)) % _USERS
     try:
         for folder in _writable(layout):
