@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.app.deeds import RunDeeds, Text
+from workbench.app.regeneration.building import FallenList
 
 if TYPE_CHECKING:
     from workbench.app.regeneration.loading import RunView
@@ -109,6 +110,9 @@ class Deeds(RunDeeds):
     def current_text(self) -> Text:
         """Return a name for the text of the current pane, the text, and a suffix for a file that holds it."""
         screen = self._screen
+        if screen.has_class("-building"):
+            listed = screen.building.query_one(FallenList).entries
+            return "what was dropped", "\n".join("\t".join(entry) for entry in listed), ".tsv"
         if screen.failing.has_class("-current"):
             return "the failing tests", screen.failing.text.document.text, ".txt"
         tab = screen.sample.tab

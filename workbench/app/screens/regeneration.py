@@ -332,7 +332,9 @@ class RegenerationScreen(RunScreen):
             return self.table.filter.active and not self.has_class("-building")
         if action in {"filter", "docs", "sample", "tab"}:
             return self.view is not None and not self.has_class("-building")
-        if action in {"dropped", "run", "search"}:
+        if action == "dropped":
+            return self.view is not None and not self.view.building and bool(self.view.tasks)
+        if action in {"run", "search"}:
             return self.view is not None
         return True
 
