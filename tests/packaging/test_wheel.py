@@ -32,6 +32,9 @@ def test_the_built_wheel_brings_its_cases_themes_and_sessions(tmp_path: Path, ho
         "from workbench import paths, cli; import workbench, sys\n"
         f"assert workbench.__file__.startswith({str(unpacked)!r}), workbench.__file__\n"
         "assert list(paths.bundled('themes').glob('*.yaml')) and list(paths.bundled('sessions').glob('*.session'))\n"
+        "from workbench.catalog import records, repositories\n"
+        "assert sum(records.bundled_record(entry) is not None for entry in repositories.load_repositories()) >= 10\n"
+        "assert workbench.paths.Path(workbench.__file__).with_name('sandbox').joinpath('etc', 'hosts').is_file()\n"
         "sys.exit(cli.main(['cases', '--json']))"
     )
     done = subprocess.run(

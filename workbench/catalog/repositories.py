@@ -17,9 +17,18 @@ from workbench.catalog.published import Counts, published_counts
 from workbench.catalog.tables import Table, load_toml
 from workbench.text import one_line
 
-#: A distribution with tests that gives tasks; ``partly``: some of its tests cannot be used, each is named.
-USABLE = ("builds", "partly")
-STATUSES = (*USABLE, "no tests in the distribution", "another project's distribution", "no distribution", "too large")
+#: A distribution with tests that gives tasks, with a record; ``partly``: some of its tests cannot be used, each is named.
+BUILT = ("builds", "partly")
+#: Its suite runs here, but there is no record of a whole check.
+NOT_CHECKED = "not checked"
+STATUSES = (
+    *BUILT,
+    NOT_CHECKED,
+    "no tests in the distribution",
+    "another project's distribution",
+    "no distribution",
+    "too large",
+)
 
 _FOLDER = Path(__file__).resolve().parent / "repositories"
 _KEYS = (
@@ -91,12 +100,12 @@ class Repository:
 
     @property
     def usable(self) -> bool:
-        """Whether the source distribution gives tasks."""
-        return self.status in USABLE
+        """Whether the source distribution has a suite that runs."""
+        return self.status in (*BUILT, NOT_CHECKED)
 
     @property
     def source(self) -> str:
-        """Where its files come from: the pinned distribution where that gives tasks, else the git repository."""
+        """Where its files come from: the pinned distribution where that has its tests, else the git repository."""
         return self.distribution if self.usable else self.git
 
     def case(self) -> TestCase:

@@ -15,6 +15,8 @@ HEADINGS = (
     "tests", "unusable", "reference", "stub",
 )  # fmt: skip
 _PUBLISHED, _HERE = 3, 9
+#: Terminal columns → which of the table's are shown: name, (status,) both numbers of tasks and controls, or all.
+_SHOWN = ((186, tuple(range(len(HEADINGS)))), (100, (0, 1, 4, 9, 12, 13)), (0, (0, 4, 9, 12, 13)))
 
 NOTE = (
     "Published: the paper's Table 2. Its candidates fit the number of all functions, those of the tests included; its "
@@ -67,16 +69,19 @@ def list_all() -> None:
 
     entries = load_repositories()
     records = [record_of(entry) for entry in entries]
+    console = _console()
+    shown = next(columns for width, columns in _SHOWN if console.width >= width)
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for index, heading in enumerate(HEADINGS):
+    for index in shown:
+        heading = HEADINGS[index]
         words = heading if index < 2 else ("published\n" if index < 2 + _PUBLISHED else "here\n") + heading
         side: Literal["left", "right"] = "left" if index < 2 else "right"
-        table.add_column(Text(words, justify=side), justify=side, no_wrap=index >= 2, overflow="fold", vertical="top")
+        table.add_column(Text(words, justify=side), justify=side, no_wrap=index != 1, overflow="fold", vertical="top")
     for entry, record in zip(entries, records, strict=True):
-        table.add_row(*(Text(cell) for cell in row(entry, record)))
+        cells = row(entry, record)
+        table.add_row(*(Text(cells[index]) for index in shown))
     for line in totals(entries, records):
-        table.add_row(*(Text(cell, style="bold") for cell in line))
-    console = _console()
+        table.add_row(*(Text(line[index], style="bold") for index in shown))
     console.print(table)
     console.print(Text(f"\n{NOTE} {_sum_note()}"))
 
@@ -274,4 +279,4 @@ def _console() -> Any:
 
     from rich.console import Console
 
-    return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 180)
+    return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 200)
