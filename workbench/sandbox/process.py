@@ -158,14 +158,18 @@ def promises(means: Means) -> tuple[str, ...]:
         lines.append("Files: NOT isolated; code can read and change what its user can (this kernel has no Landlock).")
     if means.root and sys.platform == "linux":
         lines.append(
-            "Privileges: a user id of its own, no capabilities (one to read past private folders on the way to the interpreter where needed and Landlock bounds it), no new privileges."
+            "Privileges: a user id of its own, no new privileges, no capabilities but, where the interpreter lies in a"
+            " private folder, one to read past that; Landlock bounds what it reads."
+            if abi
+            else "Privileges: a user id of its own and no capabilities; NOT where the interpreter lies in a private"
+            " folder: then it is root."
         )
-    else:
+    elif abi:
         lines.append(
             "Privileges: your user id; permissions and times of your files are NOT protected, their contents are."
-            if abi
-            else "Privileges: your user id and all its rights."
         )
+    else:
+        lines.append("Privileges: NOT dropped; your user id and all its rights.")
     lines.append("Environment variables are not passed on; names and command lines of other programs can be seen.")
     if abi >= 6:
         lines.append("Other processes can be neither signalled nor traced, the runner included (Landlock).")
