@@ -1,6 +1,6 @@
 """Generation and testing overlap: 640 requests at concurrency 64 against a model that answers in two seconds.
 
-Run: ``python tests/benchmarks/overlap.py [SECONDS_PER_ANSWER]``. The same 640 bodies three times, in runs of a real engine:
+Run: ``python tests/benchmarks/overlap.py [SECONDS_PER_ANSWER] [SAMPLES_PER_TASK]``. The same 640 bodies three times, in runs of a real engine:
 asked for and not tested (every answer is prose), tested and not asked for (out of a samples file), asked for and tested.
 Target: the last takes at most 1.25 times the longer of the other two. What is prepared before the first request or test is
 not counted, it is the same for all three.
@@ -34,7 +34,8 @@ from workbench.engine.task_building import prepare
 from workbench.sandbox import choose_backend
 from workbench.session import SessionReader
 
-SOURCE, TASKS, SAMPLES, CONCURRENCY, TARGET = "schema==0.7.7", 40, 16, 64, 1.25
+SOURCE, TASKS, CONCURRENCY, TARGET = "schema==0.7.7", 40, 64, 1.25
+SAMPLES = int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2].isdecimal() else 16
 PROSE = "I would rather talk about the weather than write this function."
 
 
@@ -82,7 +83,9 @@ def measure(session: Path, evaluator: str, samples: int) -> dict[str, object]:
                 first = time.monotonic()
             row = reader.run(run)
             assert row is not None
-            assert reader.run_state(row) not in {"failed", "interrupted", "cancelled"}, row.error or client.last_words(run)
+            assert reader.run_state(row) not in {"failed", "interrupted", "cancelled"}, row.error or client.last_words(
+                run
+            )
             if first:
                 ((left,),) = reader.query("SELECT count(*) FROM candidates WHERE verdict IS NULL")
                 ((every,),) = reader.query("SELECT count(*) FROM candidates")
@@ -111,9 +114,10 @@ def main() -> None:
             near = [] if "while" in whole else mutants(task.body)
             pool = [whole, "pass", "return None", whole, "raise KeyError", *near][:SAMPLES]
             indented = [textwrap.indent(body, "    ") for body in pool]
-            bodies[task.qualified_name] = indented
+            bodies[task.qualified_name.replace(".<locals>", "")] = indented  # as the prompt names it
             lines += [
-                json.dumps({"task_id": task.id, "completion": indented[n % len(indented)] + "\n"}) for n in range(SAMPLES)
+                json.dumps({"task_id": task.id, "completion": indented[n % len(indented)] + "\n"})
+                for n in range(SAMPLES)
             ]
         file, answers = Path(folder) / "answers.jsonl", Path(folder) / "answers.json"
         file.write_text("\n".join(lines) + "\n")
@@ -128,14 +132,15 @@ def main() -> None:
             os.environ["WORKBENCH_BASE_URL"] = server.stdout.readline().strip()
             os.environ["OPENAI_API_KEY"] = "not-needed"
             os.environ["WORKBENCH_CONCURRENCY"] = str(CONCURRENCY)
-            found = {
-                "generation": measure(Path(folder) / "generation.session", "openai/talker", SAMPLES),
-                "testing": measure(Path(folder) / "testing.session", f"samples:{file}", 0),
-                "both": measure(Path(folder) / "both.session", "openai/writer", SAMPLES),
-            }
+            found: dict[str, dict[str, object]] = {}
+            for name, evaluator, samples in (
+                ("generation", "openai/talker", SAMPLES),
+                ("testing", f"samples:{file}", 0),
+                ("both", "openai/writer", SAMPLES),
+            ):
+                found[name] = measure(Path(folder) / f"{name}.session", evaluator, samples)
+                print(f"{name:<11} {found[name]}", flush=True)
             server.kill()
-    for name, values in found.items():
-        print(f"{name:<11} {values}", flush=True)
     longer = max(float(str(found[name]["seconds"])) for name in ("generation", "testing"))
     ratio = float(str(found["both"]["seconds"])) / longer
     print(json.dumps({"requests": TASKS * SAMPLES, "answer_s": wait, "ratio": round(ratio, 3), "target": TARGET}))
