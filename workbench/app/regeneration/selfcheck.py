@@ -56,21 +56,27 @@ class Rechecks:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A task on which a self-check failed: by a control, or by the cold re-check of its sample (from 0) of an evaluator."""
+    """A task on which a self-check failed: by a control, or by the cold re-check of its sample (from 0) of an evaluator.
+
+    ``untested`` says that the control could not be tested at all.
+    """
 
     task: str
     name: str
     check: str
     evaluator: str = ""
     sample: int | None = None
+    untested: bool = False
 
     @property
     def sentence(self) -> str:
         """Return what is wrong."""
         if self.check == "recheck":
             return "a cold re-check gave another verdict than the fast path"
+        if self.untested:
+            return f"the control {self.check} could not be tested"
         if self.check == "stub":
-            return "its tests pass with a stub, or could not be run with it"
+            return "its tests pass with a stub"
         return "its tests do not pass with the original body"
 
 
@@ -107,7 +113,7 @@ def load_problems(reader: SessionReader, run_id: str) -> tuple[Problem, ...]:
     for task, name, evaluator, control, sample, disagrees, verdict in rows:
         is_control = sample == 0 and evaluator in {"reference", "stub"}
         if is_control and (verdict == "error" or (verdict == "passed") == (evaluator == "stub")):
-            found.append(Problem(task, name, evaluator))
+            found.append(Problem(task, name, evaluator, untested=verdict == "error"))
         if disagrees:
             found.append(Problem(task, name, "recheck", evaluator, None if control else sample))
     return tuple(found)
