@@ -185,7 +185,9 @@ def _sandboxes(env: Mapping[str, str]) -> Iterator[Check]:
             isolates = isolates or strong
             status: Status = "ok" if strong else "note"
             words = (
-                "usable; guarantees:" if strong else "no isolation; used only where you name it (--sandbox process):"
+                "usable; guarantees:"
+                if strong
+                else "weaker, without namespaces; used only where you name it (--sandbox process):"
             )
             yield Check("Sandboxes", backend.name, status, words, lines=backend.guarantees)
         else:
@@ -193,7 +195,7 @@ def _sandboxes(env: Mapping[str, str]) -> Iterator[Check]:
     if not isolates:
         yield Check(
             "Sandboxes", "isolation", "warning", "no sandbox here isolates code that a model wrote",
-            "Install bubblewrap (apt install bubblewrap) or start Docker; --sandbox process runs without isolation.",
+            "Install bubblewrap (apt install bubblewrap) or start Docker; --sandbox process isolates less.",
         )  # fmt: skip
 
 

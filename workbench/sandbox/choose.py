@@ -37,7 +37,7 @@ def available_backends() -> tuple[BackendStatus, ...]:
 def choose_backend(name: str | None = None) -> Backend:
     """Return the back end ``name``, or the strongest that isolates.
 
-    The plain process is never chosen without being named: it does not isolate.
+    The plain process is never chosen without being named: it has no namespaces.
 
     Raises:
         SandboxUnavailable: It is unknown or cannot be used here; the sentence says why.
@@ -59,4 +59,6 @@ def choose_backend(name: str | None = None) -> Backend:
             return backend
         problems.append(problem)
     reasons = " ".join(problems)
-    raise SandboxUnavailable(f"No sandbox isolates here: {reasons} Choose --sandbox process to run without isolation.")
+    raise SandboxUnavailable(
+        f"No sandbox isolates here: {reasons} Choose --sandbox process to run with less isolation."
+    )
