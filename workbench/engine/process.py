@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import time
 import traceback
@@ -20,6 +21,8 @@ from workbench.session.rows import RunRow
 from workbench.settings import Settings
 
 _LISTEN_SECONDS = 0.1
+_INSIST_SECONDS = 2.0
+_GIVE_UP_SECONDS = 30.0
 
 
 class SessionRemoved(SessionError):
@@ -43,8 +46,12 @@ async def _listen(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) 
     seen, renewed = -1, time.monotonic()
     opened = _identity(writer.path)
     while not work.done():
+        if work.cancelling():
+            await _insist(work)
+            return
         if _identity(writer.path) != opened:
             work.cancel()
+            await _insist(work)
             raise SessionRemoved(
                 f"{writer.path.name} was removed, moved or replaced while it was written, so the run was ended; "
                 f"put {writer.path} back and resume it, or start again."
@@ -58,6 +65,20 @@ async def _listen(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) 
             renewed = time.monotonic()
             writer.renew(held)
         await asyncio.sleep(_LISTEN_SECONDS)
+
+
+async def _insist(work: asyncio.Task[None]) -> None:
+    """See that cancelled work ends: a library that swallows a cancellation gets further ones, then the process ends."""
+    began = time.monotonic()
+    while not work.done():
+        await asyncio.wait([work], timeout=_INSIST_SECONDS)
+        for task in asyncio.all_tasks() - {work, asyncio.current_task()}:
+            # Those that were cancelled once and still run; a task group tells its members only once.
+            if not work.done() and task.cancelling():
+                task.cancel()
+        if time.monotonic() - began > _GIVE_UP_SECONDS and not work.done():
+            print("The run was stopped but did not end, so its engine was; what is finished is kept.", flush=True)
+            os._exit(1)
 
 
 def _executor(run: RunRow) -> Callable[[SessionWriter, RunRow, Settings], Coroutine[object, object, None]]:
@@ -79,7 +100,9 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
     try:
         await work
     except asyncio.CancelledError:
-        if listening.done() and isinstance(gone := listening.exception(), SessionRemoved):
+        try:
+            await listening
+        except SessionRemoved as gone:
             # Written into a file without a name, nothing would ever be found again.
             print(gone, flush=True)
             return gone.exit_code
