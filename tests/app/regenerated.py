@@ -190,6 +190,68 @@ def word_counter(recorder: Recorder, *, state: str = "done") -> None:
     recorder.writer.set_run(RUN, spend_usd=0.0048)
 
 
+def building(recorder: Recorder) -> None:
+    """Record a run whose tasks are being built: six stages of eight, quarantined tests, functions dropped at three stages."""
+    recorder.run(state="running")
+    suite = "\n".join(
+        [
+            "589 tests are stable, 2 unstable, 14 failing",
+            "unstable\ttests/test_requests.py::TestTimeout::test_connect\tpassed, failed, passed",
+            "unstable\ttests/test_lowlevel.py::test_close\tfailed, passed, passed",
+            *(f"failing\ttests/test_online.py::test_{n}\tConnectionError: no network" for n in range(14)),
+        ]
+    )
+    for place, (name, state, done, total, note) in enumerate(
+        (
+            ("fetch", "done", 214, 214, "requests==2.31.0 942c5a758f98"),
+            ("environment", "done", 0, None, "23 packages, Python in bubblewrap"),
+            ("suite", "done", 589, 605, suite),
+            ("trace", "done", 231, 231, "231 functions in 18 files"),
+            ("filter", "running", 140, 231, "src/requests/sessions.py::Session.request: 263 tests"),
+            ("documentation", "waiting", 0, None, ""),
+            ("controls", "waiting", 0, None, ""),
+            ("candidates", "waiting", 0, None, ""),
+        )
+    ):
+        recorder.stage(name, place, state, done, total, note)
+    for n in range(30):
+        recorder.dropped(
+            f"helper_{n:02}", "trace", "No stable test executes it.", path=f"src/requests/module_{n % 5}.py"
+        )
+    for n in range(9):
+        recorder.dropped(
+            f"getter_{n}", "stub", f"Its {n + 1} tests also pass with the body 'pass'.", path="src/requests/get.py"
+        )
+    recorder.dropped("slow", "time", "Its tests take 31.2 s, more than 10 s.", path="src/requests/sessions.py")
+
+
+def troubled(recorder: Recorder) -> None:
+    """Record a run in which both controls fail, a re-check disagrees, and tasks differ in all that the table shows."""
+    recorder.run()
+    cold = {"why": "random", "verdict": "failed", "route": "cold", "seconds": 1.2, "agrees": False}
+    agrees = json.dumps({**cold, "why": "original", "verdict": "passed", "agrees": True})
+    names = ("count_text", "format_stats", "Table.add_row", "total", "render")
+    tasks = [
+        recorder.task(
+            name, place, path=("wordcount.py", "report/tables/format.py")[place % 2], tests=3 + 40 * place,
+            coverage=(1.0, 0.996, 0.42, 0.91, 0.3)[place], branches=4 * (place % 3), branches_covered=2 * (place % 3),
+            unstable=(0, 13, 0, 2, 0)[place], leak=0.7 if place == 3 else 0.03,
+        )
+        for place, name in enumerate(names)
+    ]  # fmt: skip
+    for place, task in enumerate(tasks):
+        reference, stub = ("✗" if place == 1 else "✓"), ("✓" if place == 4 else "✗")
+        recorder.cells(task, reference, evaluator="reference", control=True, recheck=agrees)
+        recorder.cells(task, stub, evaluator="stub", control=True)
+    for place, reason in ((1, "Its tests: failed with the original body."), (4, "Its tests: passed with a stub.")):
+        recorder.writer.update("tasks", {"id": tasks[place]}, {"state": "excluded", "reason": reason})
+        recorder.cells(tasks[place], "⊘⊘⊘")
+    recorder.cells(tasks[0], "✓✗✓")
+    recorder.cells(tasks[2], "!∅✓", path_taken="warm", slower="it runs while its module is imported", backend="docker")
+    recorder.cells(tasks[3], "✓✓✓")
+    recorder.sample(tasks[3], 1, "✗", recheck=json.dumps(cold), suspicious='["pytest was patched"]')
+
+
 def now() -> float:
     """Return the time that an engine writes now."""
     return time.time()

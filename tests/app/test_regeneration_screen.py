@@ -46,6 +46,44 @@ async def test_screen_as_a_person_sees_it(finished: Path, size: tuple[int, int],
         assert body == snapshot
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_tasks_being_built(recorder: Recorder, size: tuple[int, int], snapshot: object) -> None:
+    regenerated.building(recorder)
+    lease = recorder.writer.acquire(RUN)
+    async with regeneration(recorder.path, size) as (pilot, screen):
+        await press(pilot, screen, "j", "j", "j")
+        body, _, _keys = screen_text(screen.app).rpartition("\n")
+        assert body == snapshot
+        await press(pilot, screen, "G", "k")
+        assert "Quarantined 2 tests of 16" in screen_text(screen.app)
+        assert screen.deeds.current_text()[1].splitlines()[1] == (
+            "unstable test\ttests/test_lowlevel.py::test_close\tfailed, passed, passed"
+        )
+    recorder.writer.release(lease)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_self_checks_that_fail(recorder: Recorder, size: tuple[int, int], snapshot: object) -> None:
+    regenerated.troubled(recorder)
+    async with regeneration(recorder.path, size) as (pilot, screen):
+        await until(pilot, lambda: figures(screen) and figures(screen).pass_at[0].low is not None, "the interval")
+        await press(pilot, screen, "exclamation_mark", "exclamation_mark")
+        body, _, _keys = screen_text(screen.app).rpartition("\n")
+        assert body == snapshot
+
+
+async def test_the_chooser_of_filters(recorder: Recorder, snapshot: object) -> None:
+    regenerated.troubled(recorder)
+    async with regeneration(recorder.path) as (pilot, screen):
+        await pilot.press("f")
+        await until(pilot, lambda: "Filter: 5 of 5 tasks" in screen_text(screen.app), "the chooser")
+        await pilot.press("down", "right", "right")
+        await until(pilot, lambda: "Filter: 2 of 5 tasks" in screen_text(screen.app), "the table behind it")
+        frame = screen_text(screen.app).splitlines()[-16:]
+        at = next(line.index("╭─ Filter") for line in frame if "╭─ Filter" in line)
+        assert "\n".join(line[at : at + 66] for line in frame if line[at : at + 1] in "╭│╰") == snapshot
+
+
 async def test_figures_are_those_of_the_report(finished: Path) -> None:
     async with regeneration(finished) as (pilot, screen):
         await until(pilot, lambda: figures(screen) and figures(screen).pass_at[0].low is not None, "the interval")

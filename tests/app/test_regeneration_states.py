@@ -416,3 +416,29 @@ async def test_keys_reach_the_engine(recorder: Recorder, monkeypatch: pytest.Mon
         plan = RegenerationPlan.from_json(reader.runs()[0].config)
     assert [ask.samples for ask in plan.asks] == [8]
     assert launched == [RUN] * 3
+
+
+async def test_resuming_the_example_works_on_a_copy(
+    recorder: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What came with the program is only read: u takes the run up in a copy, which is shown."""
+    from workbench import paths
+    from workbench.engine import client
+
+    taken_up: list[Path] = []
+    monkeypatch.setattr(client, "resume", lambda session, run=None, warm=None: taken_up.append(session) or [run])
+    bundled = paths.bundled
+    monkeypatch.setattr(paths, "bundled", lambda name: tmp_path if name == "sessions" else bundled(name))
+    regenerated.word_counter(recorder, state="running")
+    recorder.cells(f"{RUN}-total", "✓··")
+    recorder.writer.close()
+    before = recorder.path.read_bytes()
+    async with regeneration(recorder.path) as (pilot, screen):
+        assert screen.check_action("resume", ())
+        await pilot.press("u")
+        await until(pilot, lambda: taken_up, "the resume")
+        await until(pilot, lambda: screen.app.session_path == taken_up[0] and quiet(screen), "the copy")
+        assert taken_up[0].parent == paths.sessions_dir()
+        assert screen.view.run.id == RUN
+        assert "interrupted at 10 of 12" in screen_text(screen.app)
+    assert recorder.path.read_bytes() == before

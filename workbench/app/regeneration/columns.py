@@ -41,7 +41,7 @@ class Needs:
 def wanted(needs: Needs) -> tuple[Column, ...]:
     """Return the columns that tell something, from left to right."""
     columns = [
-        Column("file", "file", 12, min(26, needs.path), 7) if needs.path else None,
+        Column("file", "file", max(4, min(12, needs.path)), max(4, min(26, needs.path)), 7) if needs.path else None,
         Column("name", "function", max(12, min(18, needs.name)), max(12, min(34, needs.name))),
         Column("tests", "tests", 5, 5, 2, right=True),
         Column("cover", "cover", 5, 5, 1, right=True),

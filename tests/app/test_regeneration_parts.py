@@ -1,0 +1,160 @@
+"""The plain functions of the Regeneration mode: which columns fit, which tasks a filter lets through, how counts add up."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.app.regeneration import columns, funnel
+from workbench.app.regeneration.columns import GAP, Needs
+from workbench.app.regeneration.filters import EVERYTHING, QUESTIONS, Filter
+from workbench.app.regeneration.lines import TaskLine
+from workbench.app.regeneration.selfcheck import Control, Problem, Rechecks, banner
+from workbench.app.regeneration.task_table import route_of
+from workbench.session.rows import StageRow
+
+needs = st.builds(
+    Needs,
+    path=st.integers(0, 90),
+    name=st.integers(1, 90),
+    samples=st.integers(7, 40),
+    ks=st.lists(st.integers(1, 100), max_size=3, unique=True).map(tuple),
+    branches=st.booleans(),
+    unstable=st.booleans(),
+    routes=st.integers(0, 9),
+    sandbox=st.sampled_from([0, 6, 10]),
+)
+
+
+@given(needs, st.integers(40, 220))
+def test_columns_fit_and_the_least_important_go_first(wanted: Needs, width: int) -> None:
+    every = columns.wanted(wanted)
+    shown = columns.chosen(every, width)
+    ranks = [column.rank for column, _ in shown]
+    gone = [column.rank for column in every if column not in [kept for kept, _ in shown]]
+    assert {column.key for column in every if not column.rank} <= {column.key for column, _ in shown}
+    if any(ranks):
+        assert sum(size for _, size in shown) + GAP * (len(shown) - 1) <= width
+        assert max(ranks) < min(gone, default=100)
+    assert all(column.least <= size <= column.most for column, size in shown)
+
+
+def line(name: str, **more: object) -> TaskLine:
+    values: dict[str, object] = {
+        "id": name, "snapshot": "s", "path": f"pkg/{name}.py", "name": name, "tests": 3, "coverage": 1.0, "leak": 0.0,
+        "leaking": False, "excluded": False, "reason": "", "cells": "✓", "routes": "h",
+    }  # fmt: skip
+    return TaskLine(**{**values, **more})  # type: ignore[arg-type]
+
+
+LINES = (
+    line("all_passed"),
+    line("failed", cells="✓✗", routes="hw", coverage=0.49, leaking=True),
+    line("crashed", cells="!!", routes="cc", unstable=2, branches=4, branches_covered=1, coverage=None),
+    line("waiting", cells="✓·", routes="h-", rechecked=1, disagreeing=1),
+    line("out", cells="⊘", routes="-", excluded=True, coverage=0.2),
+)
+
+
+def test_each_option_lets_through_what_it_says() -> None:
+    names = {
+        (question.key, option.key): [
+            LINES[at].name for at in EVERYTHING.choosing(question.key, option.key).passing(LINES)
+        ]
+        for question in QUESTIONS
+        for option in question.options
+    }
+    assert names["verdict", "failed"] == ["failed", "crashed"]
+    assert names["verdict", "passed"] == ["all_passed"]
+    assert names["verdict", "undecided"] == ["waiting"]
+    assert names["verdict", "crashed"] == ["crashed"]
+    assert names["verdict", "out"] == ["out"]
+    assert names["coverage", "<50"] == ["failed", "out"]
+    assert names["coverage", "<25"] == ["out"]
+    assert names["coverage", "100"] == ["all_passed", "waiting"]
+    assert names["coverage", "branches"] == ["crashed"]
+    assert names["coverage", "unknown"] == ["crashed"]
+    assert names["leak", "leaking"] == ["failed"]
+    assert names["flaky", "flaky"] == ["crashed"]
+    assert names["route", "hot"] == ["all_passed", "waiting"]
+    assert names["route", "warm"] == ["failed"]
+    assert names["route", "cold"] == ["crashed"]
+    assert names["recheck", "disagrees"] == ["waiting"]
+    assert all(
+        names[key] for key in names if key not in {("verdict", word) for word in ("timeout", "invalid", "error")}
+    )
+
+
+def test_filters_narrow_together_and_say_so() -> None:
+    both = Filter(name="ED").choosing("verdict", "failed").choosing("coverage", "<50")
+    assert [LINES[at].name for at in both.passing(LINES)] == ["failed"]
+    assert both.sentence() == "✗ not passed · cover < 50 % · named “ED”"
+    assert both.choosing("verdict", "").choosing("coverage", "") == Filter(name="ED")
+    assert not EVERYTHING.active
+    assert EVERYTHING.passing(LINES) == list(range(len(LINES)))
+
+
+def test_only_options_that_let_something_through_are_offered() -> None:
+    verdicts = QUESTIONS[0].offered(LINES, "")
+    assert [(option.key, count) for option, count in verdicts] == [
+        ("failed", 2), ("passed", 1), ("undecided", 1), ("crashed", 1), ("cancelled", 1), ("out", 1),
+    ]  # fmt: skip
+    assert "timeout" in [option.key for option, _ in QUESTIONS[0].offered(LINES, "timeout")]  # the chosen one stays
+
+
+def test_routes_in_short() -> None:
+    assert [route_of(one) for one in LINES] == ["hot", "h+w", "cold", "hot", ""]
+
+
+def stage(name: str, state: str, done: int, total: int | None, note: str = "") -> StageRow:
+    return StageRow("run", name, 0, state, done, total, note, 0.0)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["parse", "body", "trace", "time", "original", "stub", "later"]), st.integers(1, 99)
+    ),
+    st.integers(0, 50),
+    st.integers(0, 9),
+)
+def test_counts_go_down_by_what_is_dropped(dropped: dict[str, int], tasks: int, excluded: int) -> None:
+    excluded = min(tasks, excluded)
+    found = sum(dropped.values()) + tasks
+    rows = funnel.counts([stage("filter", "done", found, found)], dropped, tasks, excluded, live=False)
+    assert rows[0].left == (found or None)
+    known = [row for row in rows if row.key in dropped]
+    assert Counter({row.key: row.dropped for row in known}) == Counter(dropped)
+    left = [row.left for row in rows if row.left is not None]
+    assert left == sorted(left, reverse=True)
+    if tasks:
+        assert (rows[-1].left, rows[-1].dropped) == (tasks - excluded, excluded)
+
+
+def test_what_is_not_decided_yet_is_said_while_tasks_are_built() -> None:
+    rows = funnel.counts([stage("filter", "running", 40, 100)], {"trace": 10}, 0, 0, live=True)
+    assert ("undecided", 60) in [(row.key, row.left) for row in rows]
+    assert rows[0].left == 100
+    stopped = funnel.counts([stage("filter", "running", 40, 100)], {"trace": 10}, 0, 0, live=False)
+    assert "undecided" not in [row.key for row in stopped]
+
+
+def test_quarantined_tests_stand_below_the_first_line_of_the_suites_note() -> None:
+    note = "3 tests are stable\nunstable\tt.py::a\tpassed, failed\nbroken line\nfailing\tt.py::b[x y]\tE  1 == 2"
+    found = funnel.quarantined([stage("suite", "done", 3, 5, note)])
+    assert [(one.kind, one.test, one.why) for one in found] == [
+        ("unstable", "t.py::a", "passed, failed"),
+        ("failing", "t.py::b[x y]", "E 1 == 2"),
+    ]
+
+
+def test_a_self_check_speaks_only_when_something_is_wrong() -> None:
+    good = (Control("reference", 1.0, 5, 5, 5), Control("stub", 0.0, 5, 0, 5))
+    assert banner(good, Rechecks(9, 0), (), live=False) == ""
+    untested = (Control("reference", 1.0, 4, 4, 5, errors=1),)
+    assert banner(untested, Rechecks(), (), live=True) == ""
+    assert banner(untested, Rechecks(), (), live=False).startswith("✗ SELF-CHECK INCOMPLETE: could not test reference")
+    many = tuple(Problem(str(n), f"f{n}", "stub") for n in range(5))
+    said = banner((Control("stub", 0.0, 9, 5, 9),), Rechecks(), many, live=True)
+    assert "stub passes on 5 tasks (f0, f1, f2 and 2 more)" in said
