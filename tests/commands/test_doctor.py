@@ -56,7 +56,8 @@ def test_people_get_a_glyph_and_a_word_on_every_line(capsys: pytest.CaptureFixtu
     out = capsys.readouterr().out
     assert "✓ ok" in out
     assert "interpreter" in out
-    assert "Network: NOT cut off." in out
+    assert "weaker, without namespaces; used only where you name it" in out
+    assert "Environment variables are not passed on" in out
 
 
 def test_keys_are_named_and_never_shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
