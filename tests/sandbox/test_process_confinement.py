@@ -160,6 +160,16 @@ async def test_a_body_whose_result_does_not_matter_is_not_accused(box: Pool) -> 
     assert (honest.verdict, honest.suspicious) == (Verdict.PASSED, ())
 
 
+def test_only_what_a_candidate_changed_can_make_it_doubtful() -> None:
+    pristine = b"import gc\n\n\ndef f(x):\n    return x\n\n\ndef g():\n    gc.collect()\n"
+    assert not doubtful(pristine, pristine)
+    assert not doubtful(pristine, pristine.replace(b"return x", b"return x + 1"))
+    assert not doubtful(pristine, pristine.replace(b"    return x\n", b""))
+    assert doubtful(pristine, pristine.replace(b"return x", b"gc.get_objects()\n    return x"))
+    assert doubtful(pristine, pristine.replace(b"return x", b"os._exit(0)"))
+    assert doubtful(b"", pristine)
+
+
 def test_a_result_is_thrown_away_wherever_the_function_is() -> None:
     source = (
         b"class A:\n    @property\n    def x(self):\n        '''Doc.'''\n        return 1\n\n    @x.setter\n    def x(self, v):\n        self.y = v\n\n\n"
@@ -171,6 +181,3 @@ def test_a_result_is_thrown_away_wherever_the_function_is() -> None:
         compile(changed, "x", "exec")
         assert changed.count(b"ResultThrownAway") == 1
     assert thrown_away(source, ("nowhere", 1)) is None
-    assert not doubtful(source, ("h", 1))
-    assert doubtful(source.replace(b"self.y = v", b"os._exit(0)"), ("A.x", 2))
-    assert doubtful(b"def broken(", ("broken", 1))

@@ -24,14 +24,14 @@ _WORDS = re.compile(
 _RAISE = ast.parse("raise type('ResultThrownAway', (BaseException,), {})()").body
 
 
-def doubtful(content: bytes, function: tuple[str, int]) -> bool:
-    """Return whether the function's text names something by which a report could be forged."""
-    found = _find(content, function)
-    if found is None:
-        return True
-    node, first, last = found
-    del node
-    return _WORDS.search(b"".join(content.splitlines(keepends=True)[first - 1 : last])) is not None
+def doubtful(pristine: bytes, content: bytes) -> bool:
+    """Return whether the lines that a candidate changed name something by which a report could be forged."""
+    before, after = pristine.splitlines(keepends=True), content.splitlines(keepends=True)
+    shorter = min(len(before), len(after))
+    first = next((number for number in range(shorter) if before[number] != after[number]), shorter)
+    left = shorter - first
+    last = next((number for number in range(left) if before[-1 - number] != after[-1 - number]), left)
+    return _WORDS.search(b"".join(after[first : len(after) - last])) is not None
 
 
 def thrown_away(content: bytes, function: tuple[str, int]) -> bytes | None:

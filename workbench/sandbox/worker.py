@@ -45,6 +45,7 @@ class Worker:
         self._channel: Channel | None = None
         self._kills = 0
         self._death = _DIED
+        self._originals: dict[str, bytes] = {}
 
     async def run(self, job: Job) -> Report:
         """Test one candidate.
@@ -62,18 +63,25 @@ class Worker:
         if report is None:
             reason, detail = self._death
             report = Report(job.id, Verdict.CRASHED, reason, detail, suspicious=("the runner died",))
-        if report.passed and job.function and forgery.doubtful(job.content, job.function):
-            report = await self._confirm(job, report)
+        if report.passed and job.function and job.path:
+            original = await self._original(job.path)
+            if forgery.doubtful(original, job.content):
+                report = await self._confirm(job, report, original)
         return replace(report, backend=self.backend.name)
 
-    async def _confirm(self, job: Job, report: Report) -> Report:
+    async def _original(self, path: str) -> bytes:
+        """Return the pristine file; empty where the candidate's file is new."""
+        if path not in self._originals:
+            try:
+                self._originals[path] = await asyncio.to_thread((self.workspace.root / path).read_bytes)
+            except OSError:
+                self._originals[path] = b""
+        return self._originals[path]
+
+    async def _confirm(self, job: Job, report: Report, original: bytes) -> Report:
         """Look whether the candidate still passes when its result is thrown away; see :mod:`workbench.sandbox.forgery`."""
         if await self._fails_without_result(job):
             return report
-        try:
-            original = await asyncio.to_thread((self.workspace.root / job.path).read_bytes)
-        except OSError:
-            original = b""
         if await self._fails_without_result(replace(job, content=original)):
             detail = "It reports success even when its result is thrown away."
             return replace(
