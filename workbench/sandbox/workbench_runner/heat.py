@@ -50,7 +50,7 @@ class Heat:
         try:
             unit = self._unit(job["path"], pristine, tuple(job["function"]))
             text = snippet(pristine, content, unit)
-            if peeks(text):
+            if peeks(text, snippet(pristine, pristine, unit)):
                 return None, PEEKS
             self._start(job)
         except NotTheSame as reason:
