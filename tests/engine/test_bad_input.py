@@ -340,4 +340,6 @@ def test_a_session_that_another_program_locks(
     assert killing.done(session).items() >= kept.items()
     assert client.resume(session) == [run]
     assert ended(session, run, until) == "done", error(session, run)
-    assert verdicts(session, run) == RIGHT
+    # Answers that could not be written are asked for again, and this writer gives the next one then.
+    assert {name: len(found) for name, found in verdicts(session, run).items()} == dict.fromkeys(RIGHT, 2)
+    assert killing.done(session).items() >= kept.items()
