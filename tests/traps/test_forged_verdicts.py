@@ -47,7 +47,7 @@ def said(name: str, outcome: str = "passed") -> dict[str, Any]:
     return {"e": "test", "id": name, "outcome": outcome, "seconds": 0.1, "message": "", "traceback": ""}
 
 
-END = {"e": "end", "exit": 0, "wrong_copy": [], "patched": [], "collected": 2}
+END = {"e": "end", "exit": 0, "wrong_copy": [], "patched": [], "compared": True, "collected": 2}
 RIGHT = [said(TESTS[0]), said(TESTS[1]), END]
 
 
@@ -66,6 +66,7 @@ def test_passed_is_said_of_a_complete_report_only() -> None:
         (RIGHT, 9),
         (RIGHT, None),
         ([*RIGHT[:-1], {**END, "exit": 1}], 0),
+        ([*RIGHT[:-1], {**END, "compared": False}], 0),
         ([*RIGHT[:-1], {**END, "patched": ["_pytest.runner.runtestprotocol"]}], 0),
         ([*RIGHT[:-1], {**END, "wrong_copy": [["sums", "/elsewhere/sums.py"]]}], 0),
         *[([RIGHT[0], said(TESTS[1], outcome), END], 0) for outcome in ("failed", "error", "skipped", "xfailed", "xpassed")],

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from .trace import Tracer
 
-_MESSAGE, _TRACEBACK, _FULL_TRACEBACKS = 300, 6000, 8
+_MESSAGE, _TRACEBACK, _FULL_TRACEBACKS = 300, 6000, 5
 
 #: Modules of pytest that have no say in an outcome; "assertion" because pytest sets hooks there for every test.
 _HARMLESS = tuple(
@@ -138,7 +138,14 @@ def finish(wire: Wire, reporter: Reporter, code: int) -> NoReturn:
     if reporter.tracer is not None:
         wire.emit("trace", trace=reporter.tracer.result())
     wrong = reporter.modules.wrong()
-    wire.emit("end", exit=code, wrong_copy=wrong, patched=reporter.patched, collected=reporter.collected)
+    wire.emit(
+        "end",
+        exit=code,
+        wrong_copy=wrong,
+        patched=reporter.patched,
+        compared=reporter.compared,
+        collected=reporter.collected,
+    )
     os._exit(code & 0xFF)
 
 
@@ -152,6 +159,8 @@ class Reporter:
         self.collected = 0
         self._phases: dict[str, list[Any]] = {}
         self._failures = 0
+        self.unpassed = 0
+        self.compared = False
         self._prints: Fingerprint | None = None
         self.patched: list[str] = []
         self.modules = OwnModules(spec)
@@ -181,8 +190,10 @@ class Reporter:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         # Before pytest takes back its own patches, which it does when it is unconfigured.
-        if self._prints is not None:
+        # What failed has failed, whatever it changed: only a pass can have been forged.
+        if self._prints is not None and not self.unpassed:
             self.patched = self._prints.changed()[:20]
+            self.compared = True
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
         """Take pytest's own frames out of a failure before pytest turns it into text, which is the dearest part of it."""
@@ -227,6 +238,7 @@ class Reporter:
             elif report.when == "call" and hasattr(report, "wasxfail"):
                 outcome, culprit = "xpassed", report
         message, traceback = self._text(culprit) if culprit is not None else ("", "")
+        self.unpassed += outcome != "passed"
         seconds = sum(report.duration for report in phases)
         self.wire.emit("test", id=nodeid, outcome=outcome, seconds=seconds, message=message, traceback=traceback)
 

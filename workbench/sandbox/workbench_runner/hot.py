@@ -79,16 +79,25 @@ class Loop(child.Reporter):
         except NotTheSame as reason:
             self.wire.emit("slower", reason=str(reason))
             os._exit(0)
-        capture = session.config.pluginmanager.getplugin("capturemanager")
-        if capture is not None:
-            # The captured files are shared with every sibling: begin new ones.
-            capture.stop_global_capturing()
-            capture.start_global_capturing()
+        self._begin_capture(session.config.pluginmanager.getplugin("capturemanager"))
         self._silence(session)
         session.items = [
             item for _, item in sorted((items[test] for test in command["tests"]), key=lambda pair: pair[0])
         ]
         session.testscollected = self.collected = len(session.items)
+
+    @staticmethod
+    def _begin_capture(capture: Any) -> None:
+        """Empty the files that take the output: siblings, all of them gone by now, wrote into the same ones."""
+        if capture is None:
+            return
+        try:
+            for stream in (capture._global_capturing.out, capture._global_capturing.err):
+                stream.tmpfile.seek(0)
+                stream.tmpfile.truncate()
+        except (AttributeError, OSError, ValueError):  # another version of pytest: begin new ones
+            capture.stop_global_capturing()
+            capture.start_global_capturing()
 
     @staticmethod
     def _silence(session: Any) -> None:
