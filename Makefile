@@ -23,7 +23,7 @@ run: install
 	$(BIN)/workbench
 
 test: install
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest -n 3 --dist loadgroup $(ARGS)
 
 lint: install
 	$(BIN)/ruff check .

@@ -78,9 +78,9 @@ def job(number: int) -> tuple[Job, Verdict]:
 
 @pytest.fixture(
     params=[
-        pytest.param(("bubblewrap", 1000), marks=[pytest.mark.sandbox, pytest.mark.xdist_group("hostile-process")]),
-        pytest.param(("process", 250), marks=[pytest.mark.sandbox, pytest.mark.xdist_group("hostile-process")]),
-        pytest.param(("docker", 250), marks=[pytest.mark.docker, pytest.mark.xdist_group("docker")]),
+        pytest.param(("bubblewrap", 1000), marks=[pytest.mark.sandbox, pytest.mark.xdist_group("many")]),
+        pytest.param(("process", 150), marks=[pytest.mark.sandbox, pytest.mark.xdist_group("many")]),
+        pytest.param(("docker", 150), marks=[pytest.mark.docker, pytest.mark.xdist_group("docker")]),
     ],
     ids=lambda pair: f"{pair[0]}-{pair[1]}",
 )

@@ -60,6 +60,8 @@ def test_every_stub_parses_and_only_the_body_changes(project: str, cache: Path) 
     for number, (source, function) in enumerate(functions(project, cache)):
         # Large test files take long to parse: of the second kind of stub and of the second look, every tenth will do.
         tenth = number % 10 == 0
+        if len(source) > 40_000 and not tenth:
+            continue
         for stub in stubs(function) if tenth else stubs(function)[:1]:
             result = splice(source, function, stub)
             with warnings.catch_warnings():
