@@ -18,13 +18,19 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from engine.mutants import mutants
 
+from workbench import paths
+from workbench.catalog import resolve_case, snapshot_of
 from workbench.engine.task_building import Prepared, prepare
 from workbench.engine.task_rows import located
 from workbench.regeneration.stubs import stubs
 from workbench.repository.splicing import SpliceError, splice
 from workbench.sandbox import Job, Limits, Workspace, choose_backend
 
-SOURCES = ("keleshev/schema", "psf/requests", "explosion/confection", "python-dotenv==1.1.1")
+#: Without the tests whose servers sleep: they wait for seconds, whoever runs them.
+REQUESTS = "psf/requests, no server"
+_WITH_SERVERS = ("test_requests.py", "test_lowlevel.py", "test_testserver.py")
+
+SOURCES = ("keleshev/schema", REQUESTS, "explosion/confection", "python-dotenv==1.1.1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,17 @@ class Silent:
 
 def prepared(source: str) -> Prepared:
     """Return a repository with its tasks, from the cache if they are there."""
+    if source == REQUESTS:
+        source = str(_without_servers())
     return asyncio.run(prepare(source, choose_backend("bubblewrap"), Silent()))
+
+
+def _without_servers() -> Path:
+    tree = snapshot_of(resolve_case("psf/requests")).root
+    folder = paths.cache_dir() / "benchmarks" / "requests"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(tree, folder, ignore=shutil.ignore_patterns(*_WITH_SERVERS))
+    return folder
 
 
 def mix(made: Prepared, limit: int, *, near_misses: int = 2, seconds: float = 5.0) -> list[Candidate]:

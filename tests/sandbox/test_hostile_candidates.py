@@ -16,7 +16,7 @@ import pytest
 import pytest_asyncio
 from hostile.candidates import HOSTILE, LEFT_BEHIND, RIGHT
 
-from workbench.sandbox import Job, Limits, Pool, Reason, Route, Verdict, Workspace, pool
+from workbench.sandbox import Backend, Job, Limits, Pool, Reason, Route, Verdict, Workspace, pool
 
 # One sandbox per back end for the whole file: what a candidate harms, a later test would notice.
 pytestmark = [pytest.mark.asyncio(loop_scope="module")]
@@ -273,3 +273,20 @@ async def test_the_environment_and_the_home_of_the_user_are_not_visible(arena: P
     )
     report = await arena.run(job(f"{look}\n{RIGHT}"))
     assert report.verdict is Verdict.PASSED, report.failing
+
+
+HOG_BESIDE_A_PASS = (
+    "import os\nif os.fork() == 0:\n    hog = bytearray(400_000_000)\n    os._exit(0)\nos.wait()\n" + RIGHT
+)
+
+
+async def test_a_kill_for_memory_is_never_put_down_to_the_next_candidate(
+    bubblewrap_backend: Backend, tiny_workspace, tmp_path: Path
+) -> None:
+    limits = replace(LIMITS, memory_mb=64)
+    async with pool(bubblewrap_backend, tiny_workspace(tmp_path / "repository"), workers=1, limits=limits) as opened:
+        for _ in range(2):
+            hog = await opened.run(replace(job(HOG_BESIDE_A_PASS), limits=limits))
+            assert hog.verdict in ("passed", "crashed"), hog
+            stub = await opened.run(replace(job("pass"), limits=limits))
+            assert (stub.verdict, len(stub.failing)) == (Verdict.FAILED, 4), stub.detail

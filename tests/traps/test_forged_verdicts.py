@@ -116,6 +116,6 @@ def test_events_without_the_nonce_are_not_read() -> None:
             return 0
 
     limits = {"seconds": 5, "output_kb": 64, "memory_mb": 64}
-    outcome = watch(reader, "right", {"limits": limits, "trace": False}, Ended())
+    outcome = watch(reader, "right", {"limits": limits, "trace": False}, Ended(), keep=tuple)
     os.close(reader)
     assert [event["id"] for event in outcome.events] == [TESTS[0]]

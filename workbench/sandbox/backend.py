@@ -91,8 +91,8 @@ class Channel(Protocol):
     async def receive(self) -> bytes:
         """Return the next line, or ``b""`` when the runner is gone."""
 
-    def memory_kills(self) -> int:
-        """Return how many processes the kernel has killed for memory so far; 0 where that cannot be known."""
+    async def memory_killed(self) -> bool:
+        """Return whether the kernel has killed a process of the sandbox for memory; False where that cannot be known."""
 
     def disk_exceeded(self) -> bool:
         """Return whether the sandbox was ended for what was written; False where a tmpfs bounds that."""
@@ -140,7 +140,7 @@ class PipeChannel:
         *,
         address_space_mb: int | None = None,
         process_limit: int | None = None,
-        memory_kills: Callable[[], int] = lambda: 0,
+        memory_killed: Callable[[], bool] = lambda: False,
         end: Callable[[int], None] = lambda pid: None,
         cleanup: Callable[[], None] = lambda: None,
     ) -> None:
@@ -148,7 +148,7 @@ class PipeChannel:
         self.address_space_mb = address_space_mb
         self.process_limit = process_limit
         self._process = process
-        self._memory_kills = memory_kills
+        self._memory_killed = memory_killed
         self._end = end
         self._cleanup = cleanup
         self._errors = bytearray()
@@ -189,9 +189,9 @@ class PipeChannel:
         except (ValueError, ConnectionError):
             return b""
 
-    def memory_kills(self) -> int:
-        """Return how many processes the kernel has killed for memory so far."""
-        return self._memory_kills()
+    async def memory_killed(self) -> bool:
+        """Return whether the kernel has killed a process of the sandbox for memory."""
+        return self._memory_killed()
 
     def disk_exceeded(self) -> bool:
         """Return False: what is written goes to a bounded tmpfs."""

@@ -95,7 +95,7 @@ class Bubblewrap:
                 pass_fds=descriptors,
                 address_space_mb=None if group else launch.limits.memory_mb * 4,
                 process_limit=None if group else launch.limits.processes,
-                memory_kills=group.memory_kills if group else lambda: 0,
+                memory_killed=group.memory_killed if group else lambda: False,
                 cleanup=group.remove if group else lambda: None,
             )
 

@@ -74,15 +74,15 @@ class ControlGroup:
             *command,
         ]
 
-    def memory_kills(self) -> int:
-        """Return how many processes of the group were killed for memory."""
+    def memory_killed(self) -> bool:
+        """Return whether a process of the group was killed for memory."""
         for name in ("memory.events", "memory.oom_control"):
             with contextlib.suppress(OSError):
                 for line in (self.folders[0] / name).read_text().splitlines():
                     key, _, value = line.partition(" ")
                     if key == "oom_kill":
-                        return int(value)
-        return 0
+                        return int(value) > 0
+        return False
 
     def end(self, patience: float = 5.0) -> None:
         """Kill every process of the group."""

@@ -87,13 +87,13 @@ class DockerChannel:
             self._lines.put_nowait(b"")
         return line
 
-    def memory_kills(self) -> int:
-        """Return 1 once the kernel has killed a process of the container for memory; the engine does not count."""
+    async def memory_killed(self) -> bool:
+        """Return whether the kernel has killed a process of the container for memory."""
         try:
-            self._container.reload()
-            return int(bool(self._container.attrs["State"]["OOMKilled"]))
+            await asyncio.to_thread(self._container.reload)
+            return bool(self._container.attrs["State"]["OOMKilled"])
         except Exception:  # the engine is gone, in whatever way its client tells
-            return 0
+            return False
 
     def disk_exceeded(self) -> bool:
         """Return False: what is written goes to a bounded tmpfs."""

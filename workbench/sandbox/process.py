@@ -129,7 +129,7 @@ class PlainProcess:
             address_space_mb=None if group else launch.limits.memory_mb * 4,
             process_limit=limit if user is not None else None if group else limit + _tasks_of(os.geteuid()),
             disk_mb=launch.limits.disk_mb,
-            memory_kills=group.memory_kills if group else lambda: 0,
+            memory_killed=group.memory_killed if group else lambda: False,
             end=end,
             cleanup=cleanup,
         )

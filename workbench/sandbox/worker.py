@@ -43,7 +43,6 @@ class Worker:
         self.starts = 0
         self.ready: dict[str, Any] = {}
         self._channel: Channel | None = None
-        self._kills = 0
         self._death = _DIED
         self._originals: dict[str, bytes] = {}
 
@@ -104,23 +103,19 @@ class Worker:
         channel = self._channel
         assert channel is not None
         answer = await self._ask({"op": "run", "job": job.to_json()}, job.limits.seconds + _GRACE_SECONDS)
+        # After every candidate: a kill that went unnoticed would be put down to the next one.
+        killed = await channel.memory_killed()
         if answer is None:
-            killed = await asyncio.to_thread(channel.memory_kills) > self._kills
             overrun = channel.disk_exceeded()
             await self.close()
             self._death = _OVERRUN if overrun else _KILLED if killed else _DIED
             return None
-        if answer.get("restart"):
+        if killed or answer.get("restart"):
             await self.close()
         report = Report.from_json(answer)
-        if report.reason not in (Reason.SIGNAL, Reason.EARLY_EXIT, Reason.TESTS_FAILED):
-            return report
-        kills = await asyncio.to_thread(channel.memory_kills)
-        if kills > self._kills:
-            self._kills = kills
+        if killed and report.reason in (Reason.SIGNAL, Reason.EARLY_EXIT, Reason.TESTS_FAILED):
             detail = "It used more memory than allowed, and the kernel ended it."
             report = replace(report, verdict=Verdict.CRASHED, reason=Reason.OUT_OF_MEMORY, detail=detail)
-            await self.close()  # not every back end can count a second time
         return report
 
     async def _ask(self, message: dict[str, Any], seconds: float) -> dict[str, Any] | None:
@@ -151,7 +146,6 @@ class Worker:
             Launch(workspace.python, workspace.mounts, self.limits, variables)
         )
         self.starts += 1
-        self._kills = 0
         layout = channel.layout
         variables["PATH"] = f"{layout.metadata}/bin:{variables['PATH']}"
         variables |= {"HOME": layout.home, "TMPDIR": layout.temporary, **dict(workspace.variables)}

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
+from . import economies
 from .own_modules import OwnModules
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ class Reporter:
             first = first.tb_next
         if first is None:
             return
-        if self._failures >= _FULL_TRACEBACKS:
+        if self._failures >= _FULL_TRACEBACKS and not economies.brief_failures(item):
             while first.tb_next is not None:  # only its message will be kept
                 first = first.tb_next
         call.excinfo = pytest.ExceptionInfo.from_exc_info((excinfo.type, excinfo.value, first))

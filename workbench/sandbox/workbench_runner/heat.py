@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,6 @@ from .watching import watch
 
 if TYPE_CHECKING:
     from .server import Server
-
-if TYPE_CHECKING:
-    pass
 
 #: How often the hot process may be lost (a candidate killed it) before the warm path takes over for good.
 _MOST_LOSSES = 20
@@ -39,7 +37,7 @@ class Heat:
     @property
     def pids(self) -> tuple[int, ...]:
         """The processes that must survive a candidate."""
-        return (self._hot.pid,) if self._hot is not None else ()
+        return self._hot.pids if self._hot is not None else ()
 
     def run(self, job: dict[str, Any], content: bytes, nonce: str) -> tuple[dict[str, Any] | None, str]:
         """Return ``(report, "")``, or ``(None, why the hot path cannot give this verdict)``."""
@@ -59,6 +57,7 @@ class Heat:
         hot = self._hot
         assert hot is not None
         hot.drain()
+        processes.wake(hot.pids)
         command = {"nonce": nonce, "tests": job["tests"], "path": job["path"], "unit": unit, "limits": job["limits"]}
         command["text"] = base64.b64encode(text).decode()
         try:
@@ -66,15 +65,23 @@ class Heat:
         except OSError:
             return self._lose()
         end = _Answer(hot)
-        outcome = watch(hot.reader, nonce, job, end, keep=self.pids)
-        processes.end_all(self.pids)
-        if (outcome.status is None and end.wait(2.0) is None) or processes.limits_of(hot.pid) != self._limits:
+        outcome = watch(hot.reader, nonce, job, end, keep=lambda: hot.pids)
+        end.poll()  # the next spare has been told by now
+        processes.end_all(hot.pids)
+        gone = outcome.status is None and end.wait(2.0) is None
+        if gone or not outcome.events or not hot.spare or processes.limits_of(hot.pid) != self._limits:
             return self._lose()
         if outcome.events and outcome.events[-1]["e"] == "slower":
             return None, outcome.events[-1]["reason"]
         report = judge(outcome.events, job["tests"], outcome.status, outcome.ended, outcome.exceeded)
         report.update(route="hot", trace=None)
         return report, ""
+
+    def warm_up(self, job: dict[str, Any]) -> None:
+        """Start the hot process if it may be of use: the bytecode that it writes makes the slower routes faster as well."""
+        if job["tests"] and not self._server.harvested:
+            with contextlib.suppress(NotTheSame):
+                self._start(job)
 
     def _unit(self, path: str, pristine: bytes, function: tuple[str, int]) -> dict[str, Any]:
         if path not in self._units:

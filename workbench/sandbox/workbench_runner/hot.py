@@ -1,14 +1,15 @@
 """The hot process: the repository imported, its tests collected; a fork per candidate patches one function and runs T_i.
 
 It is pytest itself, stopped where the tests would start: a plugin's ``pytest_runtestloop`` waits for commands instead. In
-a forked child it returns None, and pytest goes on with the selected tests as if nothing had been.
+a forked child it returns None, and pytest goes on with the selected tests as if nothing had been. The fork is made ahead
+of its time: it waits, ready but for the patch, while the candidate before it runs.
 """
 
 from __future__ import annotations
 
 import base64
 import contextlib
-import gc
+import fcntl
 import json
 import os
 import select
@@ -18,7 +19,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from . import child, processes
+from . import child, economies, processes
 from .patching import Index, NotTheSame
 
 
@@ -30,6 +31,7 @@ class Loop(child.Reporter):
         self._commands = os.fdopen(commands, "rb")
         self._answers = answers
         self._errors = 0
+        self._command: dict[str, Any] = {}
 
     def _answer(self, **message: Any) -> None:
         os.write(self._answers, json.dumps(message).encode() + b"\n")
@@ -48,29 +50,62 @@ class Loop(child.Reporter):
             os._exit(0)
         index = Index(self.spec["root"])
         self.modules.remember()
-        gc.collect()
-        gc.freeze()
-        self._answer(ready=len(items))
+        economies.remember_hooks(session)
+        economies.settle()
+        spare = self._fork()
+        if spare is None:
+            self._become(session, items, index)
+            return
+        self._answer(ready=len(items), spare=spare[0])
         for line in self._commands:
-            command = json.loads(line)
-            pid = os.fork()
-            if pid == 0:
-                self._become(session, items, index, command)
+            pid, pipe = spare
+            try:
+                _write(pipe, line)
+            except OSError:
+                os._exit(0)  # somebody ended it while it waited
+            os.close(pipe)
+            spare = self._fork()
+            if spare is None:
+                self._become(session, items, index)
                 return
-            self._answer(pid=pid)
+            self._answer(spare=spare[0])
             self._answer(status=os.waitpid(pid, 0)[1])
         os._exit(0)
 
-    def _become(self, session: Any, items: dict[str, tuple[int, Any]], index: Index, command: dict[str, Any]) -> None:
-        """In the fork: limits, patch, selection; then pytest goes on."""
-        os.close(self._answers)
-        os.close(self._commands.fileno())
-        self.wire.nonce = command["nonce"]
-        self.spec = dict(self.spec, tests=command["tests"])
+    def _fork(self) -> tuple[int, int] | None:
+        """Make the next candidate's process while the present one runs; None in the fork, once its command is there."""
+        reader, writer = os.pipe()
+        pid = os.fork()
+        if pid:
+            os.close(reader)
+            return pid, writer
+        for descriptor in (writer, self._answers, self._commands.fileno()):
+            os.close(descriptor)
         with contextlib.suppress(OSError):
             os.setsid()
+        # It stays as unreadable and unstoppable as its parent until the candidate before it is gone.
+        processes.confine_child(self.spec.get("address_space_mb"), self.spec.get("process_limit"))
+        limits = processes.own_limits()
+        line = b""
+        while not line.endswith(b"\n"):
+            data = os.read(reader, 1 << 20)
+            if not data:
+                os._exit(0)
+            line += data
+        os.close(reader)
+        if processes.own_limits() != limits:
+            os._exit(0)  # the candidate before it changed them from outside
+        self._command = json.loads(line)
+        return None
+
+    def _become(self, session: Any, items: dict[str, tuple[int, Any]], index: Index) -> None:
+        """In the fork: limits, patch, selection; then pytest goes on."""
+        command = self._command
+        self.wire.nonce = command["nonce"]
+        self.wire.emit("begun")
+        self.spec = dict(self.spec, tests=command["tests"])
         processes.soften_child()
-        processes.limit_child(command["limits"], self.spec.get("address_space_mb"), self.spec.get("process_limit"))
+        processes.limit_work(command["limits"])
         missing = [test for test in command["tests"] if test not in items]
         try:
             if missing:
@@ -79,34 +114,15 @@ class Loop(child.Reporter):
         except NotTheSame as reason:
             self.wire.emit("slower", reason=str(reason))
             os._exit(0)
-        self._begin_capture(session.config.pluginmanager.getplugin("capturemanager"))
-        self._silence(session)
+        manager = session.config.pluginmanager
+        capture = manager.getplugin("capturemanager")
+        if capture is not None:
+            economies.begin_capture(capture)
+        economies.silence(manager)
         session.items = [
             item for _, item in sorted((items[test] for test in command["tests"]), key=lambda pair: pair[0])
         ]
         session.testscollected = self.collected = len(session.items)
-
-    @staticmethod
-    def _begin_capture(capture: Any) -> None:
-        """Empty the files that take the output: siblings, all of them gone by now, wrote into the same ones."""
-        if capture is None:
-            return
-        try:
-            for stream in (capture._global_capturing.out, capture._global_capturing.err):
-                stream.tmpfile.seek(0)
-                stream.tmpfile.truncate()
-        except (AttributeError, OSError, ValueError):  # another version of pytest: begin new ones
-            capture.stop_global_capturing()
-            capture.start_global_capturing()
-
-    @staticmethod
-    def _silence(session: Any) -> None:
-        """Take the terminal's reporter off the hooks: nobody reads what it writes; tests may still ask for it."""
-        manager = session.config.pluginmanager
-        terminal = manager.getplugin("terminalreporter")
-        for caller in (manager.get_hookcallers(terminal) or ()) if terminal is not None else ():
-            with contextlib.suppress(AttributeError, ValueError):  # another version of pluggy: it stays
-                caller._remove_plugin(terminal)
 
 
 def serve(spec: dict[str, Any], descriptor: int, commands: int, answers: int) -> NoReturn:
@@ -121,14 +137,23 @@ def serve(spec: dict[str, Any], descriptor: int, commands: int, answers: int) ->
     os._exit(70)  # pytest ended before the loop began
 
 
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
 class Hot:
     """The server's end: starts the hot process and gives it commands."""
 
     def __init__(self, spec: dict[str, Any], seconds: float) -> None:
         self.reader, writer = os.pipe()
+        with contextlib.suppress(OSError, AttributeError):
+            # The report of most candidates fits, so that nobody waits for its being read.
+            fcntl.fcntl(self.reader, fcntl.F_SETPIPE_SZ, 1 << 20)
         commands, self._commands = os.pipe()
         self._answers, answers = os.pipe()
         self._pending = b""
+        self.spare = 0
         self.pid = os.fork()
         if self.pid == 0:
             try:
@@ -141,15 +166,19 @@ class Hot:
         self.problem = None if first and "ready" in first else (first or {}).get("problem", "it did not get ready")
 
     @property
+    def pids(self) -> tuple[int, ...]:
+        """The processes that must survive a candidate: this one, and the fork that waits for the next."""
+        return (self.pid, self.spare) if self.spare else (self.pid,)
+
+    @property
     def answers(self) -> int:
         """The descriptor on which answers arrive."""
         return self._answers
 
     def send(self, command: dict[str, Any]) -> None:
         """Send one command; raises OSError when the process is gone."""
-        data = json.dumps(command).encode() + b"\n"
-        while data:
-            data = data[os.write(self._commands, data) :]
+        self.spare = 0  # it becomes the candidate; the next one will be told
+        _write(self._commands, json.dumps(command).encode() + b"\n")
 
     def answer(self, deadline: float) -> dict[str, Any] | None:
         """Return the next answer, or None when there is none before the deadline or the process is gone."""
@@ -162,7 +191,9 @@ class Hot:
                 return None
             self._pending += data
         line, self._pending = self._pending.split(b"\n", 1)
-        return dict(json.loads(line))
+        answer = dict(json.loads(line))
+        self.spare = answer.get("spare", self.spare)
+        return answer
 
     def drain(self) -> None:
         """Throw away what a former candidate left in the report's pipe."""

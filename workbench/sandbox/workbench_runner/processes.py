@@ -51,22 +51,29 @@ def soften_child() -> None:
 
 
 def limit_child(limits: dict[str, Any], address_space_mb: int | None, processes: int | None) -> None:
-    """Set the resource limits of the calling process; they are inherited by everything that it starts.
+    """Set the resource limits of the calling process; they are inherited by everything that it starts."""
+    limit_work(limits)
+    confine_child(address_space_mb, processes)
+
+
+def limit_work(limits: dict[str, Any]) -> None:
+    """Set the limits that belong to one candidate: processor time and the largest file."""
+    _limit(resource.RLIMIT_FSIZE, int(limits["file_mb"] * 2**20))
+    _limit(resource.RLIMIT_CPU, int(limits["seconds"] * 4) + 10)
+
+
+def confine_child(address_space_mb: int | None, processes: int | None) -> None:
+    """Set the limits that are the same for every candidate.
 
     From here on it can signal nobody but itself and its children where the kernel knows how (Landlock 6).
     """
-    wanted = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, int(limits["file_mb"] * 2**20))]
+    _limit(resource.RLIMIT_CORE, 0)
     if hasattr(resource, "RLIMIT_MSGQUEUE"):
-        wanted.append((resource.RLIMIT_MSGQUEUE, 0))  # queues stay, and nobody can list them
-    wanted.append((resource.RLIMIT_CPU, int(limits["seconds"] * 4) + 10))
+        _limit(resource.RLIMIT_MSGQUEUE, 0)  # queues stay, and nobody can list them
     if address_space_mb:
-        wanted.append((resource.RLIMIT_AS, address_space_mb * 2**20))
+        _limit(resource.RLIMIT_AS, address_space_mb * 2**20)
     if processes and hasattr(resource, "RLIMIT_NPROC"):
-        wanted.append((resource.RLIMIT_NPROC, processes))
-    for kind, value in wanted:
-        hard = resource.getrlimit(kind)[1]
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (value, value))
+        _limit(resource.RLIMIT_NPROC, processes)
     try:
         with open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")  # when memory runs out the kernel takes the candidate, not the server
@@ -75,10 +82,23 @@ def limit_child(limits: dict[str, Any], address_space_mb: int | None, processes:
     confine.scope_signals()
 
 
+def _limit(kind: int, value: int) -> None:
+    hard = resource.getrlimit(kind)[1]
+    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(kind, (value, value))
+
+
 def own_limits() -> list[tuple[str, tuple[int, int]]]:
     """Return all resource limits of this process: a process of the same user can change them from outside."""
     names = sorted(name for name in dir(resource) if name.startswith("RLIMIT_"))
     return [(name, resource.getrlimit(getattr(resource, name))) for name in names]
+
+
+def wake(pids: Iterable[int]) -> None:
+    """Let processes go on that a candidate may have stopped."""
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGCONT)
 
 
 def limits_of(pid: int) -> bytes:

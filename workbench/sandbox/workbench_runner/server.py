@@ -8,6 +8,7 @@ candidate pass). Speaks JSON lines on its standard input and output.
 from __future__ import annotations
 
 import base64
+import gc
 import importlib
 import json
 import os
@@ -88,6 +89,8 @@ class Server:
                     del sys.modules[added]
         sys.meta_path.remove(blocker)
         importlib.invalidate_caches()
+        gc.collect()
+        gc.freeze()  # pytest looks for garbage when it ends; none of this is
         return failed
 
     def specification(self, job: dict[str, Any], nonce: str) -> dict[str, Any]:
@@ -121,6 +124,7 @@ class Server:
         report, slower = None, ""
         if job["route"] in ("auto", "hot") and not job["function"]:
             slower = "no function that may be patched was named"
+            self.heat.warm_up(job)
         elif job["route"] in ("auto", "hot") and job["tests"]:
             report, slower = self.heat.run(job, content, nonce)
         if report is None:
@@ -140,8 +144,10 @@ class Server:
         spec = self.specification(job, nonce)
         spec["write_bytecode"] = not job["path"] and not self.harvested
         pid, reader = (self._start_cold if route == "cold" else self._start_warm)(spec)
-        outcome = watch(reader, nonce, job, Exit(pid), keep=self.heat.pids)
+        end = Exit(pid)
+        outcome = watch(reader, nonce, job, end, keep=lambda: self.heat.pids)
         clean = processes.end_all(self.heat.pids)
+        end.close()
         os.close(reader)
         report = judge(outcome.events, job["tests"], outcome.status, outcome.ended, outcome.exceeded)
         report["trace"] = next((event["trace"] for event in outcome.events if event["e"] == "trace"), None)

@@ -11,9 +11,8 @@ import base64
 import contextlib
 import mmap
 import os
-import shutil
+import secrets
 import stat
-import subprocess
 from collections.abc import Iterable
 from typing import Any
 
@@ -173,12 +172,26 @@ class Tree:
         except FileNotFoundError:
             return
         except (IsADirectoryError, PermissionError):
-            try:
-                shutil.rmtree(path)
-            except (OSError, RecursionError):
-                # Folders without permissions, or thousands deep.
-                subprocess.run(["chmod", "-R", "u+rwx", path], check=False, capture_output=True)
-                subprocess.run(["rm", "-rf", "--", path], check=True, capture_output=True)
+            _remove_folder(path)
+
+
+def _remove_folder(path: str) -> None:
+    """Remove a folder, however deep: what is inside is moved beside it first, so that neither names nor memory run out."""
+    beside = os.path.join(os.path.dirname(path), "." + secrets.token_hex(8) + "-")
+    number, pending = 0, [path]
+    while pending:
+        folder = pending.pop()
+        os.chmod(folder, 0o700)
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    number += 1
+                    os.chmod(entry.path, 0o700)
+                    os.rename(entry.path, beside + str(number))
+                    pending.append(beside + str(number))
+                else:
+                    os.unlink(entry.path)
+        os.rmdir(folder)
 
 
 def _signature(status: os.stat_result) -> tuple[int, int, int, int]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
 import os
 import select
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple, Protocol
 
 from . import processes
@@ -35,37 +37,55 @@ _LAST = ("end", "invalid", "slower")
 
 _LOOK_FIRST, _LOOK_AGAIN = 0.25, 0.1  # seconds between looks at the memory in use
 
+#: Seconds between looks at the report while the candidate runs: waking up for each of its tests costs as much as a test.
+_READ_AGAIN = 0.02
+
 
 class Exit:
     """The end of a process that is our own child."""
 
-    descriptor: int | None = None
-
     def __init__(self, pid: int) -> None:
         self.pid = pid
+        self.descriptor: int | None = None
+        with contextlib.suppress(OSError, AttributeError):  # not Linux, or an old kernel
+            self.descriptor = os.pidfd_open(pid)
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+            self.descriptor = None
 
     def poll(self) -> int | None:
         """Return its wait status, or None while it runs."""
         return processes.reap().get(self.pid)
 
 
-def watch(reader: int, nonce: str, job: dict[str, Any], end: End, keep: Collection[int] = ()) -> Outcome:
-    """Read events from ``reader`` until the process ends, or until a limit is reached; kills nothing."""
+def watch(reader: int, nonce: str, job: dict[str, Any], end: End, keep: Callable[[], Collection[int]]) -> Outcome:
+    """Read events from ``reader`` until the process ends, or until a limit is reached; kills nothing.
+
+    Args:
+        reader: The report.
+        nonce: What its events must carry.
+        job: Limits, and whether much is to be said.
+        end: How to notice the end.
+        keep: Gives the processes whose memory is not the candidate's.
+    """
     deadline = time.monotonic() + job["limits"]["seconds"]
     room = job["limits"]["output_kb"] * 1024 * (64 if job["trace"] else 1)
     memory = job["limits"]["memory_mb"] * 2**20
     events: list[dict[str, Any]] = []
     pending, next_look = b"", time.monotonic() + _LOOK_FIRST
-    listening = [reader] if end.descriptor is None else [reader, end.descriptor]
+    listening, patience = ([reader], math.inf) if end.descriptor is None else ([end.descriptor], _READ_AGAIN)
     while True:
         now = time.monotonic()
         if now >= deadline:
             return Outcome(events, None, "timeout", False)
         if now >= next_look:
             next_look = now + _LOOK_AGAIN
-            if processes.resident_bytes(processes.others(keep)) > memory:
+            if processes.resident_bytes(processes.others(keep())) > memory:
                 return Outcome(events, None, "memory", True)
-        ready = select.select(listening, [], [], max(0.0, min(deadline, next_look) - now))[0]
+        ready = select.select(listening, [], [], max(0.0, min(deadline - now, next_look - now, patience)))[0]
         closed = False
         status = end.poll()  # before reading: what it wrote before it ended is then complete
         while select.select([reader], [], [], 0)[0]:
@@ -82,7 +102,7 @@ def watch(reader: int, nonce: str, job: dict[str, Any], end: End, keep: Collecti
                 break
         if status is not None:
             return Outcome(events, status, "exit", False)
-        if (events and events[-1]["e"] in _LAST) or (closed and ready):
+        if end.descriptor is None and ((events and events[-1]["e"] in _LAST) or (closed and ready)):
             time.sleep(0.0005)  # nothing more will come; only the exit status is missing
 
 
