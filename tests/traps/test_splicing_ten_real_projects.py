@@ -57,20 +57,45 @@ def test_the_original_body_goes_back_byte_for_byte(project: str, cache: Path) ->
 
 @pytest.mark.parametrize("project", PROJECTS)
 def test_every_stub_parses_and_only_the_body_changes(project: str, cache: Path) -> None:
-    for number, (source, function) in enumerate(functions(project, cache)):
-        # Large test files take long to parse: of the second kind of stub and of the second look, every tenth will do.
-        tenth = number % 10 == 0
-        if len(source) > 40_000 and not tenth:
-            continue
-        for stub in stubs(function) if tenth else stubs(function)[:1]:
-            result = splice(source, function, stub)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                ast.parse(result)
-            assert result.endswith(source[function.body.end :]), function.id
-        if tenth:
-            again = next(one for one in find_functions(result, function.path) if one.id == function.id)
-            assert (again.signature, again.docstring) == (function.signature, function.docstring)
+    files: dict[tuple[str, bytes], list[Function]] = {}
+    for source, function in functions(project, cache):
+        files.setdefault((function.path, source), []).append(function)
+    for (_, source), here in files.items():
+        for layer in layers(here):
+            for kind in range(max(len(stubs(function)) for function in layer)):
+                stubbed(source, layer, kind)
+
+
+def stubbed(source: bytes, layer: list[Function], kind: int) -> None:
+    """Splice a stub into all functions of a layer, from the last to the first, so that one parse does for all of them."""
+    result = source
+    for function in reversed(layer):
+        bodies = stubs(function)
+        before = result
+        result = splice(before, function, bodies[min(kind, len(bodies) - 1)])
+        kept = function.docstring_span.start if function.docstring_span else function.span.start
+        assert result.startswith(source[:kept]), function.id
+        assert result.endswith(before[function.body.end :]), function.id
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ast.parse(result)
+    after = {function.id: function for function in find_functions(result, layer[0].path)}
+    for function in layer:
+        again = after[function.id]
+        assert (again.signature, again.docstring) == (function.signature, function.docstring)
+
+
+def layers(here: list[Function]) -> list[list[Function]]:
+    """Return the functions of a file in groups of which none stands inside another, each in the order of the file."""
+    found: list[list[Function]] = []
+    for function in sorted(here, key=lambda each: each.span.start):
+        for layer in found:
+            if layer[-1].span.end <= function.span.start:
+                layer.append(function)
+                break
+        else:
+            found.append([function])
+    return found
 
 
 BODIES = st.one_of(
