@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 from regenerated import RUN, Recorder
 
 from workbench.commands.regeneration_summary import summary
-from workbench.commands.regeneration_watching import TerminalShow
+from workbench.commands.regeneration_watching import TerminalShow, exit_code
 from workbench.commands.self_check import self_check_line
 
 
@@ -34,6 +34,8 @@ def test_checks_that_hold_are_one_quiet_line(recorder: Recorder, capsys: pytest.
         recorder.cells(task, "✗", evaluator="stub", control=True)
     closing = summary(recorder.path, RUN)
     assert closing["self_check"]["failed"] == []
+    assert exit_code("done", closing) == 0
+    assert exit_code("interrupted", closing) == 1
     line = "self-check: reference 2/2 · stub 0/2 · cold re-checks 2, disagreements 0"
     assert self_check_line(closing["self_check"]) == line
     TerminalShow().table(recorder.path, RUN, closing)
@@ -49,6 +51,7 @@ def test_checks_that_fail_name_their_tasks(recorder: Recorder, capsys: pytest.Ca
     cold = json.dumps({"why": "random", "verdict": "failed", "route": "cold", "seconds": 1.0, "agrees": False})
     recorder.sample(good, 0, "✗", recheck=cold)
     closing = summary(recorder.path, RUN)
+    assert exit_code("done", closing) == 1  # complete, and not to be believed
     checked = closing["self_check"]
     assert checked["controls"]["stub"] == {"passed": 1, "tested": 2, "errors": 0, "tasks": 2}
     assert [(one["id"], one["check"]) for one in checked["tasks"]] == [(good, "recheck"), (bad, "stub")]

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Plan, launch, follow; return 0 when every candidate has a verdict, 1 if something failed, 130 if interrupted."""
+    """Plan, launch, follow; return 0 when every candidate has a verdict, 1 if that or the self-check failed, 130 if interrupted."""
     from workbench.commands.regeneration_watching import position, watch_regeneration
     from workbench.commands.run import session_path
     from workbench.engine import client

@@ -314,6 +314,10 @@ def watch_regeneration(
         sentence = f"Interrupted: {done} of {closing['candidates']} candidates have their verdict and are kept."
         print(f"{sentence} Go on with: workbench resume {session}", file=sys.stderr)
         return 130
-    if state == "done" and not closing["unfinished"] and "error" not in closing["verdicts"]:
-        return 0
-    return 1
+    return exit_code(state, closing)
+
+
+def exit_code(state: str, closing: dict[str, Any]) -> int:
+    """Return 0 for a run whose every candidate has a verdict and whose self-check held, else 1."""
+    complete = state == "done" and not closing["unfinished"] and "error" not in closing["verdicts"]
+    return 0 if complete and not closing["self_check"]["failed"] else 1
