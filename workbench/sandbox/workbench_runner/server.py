@@ -30,6 +30,10 @@ from .watching import Exit, watch
 _BOOTSTRAP = "import sys; sys.path[:] = [p for p in sys.path if p]; sys.path.insert(0, %r); from workbench_runner.%s import main; main()"
 
 
+#: Tests can wait a little: whoever asks models and whoever shows the run must not wait for them.
+_NICENESS = 10
+
+
 class Blocker:
     """A finder that refuses the repository's own modules."""
 
@@ -205,6 +209,7 @@ def main() -> NoReturn:
     os.dup2(quiet, 1)
     processes.harden()
     processes.adopt_orphans()
+    os.nice(_NICENESS)
     home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     server: Server | None = None
 
