@@ -30,8 +30,9 @@ from .watching import Exit, watch
 _BOOTSTRAP = "import sys; sys.path[:] = [p for p in sys.path if p]; sys.path.insert(0, %r); from workbench_runner.%s import main; main()"
 
 
-#: Tests can wait a little: whoever asks models and whoever shows the run must not wait for them.
-_NICENESS = 10
+#: Tests can wait a little: whoever asks models and whoever shows the run must not wait for them. Not more than this: a
+#: busy machine then slows them down less than the tenfold time that their limits allow.
+_NICENESS = 5
 
 
 class Blocker:
