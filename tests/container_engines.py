@@ -68,7 +68,8 @@ def _serve(command: list[str], base: Path, host: str) -> Iterator[Engine]:
         shutil.rmtree(base)
         raise NoEngine("an engine of the tests' own needs root")
     with (base / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        # Podman leaves a file where it was started when a container runs out of memory.
+        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True, cwd=base)
     engine = Engine(host, process)
     try:
         deadline = time.monotonic() + 60
