@@ -280,12 +280,23 @@ HOG_BESIDE_A_PASS = (
 )
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("bubblewrap", marks=pytest.mark.sandbox),
+        pytest.param("docker", marks=[pytest.mark.docker, pytest.mark.xdist_group("docker")]),
+    ],
+)
 async def test_a_kill_for_memory_is_never_put_down_to_the_next_candidate(
-    bubblewrap_backend: Backend, tiny_workspace, tmp_path: Path
+    request: pytest.FixtureRequest, tiny_workspace, tmp_path: Path, name: str
 ) -> None:
+    backend: Backend = request.getfixturevalue(f"{name}_backend")
+    workspace: Workspace = tiny_workspace(tmp_path / "repository")
+    if name == "docker":
+        workspace = replace(workspace, mounts=(Path("/usr"), *workspace.mounts))
     limits = replace(LIMITS, memory_mb=64)
-    async with pool(bubblewrap_backend, tiny_workspace(tmp_path / "repository"), workers=1, limits=limits) as opened:
-        for _ in range(2):
+    async with pool(backend, workspace, workers=1, limits=limits) as opened:
+        for _ in range(3):
             hog = await opened.run(replace(job(HOG_BESIDE_A_PASS), limits=limits))
             assert hog.verdict in ("passed", "crashed"), hog
             stub = await opened.run(replace(job("pass"), limits=limits))
