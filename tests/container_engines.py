@@ -7,6 +7,7 @@ import io
 import os
 import select
 import shutil
+import signal
 import subprocess
 import tarfile
 import tempfile
@@ -50,14 +51,52 @@ def podman() -> Iterator[Engine]:
 class Engine:
     """A running engine: its address and its process."""
 
-    def __init__(self, host: str, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, host: str, command: list[str], base: Path) -> None:
         self.host = host
-        self.process = process
+        self.base = base
+        self._command = command
+        self.process = self._started()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        with (self.base / "log").open("ab") as log:
+            # Podman leaves a file where it was started when a container runs out of memory.
+            return subprocess.Popen(self._command, stdout=log, stderr=log, start_new_session=True, cwd=self.base)
 
     def stop(self) -> None:
         """Stop it and wait until it is gone."""
         self.process.terminate()
         self.process.wait(timeout=60)
+
+    def kill(self) -> None:
+        """Kill it without any warning; what it had started for its containers lives on."""
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait(timeout=60)
+
+    def start_again(self) -> None:
+        """Start it on what it left, and wait until it answers; dockerd gives up early when what it left is still ending."""
+        for last in (False, False, True):
+            self.process = self._started()
+            try:
+                self.until_it_answers()
+                return
+            except NoEngine:
+                if last:
+                    raise
+
+    def until_it_answers(self) -> None:
+        """Wait; raises NoEngine when it does not come up."""
+        import docker
+
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                docker.DockerClient(base_url=self.host, timeout=60).close()  # asks for the version at once
+                return
+            except docker.errors.DockerException as error:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    words = (self.base / "log").read_text(errors="replace").strip().splitlines()
+                    raise NoEngine(f"{self._command[0]} does not start: {words[-1] if words else error}") from error
+                select.select([], [], [], 0.1)
 
 
 @contextlib.contextmanager
@@ -67,29 +106,19 @@ def _serve(command: list[str], base: Path, host: str) -> Iterator[Engine]:
     if os.geteuid() != 0:
         shutil.rmtree(base)
         raise NoEngine("an engine of the tests' own needs root")
-    with (base / "log").open("wb") as log:
-        # Podman leaves a file where it was started when a container runs out of memory.
-        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True, cwd=base)
-    engine = Engine(host, process)
+    engine = Engine(host, command, base)
     try:
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                client = docker.DockerClient(base_url=host, timeout=60)  # asks for the version at once
-                break
-            except Exception:
-                if process.poll() is not None or time.monotonic() > deadline:
-                    words = (base / "log").read_text(errors="replace").strip().splitlines()
-                    raise NoEngine(
-                        f"{command[0]} does not start: {words[-1] if words else 'no reason given'}"
-                    ) from None
-                select.select([], [], [], 0.1)
+        engine.until_it_answers()
+        client = docker.DockerClient(base_url=host, timeout=60)
         client.api.import_image_from_data(root_file_system(), repository=IMAGE, tag="latest")
         client.close()
         yield engine
     finally:
-        if process.poll() is None:
+        if engine.process.poll() is None:
             engine.stop()
+        for file in base.glob("exec/**/containerd.pid"):  # which lives on when the engine was killed
+            with contextlib.suppress(OSError, ValueError):
+                os.kill(int(file.read_text()), signal.SIGKILL)
         for mount in reversed([line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]):
             if mount.startswith(f"{base}/"):
                 subprocess.run(["umount", "-l", mount], check=False, capture_output=True)
@@ -110,4 +139,25 @@ def root_file_system() -> bytes:
                 entry.type, entry.linkname = tarfile.SYMTYPE, str(Path("/", name).readlink())
                 archive.addfile(entry)
         archive.add("/etc/ld.so.cache", "etc/ld.so.cache")
+    return buffer.getvalue()
+
+
+def image_with_libraries(python: Path) -> bytes:
+    """A base image with what the interpreter and a reset need of the system: libraries, a shell, a few programs."""
+    files = {Path("/bin/sh"), Path("/bin/rm"), Path("/bin/chmod"), Path("/bin/true"), python.resolve()}
+    for extension in Path(python.resolve().parent.parent / "lib").glob("python3*/lib-dynload/*.so"):
+        files.add(extension)
+    words = subprocess.run(["ldd", *map(str, files)], capture_output=True, text=True, check=False).stdout.split()
+    files |= {Path(word) for word in words if word.startswith("/") and not word.endswith(":")}
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", dereference=True) as archive:
+        for name in ("bin", "sbin", "lib", "lib64"):
+            if Path("/", name).is_symlink():
+                entry = tarfile.TarInfo(name)
+                entry.type, entry.linkname = tarfile.SYMTYPE, str(Path("/", name).readlink())
+                archive.addfile(entry)
+        for file in sorted(files):
+            inside = file.parent.resolve() / file.name
+            if inside.is_relative_to("/usr"):
+                archive.add(file, str(inside).lstrip("/"))
     return buffer.getvalue()

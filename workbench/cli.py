@@ -1,16 +1,22 @@
-"""The command line: everything that the app does, for scripts and terminals; each command lives in its own module."""
+"""The command line interface: everything that the app does, for scripts and terminals; one module per command."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import io
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from workbench import __version__
+from workbench.commands.arguments import check_texts
+from workbench.commands.output import tell, write
+from workbench.commands.verbs import with_verb
 from workbench.errors import WorkbenchError
+from workbench.glyphs import ON_ERROR
 
 EXIT_DONE, EXIT_ERRORS, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 # Name -> module under workbench.commands; a module has SUMMARY, add_arguments(parser) and run(arguments) -> exit code.
@@ -20,6 +26,7 @@ COMMANDS = {
     "catalog": "catalog",
     "run": "run",
     "score": "score",
+    "rescore": "rescore",
     "tasks": "tasks",
     "regenerate": "regenerate",
     "cluster": "cluster",
@@ -28,6 +35,7 @@ COMMANDS = {
     "rerun": "rerun",
     "show": "show",
     "report": "report",
+    "pack": "pack",
     "doctor": "doctor",
     "locate": "locate",
     "model": "model",
@@ -35,14 +43,19 @@ COMMANDS = {
 
 
 class _Parser(argparse.ArgumentParser):
-    """Errors are one sentence and the way to the help."""
+    """Reports errors as one sentence that points to the help."""
 
     def error(self, message: str) -> None:  # type: ignore[override]
         self.exit(EXIT_USAGE, f"{self.prog}: {message}. See {self.prog} --help.\n")
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        # Messages quote what the user typed, so they are printed like any other untrusted text.
+        if message:
+            write(message, file or sys.stderr)
+
 
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser; with ``only`` just that command's arguments are added, which keeps start-up short."""
+    """Return the parser; with ``only``, just that command's arguments are added, to keep start-up fast."""
     parser = _Parser(prog="workbench", description="Run documentation agents, trace them, score what they wrote.")
     parser.add_argument("--version", action="version", version=f"workbench {__version__}")
     parser.add_argument("--debug", action="store_true", help="show tracebacks")
@@ -55,7 +68,8 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=module.SUMMARY, description=module.SUMMARY)
         command.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
         module.add_arguments(command)
-        command.set_defaults(execute=module.run)
+        if not getattr(module, "VERBS", ()):
+            command.set_defaults(execute=module.run, parser=command)
     return parser
 
 
@@ -69,51 +83,125 @@ def _named_command(arguments: Sequence[str]) -> str | None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code.
 
-    0 done, 1 done with errors, 2 wrong usage, 130 interrupted. An error for people is one sentence on standard error.
+    0 done, 1 done with errors, 2 wrong usage, 130 interrupted. Errors are printed as one sentence on standard error.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if problem := check_texts(given):
+        tell(f"workbench: {problem}. See workbench --help.")
+        return EXIT_USAGE
     only = _named_command(given)
     if only == "open" and "open" not in given:
         # `workbench` and `workbench --debug` open the app.
         given = [*given, "open"] if "--version" not in given else given
     debug = "--debug" in given or bool(os.environ.get("WORKBENCH_DEBUG"))
     try:
-        parsed = build_parser(only).parse_args(given)
-        return int(parsed.execute(parsed))
-    except SystemExit as leaving:
-        return leaving.code if isinstance(leaving.code, int) else EXIT_USAGE
+        code = _executed(given, only)
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
-        print("Interrupted.", file=sys.stderr)
+        tell("Interrupted.")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output went away; leave quietly and keep Python from flushing into the closed pipe.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output has exited; exit quietly.
+        _give_up_output()
+        return EXIT_ERRORS
+    except _Unwritten as error:
+        _give_up_output()
+        tell(f"workbench: {error}")
         return EXIT_ERRORS
     except WorkbenchError as error:
         if debug:
             raise
-        print(f"workbench: {error}", file=sys.stderr)
+        tell(f"workbench: {error}")
         return error.exit_code
     except OSError as error:
         if debug:
             raise
         where = f" ({error.filename})" if error.filename else ""
-        print(f"workbench: {error.strerror or error}{where}.", file=sys.stderr)
+        tell(f"workbench: {error.strerror or error}{where}.")
         return EXIT_ERRORS
     except Exception as error:
         if debug:
             raise
-        print(
-            f"workbench: a defect of the workbench: {type(error).__name__}: {error}. Run again with --debug and report it.",
-            file=sys.stderr,
+        tell(
+            f"workbench: a defect of the workbench: {type(error).__name__}: {error}. Run again with --debug and report it."
         )
         return EXIT_ERRORS
 
 
+def _executed(given: Sequence[str], only: str | None) -> int:
+    try:
+        if only is not None and only in given:
+            given = with_verb(given, only, importlib.import_module(f"workbench.commands.{COMMANDS[only]}"))
+        parser = build_parser(only)
+        parsed, unknown = parser.parse_known_args(given)
+        if unknown:
+            # Said by the parser of the command or verb, whose help is the one to read.
+            getattr(parsed, "parser", parser).error(f"unrecognized arguments: {' '.join(unknown)}")
+        return int(parsed.execute(parsed))
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else EXIT_USAGE
+
+
+class _Unwritten(WorkbenchError):
+    """Standard output cannot be written, for example because the disk is full or the terminal is gone."""
+
+
+class _Output(io.FileIO):
+    """Standard output whose write errors can be distinguished from those of other files."""
+
+    def write(self, data: Any) -> int:
+        """Write bytes and return their number, as in `io.FileIO`."""
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise _Unwritten(f"standard output cannot be written: {why}.") from None
+
+
+def _give_up_output() -> None:
+    """Redirect standard output to the null device, so that flushing it at exit does not fail."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _fill_standard_streams() -> bool:
+    """Open the null device for closed standard streams; return whether standard output was one of them.
+
+    Otherwise the next opened file, possibly a session, would become standard output and be overwritten by messages.
+    """
+    closed = []
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            closed.append(number)
+            # This gets the lowest free number, which is this one, as all below are in use.
+            os.open(os.devnull, os.O_RDWR)
+    if 0 in closed:
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115  a descriptor
+    if 1 in closed:
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    if 2 in closed:
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
+    return 1 in closed
+
+
 def entry() -> None:
-    """Leave the process with the exit code of :func:`main`."""
+    """Exit the process with the exit code of :func:`main`."""
+    if _fill_standard_streams():
+        tell("workbench: standard output is closed, so nothing could be shown; redirect it to a file or to /dev/null.")
+        sys.exit(EXIT_USAGE)
+    own = sys.stdout
+    if isinstance(own, io.TextIOWrapper):
+        raw = _Output(own.fileno(), "w", closefd=False)
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(raw), own.encoding, line_buffering=own.line_buffering, write_through=own.write_through
+        )
     for stream in (sys.stdout, sys.stderr):
-        # What the terminal's encoding lacks (or a lone surrogate out of a model) becomes "?", not a crash.
+        # Characters that the terminal's encoding lacks (or lone surrogates) are replaced by ASCII instead of failing.
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors=ON_ERROR)
     sys.exit(main())

@@ -1,19 +1,25 @@
-"""The one kind of error that is meant for a person to read."""
+"""Errors whose messages are meant for the user."""
 
 from __future__ import annotations
 
 
 class WorkbenchError(Exception):
-    """Something went wrong that the user can understand and act upon.
+    """An error that the user can understand and act upon.
 
-    ``str(error)`` is one clear sentence: what happened and what to do. The app and the CLI print it as it is;
+    ``str(error)`` is one clear sentence that says what happened and what to do. The app and the CLI show it unchanged;
     a traceback is shown only with ``--debug``.
+
+    Attributes:
+        exit_code: What the CLI exits with.
+        lasting: Whether doing the same once more ends the same way: what was asked for has to change.
     """
 
     exit_code = 1
+    lasting = False
 
 
 class UsageError(WorkbenchError):
-    """The caller asked for something that does not exist or does not fit; the CLI exits with 2."""
+    """The caller asked for something that does not exist or is not valid; the CLI exits with 2."""
 
     exit_code = 2
+    lasting = True

@@ -1,4 +1,4 @@
-"""Where things are kept: XDG folders for the user's files, the package's own folder for what it ships."""
+"""Locations of files: XDG folders for the user's files, the package's own folder for bundled ones."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from pathlib import Path
 
 import platformdirs
 
+from workbench.files import expanded
+
 _NAME = "workbench"
 
 
 def _folder(variable: str, default: str) -> Path:
     chosen = os.environ.get(variable)
-    return Path(chosen).expanduser() if chosen else Path(default)
+    return expanded(chosen) if chosen else Path(default)
 
 
 def config_dir() -> Path:
@@ -56,9 +58,9 @@ def config_file() -> Path:
 
 
 def bundled(name: str) -> Path:
-    """Return the folder ``name`` (``test_cases``, ``themes``, ``sessions``) that came with the program.
+    """Return the bundled folder ``name`` (``test_cases``, ``themes`` or ``sessions``).
 
-    In a checkout it stands beside the package; in a wheel it travels inside the package.
+    In a checkout it is next to the package; in a wheel it is inside the package.
     """
     package = Path(__file__).resolve().parent
     inside = package / "_bundled" / name

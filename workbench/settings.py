@@ -1,7 +1,7 @@
-"""Settings: environment over file over defaults.
+"""The settings; the environment overrides the file, which overrides the defaults.
 
-Plain dataclasses and ``tomllib`` on purpose: importing a validation library would cost the app a third of its time to
-first paint.
+This uses plain dataclasses and ``tomllib`` on purpose: importing a validation library would add a third to the app's
+time to first paint.
 """
 
 from __future__ import annotations
@@ -14,20 +14,40 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from workbench import paths
+from workbench import numbers, paths
 from workbench.errors import UsageError
+from workbench.files import Unreadable, read_text
+from workbench.key_ids import KEY_IDS
+from workbench.text import one_line
 
 ENVIRONMENT_PREFIX = "WORKBENCH_"
+_LARGEST = 1_000_000  # bytes of a settings file
+_YEAR = 366 * 24 * 3600.0
+# Bounds of numbers; 0 is allowed where it means "no limit".
+_WHOLE = {
+    "concurrency": (1, 10_000),
+    "trials_at_once": (1, 10_000),
+    "max_tries": (1, 1_000),
+    "max_steps": (1, 10_000),
+    "read_limit": (1, 1_000_000_000),
+}
+_AMOUNTS = {
+    "request_timeout": (0.0, _YEAR),
+    "request_total_time": (0.0, _YEAR),
+    "time_limit": (0.0, _YEAR),
+    "spend_limit": (0.0, numbers.MOST_DOLLARS),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Every setting with its default; seconds and US dollars where not said otherwise.
+    """Every setting with its default.
 
     Attributes:
         theme: Name of a theme in ``themes/`` or the user's themes folder.
-        agent_model: Model of the white agent; empty = hosted default if its key is there, else ``local``.
-        judge: ``offline``, a model name, or empty (hosted default if its key is there, else ``offline``).
+        agent: Name of the agent, or ``package.module:Class``.
+        agent_model: Model of the agent; empty = hosted default if its key is there, else ``local``.
+        judge: ``offline``, a model name, ``package.module:Class``, or empty (hosted default if its key is there, else ``offline``).
         evaluator: Evaluator model of regeneration; empty as above.
         base_url: OpenAI-compatible endpoint for ``openai/…`` models.
         local_model_path: Path of another GGUF file for the ``local`` model.
@@ -40,13 +60,13 @@ class Settings:
         max_steps: Steps after which an agent must have answered.
         time_limit: Seconds that one trial may take.
         read_limit: Characters that ``read_file`` returns at most.
-        sandbox: Back end for model-written code; empty = strongest available.
-        allow_plain_process: Whether model-written code may run without isolation.
+        sandbox: Back end for model-written code, or ``package.module:Class``; empty = strongest available.
         engine: Where candidates are tested: ``dask://HOST:PORT``; empty = on this machine.
-        keymap: Binding id to key, over the app's own keys.
+        keymap: Binding id → key, overriding the app's own keys.
     """
 
     theme: str = "workbench-dark"
+    agent: str = "white"
     agent_model: str = ""
     judge: str = ""
     evaluator: str = ""
@@ -62,65 +82,85 @@ class Settings:
     time_limit: float = 900.0
     read_limit: int = 60_000
     sandbox: str = ""
-    allow_plain_process: bool = False
     engine: str = ""
     keymap: Mapping[str, str] = field(default_factory=dict)
 
 
 def _convert(name: str, kind: object, value: object, origin: str) -> object:
-    if kind is bool:
-        if isinstance(value, bool):
-            return value
-        if str(value).lower() in {"1", "true", "yes", "on"}:
-            return True
-        if str(value).lower() in {"0", "false", "no", "off", ""}:
-            return False
-        raise UsageError(f"{origin}: {name} must be true or false, not {value!r}.")
     if kind in (int, float):
-        number = kind
         try:
-            if isinstance(value, bool):
-                raise ValueError
-            converted = number(typing.cast("str", value))
-        except (TypeError, ValueError):
-            raise UsageError(f"{origin}: {name} must be a number, not {value!r}.") from None
-        if converted < 0:
-            raise UsageError(f"{origin}: {name} must not be negative, it is {value!r}.")
-        return converted
+            if kind is int:
+                return numbers.whole(value, *_WHOLE[name])
+            return numbers.amount(value, *_AMOUNTS[name], above=name != "spend_limit")
+        except ValueError as expected:
+            raise UsageError(f"{origin}: {name} must be {expected}.") from None
     if kind is str:
         if not isinstance(value, str):
-            raise UsageError(f"{origin}: {name} must be text, not {value!r}.")
-        return value
-    if not isinstance(value, Mapping) or not all(isinstance(item, str) for item in value.values()):
-        raise UsageError(f"{origin}: {name} must be a table of texts, for example [keymap] quit = 'ctrl+q'.")
-    return dict(value)
+            raise UsageError(f"{origin}: {name} must be text, not {_shown(value)}.")
+        if not value.isprintable():
+            raise UsageError(f"{origin}: {name} must be plain text, and {_shown(value)} holds control characters.")
+        return value.strip()
+    return _keymap(name, value, origin)
+
+
+def _keymap(name: str, value: object, origin: str) -> Mapping[str, str]:
+    """Return the validated key bindings of the user.
+
+    Raises:
+        UsageError: It is not a table of texts, or contains an unknown binding id.
+    """
+    given: dict[str, object] = {}
+    for key, item in value.items() if isinstance(value, Mapping) else [(name, value)]:
+        # TOML parses the unquoted key app.quit = "…" as a nested table.
+        inner = {f"{key}.{last}": to for last, to in item.items()} if isinstance(item, Mapping) else {key: item}
+        given |= inner
+    moved = {key: to for key, to in given.items() if isinstance(to, str)}
+    if not isinstance(value, Mapping) or len(moved) < len(given):
+        raise UsageError(f"{origin}: {name} must be a table of texts, for example [keymap] app.quit = 'ctrl+q'.")
+    for key, to in moved.items():
+        if key not in KEY_IDS:
+            near = [known for known in sorted(KEY_IDS) if known.partition(".")[2] == key]
+            near = near or difflib.get_close_matches(key, KEY_IDS, 2)
+            hint = f"did you mean {' or '.join(near)}?" if near else "the app's help (?) lists them."
+            raise UsageError(f"{origin}: [keymap] names {_shown(key)}, which is not the id of a key; {hint}")
+        if not to.isprintable() or not all(part.strip() for part in to.split(",")):
+            raise UsageError(
+                f"{origin}: [keymap] gives {key} the key {_shown(to)}; name one as Textual does: ctrl+q, f9, x."
+            )
+    return moved
+
+
+def _shown(value: object) -> str:
+    return one_line(repr(value), 60)
 
 
 def load(environment: Mapping[str, str] | None = None, file: Path | None = None) -> Settings:
-    """Return the settings in force.
+    """Load the settings.
 
     Args:
         environment: Variables to read, ``os.environ`` if None.
         file: The TOML file to read, ``paths.config_file()`` if None; a missing file is an empty one.
 
     Raises:
-        UsageError: A key is unknown or a value does not fit; the sentence names the file or variable.
+        UsageError: A name is unknown or a value is not valid; the message names the file or variable.
     """
     environment = os.environ if environment is None else environment
     file = paths.config_file() if file is None else file
     kinds = typing.get_type_hints(Settings)
     known = {item.name for item in fields(Settings)}
     values: dict[str, object] = {}
-    if file.is_file():
+    if file.exists() or file.is_symlink():
         try:
-            written = tomllib.loads(file.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise UsageError(f"The settings file {file} cannot be read: {error}.") from None
+            written = tomllib.loads(read_text(file, "The settings file", most=_LARGEST))
+        except Unreadable:
+            raise
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"The settings file {file} cannot be read: {one_line(str(error), 120)}.") from None
         for name, value in written.items():
             if name not in known:
                 near = difflib.get_close_matches(name, known, 1)
                 hint = f" Did you mean {near[0]!r}?" if near else f" Known: {', '.join(sorted(known))}."
-                raise UsageError(f"{file}: there is no setting {name!r}.{hint}")
+                raise UsageError(f"{file}: there is no setting {_shown(name)}.{hint}")
             values[name] = _convert(name, kinds[name], value, str(file))
     for name in known - {"keymap"}:
         variable = ENVIRONMENT_PREFIX + name.upper()

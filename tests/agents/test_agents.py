@@ -1,4 +1,4 @@
-"""The agents at their desk, with a scripted model: protocol, limits, and the defects of the original."""
+"""The agents with a scripted model: protocol, limits, and defects of the original implementation."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from workbench.agents import AGENTS, make_agent
-from workbench.agents.baselines import main_looking
-from workbench.agents.desk import Assignment, Desk, Step
+from workbench.agents.agent_context import AgentContext, Assignment, Step
+from workbench.agents.baselines import likely_main_file
 from workbench.agents.protocol import first_message
 from workbench.catalog import load_cases
 from workbench.errors import UsageError
@@ -62,10 +62,10 @@ def repository(tmp_path: Path) -> Path:
     return root
 
 
-def desk_for(root: Path, asker: Scripted, **options: object) -> tuple[Desk, Steps]:
+def context_for(root: Path, asker: Scripted, **options: object) -> tuple[AgentContext, Steps]:
     log = Steps()
-    desk = Desk(Assignment("demo", "A Python project."), View(root), asker, log, model="m", **options)  # type: ignore[arg-type]
-    return desk, log
+    context = AgentContext(Assignment("demo", "A Python project."), View(root), asker, log, model="m", **options)  # type: ignore[arg-type]
+    return context, log
 
 
 async def test_explore_then_respond(repository: Path) -> None:
@@ -76,8 +76,8 @@ async def test_explore_then_respond(repository: Path) -> None:
         4: DONE,
     }
     asker = Scripted(lambda n, _: script[n])
-    desk, log = desk_for(repository, asker)
-    submission = await make_agent("white").document(desk)
+    context, log = context_for(repository, asker)
+    submission = await make_agent("white").document(context)
     assert submission.readme == "# Demo\n\nA demo."
     assert submission.parsed
     assert [(s.number, s.kind, s.action, s.target) for s in log.steps] == [
@@ -94,8 +94,8 @@ async def test_explore_then_respond(repository: Path) -> None:
 
 async def test_at_most_15_steps_then_an_unparsed_submission(repository: Path) -> None:
     asker = Scripted(lambda n, _: call("list_directory"))
-    desk, log = desk_for(repository, asker)
-    submission = await make_agent("white").document(desk)
+    context, log = context_for(repository, asker)
+    submission = await make_agent("white").document(context)
     assert (submission.readme, submission.parsed) == ("", False)
     assert len(log.steps) == len(asker.requests) == 15
     assert "last step" in asker.requests[-1].messages[-1].content
@@ -111,8 +111,8 @@ async def test_defect_5_hidden_things_are_neither_listed_nor_read(repository: Pa
         6: call("read_file", path=str(repository / "demo.py")),
         7: DONE,
     }
-    desk, log = desk_for(repository, Scripted(lambda n, _: script[n]))
-    await make_agent("white").document(desk)
+    context, log = context_for(repository, Scripted(lambda n, _: script[n]))
+    await make_agent("white").document(context)
     texts = [step.observation.text for step in log.steps if step.observation]
     assert json.loads(texts[0]) == ["big.py", "demo.py", "pkg/"]
     assert all(text.startswith("Error: ") for text in texts[1:])
@@ -120,8 +120,8 @@ async def test_defect_5_hidden_things_are_neither_listed_nor_read(repository: Pa
 
 async def test_defect_6_a_read_has_a_cap_and_says_so(repository: Path) -> None:
     script = {1: call("read_file", path="big.py"), 2: DONE}
-    desk, log = desk_for(repository, Scripted(lambda n, _: script[n]), read_limit=1000)
-    await make_agent("white").document(desk)
+    context, log = context_for(repository, Scripted(lambda n, _: script[n]), read_limit=1000)
+    await make_agent("white").document(context)
     assert log.steps[0].observation is not None
     text = log.steps[0].observation.text
     assert len(text) < 1100
@@ -137,8 +137,8 @@ async def test_defect_7_an_unusable_answer_is_asked_for_again(repository: Path) 
         5: call("read_file"),
         6: DONE,
     }
-    desk, log = desk_for(repository, Scripted(lambda n, _: script[n]))
-    submission = await make_agent("white").document(desk)
+    context, log = context_for(repository, Scripted(lambda n, _: script[n]))
+    submission = await make_agent("white").document(context)
     assert submission.parsed
     assert [step.kind for step in log.steps] == ["invalid", "invalid", "invalid", "tool", "tool", "respond"]
     assert [step.action for step in log.steps[:3]] == ["empty answer", "no <json> tag", "bad JSON"]
@@ -154,9 +154,9 @@ async def test_a_model_that_fails_is_the_last_recorded_step(repository: Path) ->
             raise ModelTimeout("No answer within 1 s.")
         return call("list_directory")
 
-    desk, log = desk_for(repository, Scripted(answer))
+    context, log = context_for(repository, Scripted(answer))
     with pytest.raises(ModelTimeout):
-        await make_agent("white").document(desk)
+        await make_agent("white").document(context)
     assert [(s.kind, s.action, s.problem) for s in log.steps][1:] == [("error", "timeout", "No answer within 1 s.")]
     assert log.steps[1].request is not None  # the exact messages are known all the same
 
@@ -183,24 +183,24 @@ def test_defect_3_dependencies_and_features_of_the_cases_mean_something() -> Non
 
 async def test_no_exploration_sees_nothing(repository: Path) -> None:
     asker = Scripted(lambda n, _: DONE)
-    desk, log = desk_for(repository, asker)
-    assert (await make_agent("no-exploration").document(desk)).parsed
+    context, log = context_for(repository, asker)
+    assert (await make_agent("no-exploration").document(context)).parsed
     assert [step.kind for step in log.steps] == ["respond"]
     assert "demo.py" not in "".join(message.content for message in asker.requests[0].messages)
 
 
 async def test_single_file_reads_one_file(repository: Path) -> None:
     asker = Scripted(lambda n, _: DONE)
-    desk, log = desk_for(repository, asker)
-    assert (await make_agent("single-file").document(desk)).parsed
+    context, log = context_for(repository, asker)
+    assert (await make_agent("single-file").document(context)).parsed
     assert [(s.kind, s.target) for s in log.steps] == [("tool", "demo.py"), ("respond", "README 0.0 kB")]
     assert "def main" in asker.requests[0].messages[-1].content
 
 
 async def test_planner_walks_plans_reads_and_writes(repository: Path) -> None:
     script = {1: call("plan", read=["demo.py", "pkg/inner.py", "not there"]), 2: "hm", 3: DONE}
-    desk, log = desk_for(repository, Scripted(lambda n, _: script[n]))
-    assert (await make_agent("planner").document(desk)).parsed
+    context, log = context_for(repository, Scripted(lambda n, _: script[n]))
+    assert (await make_agent("planner").document(context)).parsed
     assert [(s.kind, s.action, s.target) for s in log.steps] == [
         ("tool", "list_directory", "."),
         ("tool", "list_directory", "pkg"),
@@ -214,8 +214,8 @@ async def test_planner_walks_plans_reads_and_writes(repository: Path) -> None:
 
 async def test_planner_goes_on_without_a_plan(repository: Path) -> None:
     script = {1: "no plan", 2: DONE}
-    desk, log = desk_for(repository, Scripted(lambda n, _: script[n]))
-    assert (await make_agent("planner").document(desk)).parsed
+    context, log = context_for(repository, Scripted(lambda n, _: script[n]))
+    assert (await make_agent("planner").document(context)).parsed
     assert ("invalid", "no plan") in [(s.kind, s.action) for s in log.steps]
     assert "demo.py" in [s.target for s in log.steps if s.action == "read_file"]
 
@@ -227,6 +227,6 @@ def test_every_listed_agent_can_be_made() -> None:
 
 
 def test_the_main_looking_file_is_found(repository: Path) -> None:
-    assert main_looking(View(repository).files, "demo") == "demo.py"
-    assert main_looking(View(repository).files, "other") == "big.py"
-    assert main_looking((), "x") == ""
+    assert likely_main_file(View(repository).files, "demo") == "demo.py"
+    assert likely_main_file(View(repository).files, "other") == "big.py"
+    assert likely_main_file((), "x") == ""

@@ -1,4 +1,4 @@
-"""The grammar of a small model: what it lets through is always a call that the protocol reads."""
+"""The grammars for a small model: every text that they accept is a call that the protocol can parse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading the action out of an answer: whatever a README contains, whatever a model does."""
+"""Parsing the action in an answer, whatever a README contains and whatever a model does."""
 
 from __future__ import annotations
 
@@ -100,3 +100,32 @@ def test_defect_7_odd_metadata_raises_nowhere(metadata: object) -> None:
     outcome = parse_action(respond("# x", metadata))
     assert isinstance(outcome, Action)
     assert submission_of(outcome).parsed
+
+
+@pytest.mark.parametrize("depth", [100, 500, 900, 50_000])
+def test_brackets_without_end_give_a_sentence(depth: int) -> None:
+    nested = "[" * depth + "]" * depth
+    for answer in (
+        f'<json>{{"name": "respond", "kwargs": {{"readme": "# A", "metadata": {nested}}}}}</json>',
+        f'<json>{{"name": "respond", "kwargs": {{"readme": "# A", "metadata": {"[" * depth}',
+    ):
+        problem = parse_action(answer)
+        assert isinstance(problem, Problem)
+        assert problem.short == "bad JSON"
+
+
+@pytest.mark.parametrize("depth", [100, 500, 900, 50_000])
+def test_metadata_as_text_that_is_nested_too_deeply_stays_text(depth: int) -> None:
+    nested = "[" * depth + "]" * depth
+    answer = json.dumps({"name": "respond", "kwargs": {"readme": "# A", "metadata": nested}})
+    action = parse_action(f"<json>{answer}</json>")
+    assert isinstance(action, Action)
+    submission = submission_of(action)
+    assert submission.metadata == nested
+    assert json.dumps(submission.metadata, ensure_ascii=False, indent=2)
+
+
+def test_a_number_of_too_many_digits_gives_a_sentence() -> None:
+    problem = parse_action(f'<json>{{"name": "read_file", "kwargs": {{"path": {"1" * 5000}}}}}</json>')
+    assert isinstance(problem, Problem)
+    assert "digits" in problem.sentence

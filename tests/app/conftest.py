@@ -15,7 +15,7 @@ from workbench import paths
 from workbench.app import WorkbenchApp
 from workbench.session import SessionWriter, create
 from workbench.session.identity import trial_id
-from workbench.session.rows import ScoreRow, SeenRow, StepRow
+from workbench.session.rows import AccessedFileRow, ScoreRow, StepRow
 from workbench.settings import Settings
 
 
@@ -73,7 +73,7 @@ class SessionMaker:
                             writer.blob("tests/\nwordcount.py"), 20, None, 1104, 31, 0.0, 0.8, "local", "{}", 1.0,
                         )
                     )  # fmt: skip
-                    writer.add_seen([SeenRow(identity, "wordcount.py", "listed", 1, 900, None)])
+                    writer.add_accessed_file([AccessedFileRow(identity, "wordcount.py", "listed", 1, 900, None)])
                     if finished:
                         card = '{"rubric":"aeo-bench","judge":"offline","criteria":[]}'
                         writer.put_score(
@@ -119,11 +119,16 @@ class Person:
         """Let the app work until the condition holds; fails with the screen's text."""
         end = time.monotonic() + seconds
         while True:
-            with contextlib.suppress(Exception):
+            problem = None
+            try:
                 if condition():
                     return
+            except Exception as error:  # a widget that is not there yet; told if it never comes
+                problem = error
             if time.monotonic() > end:
-                raise AssertionError(f"It did not come to that within {seconds} s. The screen:\n{self.screen_text}")
+                why = f" The condition raised {problem!r}." if problem else ""
+                said = f"It did not come to that within {seconds} s.{why} The screen:\n{self.screen_text}"
+                raise AssertionError(said) from problem
             await asyncio.sleep(0.01)
 
     async def sees(self, *texts: str, seconds: float = 15.0) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from workbench.session import SessionWriter, create
-from workbench.session.rows import ScoreRow, SeenRow, StepRow
+from workbench.session import SessionWriter, create, engine_starts
+from workbench.session.rows import AccessedFileRow, ScoreRow, StepRow
 
 RUN = "run-1"
 CODE = '''"""Count lines, words and characters, like Unix ``wc``."""
@@ -145,9 +146,11 @@ class Recorder:
     def close(self) -> None:
         self.writer.close()
 
-    def run(self, run_id: str = RUN, *, state: str = "done") -> None:
+    def run(self, run_id: str = RUN, *, state: str = "done", coming: bool = True) -> None:
         self.writer.add_run(run_id, "document", {"cases": ["word_counter"], "judge": "offline"})
         self.writer.set_run(run_id, state=state)
+        if state == "queued" and coming:
+            engine_starts.started(run_id, os.getpid())
 
     def trial(
         self, trial_id: str, *, repeat: int = 1, run_id: str = RUN, state: str = "queued", case: str = "word_counter"
@@ -231,7 +234,7 @@ class Recorder:
         self.step(trial_id, number, "tool", action, target, answer=answer, observation=observation, **more)  # type: ignore[arg-type]
 
     def seen(self, trial_id: str, path: str, how: str, step: int, size: int = 0) -> None:
-        self.writer.add_seen([SeenRow(trial_id, path, how, step, size, None)])
+        self.writer.add_accessed_file([AccessedFileRow(trial_id, path, how, step, size, None)])
 
     def score(self, trial_id: str, scorecard: dict[str, object]) -> None:
         blob = self.writer.blob(json.dumps(scorecard))

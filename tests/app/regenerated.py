@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from workbench.session import SessionWriter, create
+from workbench import glyphs
+from workbench.session import SessionWriter, create, engine_starts
 
 RUN = "regen-1"
 EVALUATOR = "openai/gpt-5-mini"
-VERDICTS = {"✓": "passed", "✗": "failed", "⧖": "timeout", "!": "crashed", "∅": "invalid", "?": "error"}
+VERDICTS = {glyph: verdict for verdict, glyph in glyphs.VERDICTS.items()}
 BODY = (
     '    lines = text.count("\\n")\n    if text and not text.endswith("\\n"):\n        lines += 1\n    return lines\n'
 )
@@ -31,7 +33,14 @@ class Recorder:
         self.writer.close()
 
     def run(
-        self, *, run_id: str = RUN, state: str = "done", samples: int = 3, evaluator: str = EVALUATOR, **more: object
+        self,
+        *,
+        run_id: str = RUN,
+        state: str = "done",
+        samples: int = 3,
+        evaluator: str = EVALUATOR,
+        coming: bool = True,
+        **more: object,
     ) -> None:
         ask = {"evaluator": evaluator, "samples": samples}
         plan = {
@@ -44,12 +53,19 @@ class Recorder:
         }
         self.writer.add_run(run_id, "regenerate", {**plan, **more})
         self.writer.set_run(run_id, state=state, started_at=100.0, finished_at=114.0 if state == "done" else None)
+        if state == "queued" and coming:
+            engine_starts.started(run_id, os.getpid())
 
     def stage(
         self, name: str, position: int, state: str, done: int = 0, total: int | None = None, note: str = ""
     ) -> None:
         row = {"run_id": RUN, "name": name, "position": position, "state": state, "done": done, "total": total}
         self.writer.insert("stages", {**row, "note": note or None, "at": 1.0}, conflict="REPLACE")
+
+    def unused(self, tests: Sequence[tuple[str, str, str]]) -> None:
+        for place, (kind, test, why) in enumerate(tests):
+            row = {"run_id": RUN, "position": place, "kind": kind, "test_id": test, "why": why}
+            self.writer.insert("unused_tests", row, conflict="REPLACE")
 
     def dropped(self, name: str, stage: str, reason: str, path: str = "wordcount.py") -> None:
         row = {"run_id": RUN, "path": path, "qualified_name": name, "occurrence": 1, "stage": stage, "reason": reason}
@@ -89,7 +105,9 @@ class Recorder:
                 "prompt_blob": writer.blob(json.dumps(prompt)),
                 "leak": 0.05,
             }
-            writer.insert("tasks", values | more)
+            values |= more
+            values.setdefault("test_count", len(json.loads(str(values["tests"]))))
+            writer.insert("tasks", values)
         return key
 
     def cells(
@@ -123,7 +141,7 @@ class Recorder:
         **more: object,
     ) -> None:
         writer = self.writer
-        key = f"{task}/{evaluator}/{sample}"
+        key = str(more.pop("id", "")) or f"{task}/{evaluator}/{sample}"
         verdict = VERDICTS.get(glyph)
         state = "done" if verdict else {"·": "queued", "▸": "asking", "⊘": "cancelled"}[glyph]
         said = body if body is not None else BODY if glyph == "✓" else WRONG
@@ -150,12 +168,14 @@ class Recorder:
                     "verdict_reason": {"failed": "1 of 14 tests failed.", "invalid": "There is no code in it."}.get(
                         verdict
                     ),
-                    "path_taken": "hot" if has_body else None,
+                    "route": "hot" if has_body else None,
                     "backend": "bubblewrap" if has_body else None,
                     "tested_s": 0.03 if has_body else None,
                     "at": at,
                     **more,
                 }
+                if "recheck" in more:
+                    values["agrees"] = json.loads(str(more["recheck"]))["agrees"]
             writer.insert("candidates", values, conflict="REPLACE")
             if verdict == "failed":
                 self.failing(key, "tests/test_count.py::test_counts_trailing_line", "assert 1 == 2", TRACE)
@@ -193,12 +213,12 @@ def word_counter(recorder: Recorder, *, state: str = "done") -> None:
 def building(recorder: Recorder) -> None:
     """Record a run whose tasks are being built: six stages of eight, quarantined tests, functions dropped at three stages."""
     recorder.run(state="running")
-    suite = "\n".join(
+    suite = "589 tests are stable, 2 unstable, 14 failing"
+    recorder.unused(
         [
-            "589 tests are stable, 2 unstable, 14 failing",
-            "unstable\ttests/test_requests.py::TestTimeout::test_connect\tpassed, failed, passed",
-            "unstable\ttests/test_lowlevel.py::test_close\tfailed, passed, passed",
-            *(f"failing\ttests/test_online.py::test_{n}\tConnectionError: no network" for n in range(14)),
+            ("unstable", "tests/test_requests.py::TestTimeout::test_connect", "passed, failed, passed"),
+            ("unstable", "tests/test_lowlevel.py::test_close", "failed, passed, passed"),
+            *(("failing", f"tests/test_online.py::test_{n}", "ConnectionError: no network") for n in range(14)),
         ]
     )
     for place, (name, state, done, total, note) in enumerate(
@@ -247,7 +267,7 @@ def troubled(recorder: Recorder) -> None:
         recorder.writer.update("tasks", {"id": tasks[place]}, {"state": "excluded", "reason": reason})
         recorder.cells(tasks[place], "⊘⊘⊘")
     recorder.cells(tasks[0], "✓✗✓")
-    recorder.cells(tasks[2], "!∅✓", path_taken="warm", slower="it runs while its module is imported", backend="docker")
+    recorder.cells(tasks[2], "!∅✓", route="warm", slower="it runs while its module is imported", backend="docker")
     recorder.cells(tasks[3], "✓✓✓")
     recorder.sample(tasks[3], 1, "✗", recheck=json.dumps(cold), suspicious='["pytest was patched"]')
 

@@ -15,7 +15,7 @@ from trajectory_app import screen_text, until
 from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.regeneration.figures_line import FiguresLine
-from workbench.app.screens.regeneration import RegenerationScreen
+from workbench.app.regeneration.screen import RegenerationScreen
 
 
 def quiet(screen: RegenerationScreen) -> bool:

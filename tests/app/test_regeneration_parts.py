@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.app.regeneration import columns, funnel
 from workbench.app.regeneration.columns import GAP, Needs
-from workbench.app.regeneration.filters import EVERYTHING, QUESTIONS, Filter
+from workbench.app.regeneration.filters import EVERYTHING, QUESTIONS
 from workbench.app.regeneration.lines import TaskLine
-from workbench.app.regeneration.selfcheck import Control, Problem, Rechecks, banner
 from workbench.app.regeneration.task_table import route_of
-from workbench.session.rows import StageRow
+from workbench.regeneration.self_check import Control, Problem, Rechecks, banner
+from workbench.session.rows import StageRow, UnusedTestRow
 
 needs = st.builds(
     Needs,
@@ -53,7 +54,7 @@ LINES = (
     line("all_passed"),
     line("failed", cells="✓✗", routes="hw", coverage=0.49, leaking=True),
     line("crashed", cells="!!", routes="cc", unstable=2, branches=4, branches_covered=1, coverage=None),
-    line("waiting", cells="✓·", routes="h-", rechecked=1, disagreeing=1),
+    line("waiting", cells="✓·", routes="h-", rechecked=1, disagreeing=1, former="f-"),
     line("out", cells="⊘", routes="-", excluded=True, coverage=0.2),
 )
 
@@ -70,6 +71,7 @@ def test_each_option_lets_through_what_it_says() -> None:
     assert names["verdict", "passed"] == ["all_passed"]
     assert names["verdict", "undecided"] == ["waiting"]
     assert names["verdict", "crashed"] == ["crashed"]
+    assert names["verdict", "again"] == ["waiting"]
     assert names["verdict", "out"] == ["out"]
     assert names["coverage", "<50"] == ["failed", "out"]
     assert names["coverage", "<25"] == ["out"]
@@ -88,10 +90,10 @@ def test_each_option_lets_through_what_it_says() -> None:
 
 
 def test_filters_narrow_together_and_say_so() -> None:
-    both = Filter(name="ED").choosing("verdict", "failed").choosing("coverage", "<50")
+    both = replace(EVERYTHING, name="ED").choosing("verdict", "failed").choosing("coverage", "<50")
     assert [LINES[at].name for at in both.passing(LINES)] == ["failed"]
     assert both.sentence() == "✗ not passed · cover < 50 % · named “ED”"
-    assert both.choosing("verdict", "").choosing("coverage", "") == Filter(name="ED")
+    assert both.choosing("verdict", "").choosing("coverage", "") == replace(EVERYTHING, name="ED")
     assert not EVERYTHING.active
     assert EVERYTHING.passing(LINES) == list(range(len(LINES)))
 
@@ -99,7 +101,8 @@ def test_filters_narrow_together_and_say_so() -> None:
 def test_only_options_that_let_something_through_are_offered() -> None:
     verdicts = QUESTIONS[0].offered(LINES, "")
     assert [(option.key, count) for option, count in verdicts] == [
-        ("failed", 2), ("passed", 1), ("undecided", 1), ("crashed", 1), ("cancelled", 1), ("out", 1),
+        ("failed", 2), ("passed", 1), ("undecided", 1), ("crashed", 1), ("cancelled", 1), ("again", 1),
+        ("out", 1),
     ]  # fmt: skip
     assert "timeout" in [option.key for option, _ in QUESTIONS[0].offered(LINES, "timeout")]  # the chosen one stays
 
@@ -140,9 +143,9 @@ def test_what_is_not_decided_yet_is_said_while_tasks_are_built() -> None:
     assert "undecided" not in [row.key for row in stopped]
 
 
-def test_quarantined_tests_stand_below_the_first_line_of_the_suites_note() -> None:
-    note = "3 tests are stable\nunstable\tt.py::a\tpassed, failed\nbroken line\nfailing\tt.py::b[x y]\tE  1 == 2"
-    found = funnel.quarantined([stage("suite", "done", 3, 5, note)])
+def test_tests_that_no_verdict_rests_on_are_shown_in_a_line_each() -> None:
+    rows = (("unstable", "t.py::a", "passed, failed"), ("failing", "t.py::b[x y]", "E  1\n== 2"))
+    found = funnel.quarantined([UnusedTestRow("run", place, *row) for place, row in enumerate(rows)])
     assert [(one.kind, one.test, one.why) for one in found] == [
         ("unstable", "t.py::a", "passed, failed"),
         ("failing", "t.py::b[x y]", "E 1 == 2"),

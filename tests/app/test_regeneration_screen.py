@@ -15,7 +15,8 @@ from regenerated import RUN, Recorder
 from regeneration_app import figures, press, quiet, regeneration
 from trajectory_app import screen_text, until
 
-from workbench.regeneration.passk import TaskCount, bootstrap_interval, summarise
+from workbench.regeneration.intervals import interval_of
+from workbench.regeneration.passk import TaskCount, summarise
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +42,7 @@ def finished(recorder: Recorder) -> Path:
 async def test_screen_as_a_person_sees_it(finished: Path, size: tuple[int, int], snapshot: object) -> None:
     async with regeneration(finished, size) as (pilot, screen):
         await press(pilot, screen, "j", "l")
-        await until(pilot, lambda: figures(screen) and figures(screen).pass_at[0].low is not None, "the interval")
+        await until(pilot, lambda: figures(screen) and figures(screen).pass_at[0].interval is not None, "the interval")
         body, _, _keys = screen_text(screen.app).rpartition("\n")  # the keys are the shell's, and tested there
         assert body == snapshot
 
@@ -56,7 +57,7 @@ async def test_tasks_being_built(recorder: Recorder, size: tuple[int, int], snap
         assert body == snapshot
         await press(pilot, screen, "G", "k")
         assert "Quarantined 2 tests of 16" in screen_text(screen.app)
-        assert screen.deeds.current_text()[1].splitlines()[1] == (
+        assert screen.subject().text.splitlines()[1] == (
             "unstable test\ttests/test_lowlevel.py::test_close\tfailed, passed, passed"
         )
     recorder.writer.release(lease)
@@ -66,7 +67,7 @@ async def test_tasks_being_built(recorder: Recorder, size: tuple[int, int], snap
 async def test_self_checks_that_fail(recorder: Recorder, size: tuple[int, int], snapshot: object) -> None:
     regenerated.troubled(recorder)
     async with regeneration(recorder.path, size) as (pilot, screen):
-        await until(pilot, lambda: figures(screen) and figures(screen).pass_at[0].low is not None, "the interval")
+        await until(pilot, lambda: figures(screen) and figures(screen).pass_at[0].interval is not None, "the interval")
         await press(pilot, screen, "exclamation_mark", "exclamation_mark")
         body, _, _keys = screen_text(screen.app).rpartition("\n")
         assert body == snapshot
@@ -86,15 +87,15 @@ async def test_the_chooser_of_filters(recorder: Recorder, snapshot: object) -> N
 
 async def test_figures_are_those_of_the_report(finished: Path) -> None:
     async with regeneration(finished) as (pilot, screen):
-        await until(pilot, lambda: figures(screen) and figures(screen).pass_at[0].low is not None, "the interval")
+        await until(pilot, lambda: figures(screen) and figures(screen).pass_at[0].interval is not None, "the interval")
         shown = figures(screen)
         counts = [TaskCount(str(n), "snapshot-1", "", 3, passed) for n, passed in enumerate((2, 0, 1, 3))]
         overall = summarise(counts, (1, 3)).overall
         assert [item.value for item in shown.pass_at] == [overall[1].value, overall[3].value] == [0.5, 0.75]
-        assert (shown.pass_at[0].low, shown.pass_at[0].high) == bootstrap_interval(counts, 1)
+        assert shown.pass_at[0].interval == interval_of(counts, 1)
         assert (shown.decided, shown.tasks, shown.leaking) == (4, 4, 1)
         text = screen_text(screen.app)
-        assert "pass@1 0.50 [0.17, 0.83]" in text
+        assert "pass@1 0.50 no interval" in text  # four tasks are too few
         assert "m = 3 · 4 tasks" in text
         assert "without 1 leaking @1 0.33 @3 0.67" in text
         assert "✓ self-check: reference 4/4 · stub 0/4" in text

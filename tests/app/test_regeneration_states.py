@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 import time
@@ -19,6 +20,7 @@ from regenerated import RUN, Recorder
 from regeneration_app import figures, press, quiet, regeneration
 from trajectory_app import screen_text, until
 
+from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.session import create
 
 
@@ -78,7 +80,9 @@ async def test_queued_building_live_done(recorder: Recorder) -> None:
         recorder.sample(tasks[0], 1, "✗", at=regenerated.now())
         await until(pilot, lambda: "▸ 2 of 6" in screen_text(screen.app), "two of six")
         await until(pilot, lambda: "✓✗·" in screen_text(screen.app), "two cells")
-        assert figures(screen).pass_at[0].value is None  # no task is decided yet
+        # The samples that are decided count, and it is said that tasks wait for more.
+        await until(pilot, lambda: "pass@1 0.50" in screen_text(screen.app), "the first figure")
+        assert "0 of 2 tasks so far" in screen_text(screen.app)
         recorder.sample(tasks[0], 2, "✓", at=regenerated.now())
         await until(pilot, lambda: "1 of 2 tasks so far" in screen_text(screen.app), "a figure")
         assert "pass@1 0.67" in screen_text(screen.app)
@@ -124,7 +128,7 @@ async def test_cancelled_samples_are_not_decided(recorder: Recorder) -> None:
         text = screen_text(screen.app)
         assert "⊘ cancelled at 4 of 6" in text
         assert "1 of 2 tasks so far" in text
-        assert "pass@1 0.67" in text
+        assert "pass@1 0.33" in text  # as in summary and report: what is there counts, and how much is missing is said
 
 
 async def test_failed_run_says_why(recorder: Recorder) -> None:
@@ -192,7 +196,7 @@ async def test_a_recheck_that_disagrees_is_shown_like_a_failed_self_check(record
     cold = {"why": "random", "verdict": "passed", "route": "cold", "seconds": 1.2, "agrees": True}
     recorder.cells(tasks[0], "✓✓✓", recheck=json.dumps(cold))
     recorder.cells(tasks[1], "✓✓", slower="", backend="docker")
-    more = {"path_taken": "warm", "slower": "it runs at import", "suspicious": '["pytest was patched"]'}
+    more = {"route": "warm", "slower": "it runs at import", "suspicious": '["pytest was patched"]'}
     otherwise = {**cold, "why": "suspicious", "verdict": "failed", "agrees": False}
     recorder.sample(tasks[1], 2, "✗", recheck=json.dumps(otherwise), **more)
     async with regeneration(recorder.path) as (pilot, screen):
@@ -227,7 +231,7 @@ async def test_a_control_that_could_not_be_tested_leaves_the_self_check_incomple
     recorder.run()
     tasks = [recorder.task(name, place) for place, name in enumerate(("good", "broken"))]
     recorder.controls(tasks[:1])
-    recorder.controls(tasks[1:], reference="?")
+    recorder.controls(tasks[1:], reference="↯")
     recorder.writer.update(
         "tasks", {"id": tasks[1]}, {"state": "excluded", "reason": "The control reference could not."}
     )
@@ -239,10 +243,30 @@ async def test_a_control_that_could_not_be_tested_leaves_the_self_check_incomple
         assert "? reference 1/1 of 2" in text
 
 
+async def test_a_failure_that_a_resume_cannot_mend_offers_another_order(recorder: Recorder) -> None:
+    recorder.run(state="failed", lasting=True)
+    recorder.writer.set_run(RUN, error="The repository has no Python functions outside its tests.")
+    async with regeneration(recorder.path) as (_, screen):
+        text = screen_text(screen.app)
+        assert "no Python functions" in text
+        assert "Press n for another order." in text
+        assert "Press u" not in text
+        assert not screen.check_action("resume", ())
+        assert screen.check_action("new", ())
+
+
+async def test_a_failure_that_may_pass_offers_to_resume(recorder: Recorder) -> None:
+    recorder.run(state="failed")
+    recorder.writer.set_run(RUN, error="The package registry does not answer.")
+    async with regeneration(recorder.path) as (_, screen):
+        assert "Press u to resume." in screen_text(screen.app)
+        assert screen.check_action("resume", ())
+
+
 async def test_quarantined_tests_are_listed_with_their_outcomes(recorder: Recorder) -> None:
     recorder.run(state="failed")
-    note = "12 tests are stable, 1 unstable\nunstable\ttests/test_a.py::test_b\tpassed, failed, passed"
-    recorder.stage("suite", 2, "done", 12, 13, note)
+    recorder.stage("suite", 2, "done", 12, 13, "12 tests are stable, 1 unstable")
+    recorder.unused([("unstable", "tests/test_a.py::test_b", "passed, failed, passed")])
     recorder.stage("filter", 4, "done", 40, 40)
     recorder.dropped("slow", "time", "Its tests take 12.0 s, more than 10 s.")
     async with regeneration(recorder.path) as (pilot, screen):
@@ -264,7 +288,7 @@ async def test_quarantined_tests_are_listed_with_their_outcomes(recorder: Record
 
 async def test_errors_of_ours_never_count(recorder: Recorder) -> None:
     recorder.run()
-    recorder.cells(recorder.task("a", 0), "✓?✗")
+    recorder.cells(recorder.task("a", 0), "✓↯✗")
     async with regeneration(recorder.path) as (pilot, screen):
         await until(pilot, lambda: figures(screen) is not None, "figures")
         line = screen.table.selected
@@ -342,14 +366,26 @@ async def press_while(pilot: object, screen: object, writing: threading.Thread) 
     writing.join()
 
 
+async def test_a_run_that_no_engine_took_up_says_so(recorder: Recorder) -> None:
+    recorder.run(state="queued", samples=3, coming=False)
+    async with regeneration(recorder.path) as (_, screen):
+        assert "no engine took it up — press u" in screen_text(screen.app)
+        assert screen.actions.can("resume")
+
+
 async def test_new_run_from_the_dialog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two keys plan a run in the open session; the engine process itself is tested with the engine."""
     from workbench.engine import client
     from workbench.engine.plan import RegenerationPlan
-    from workbench.session import SessionReader
+    from workbench.session import SessionReader, engine_starts
 
     launched: list[tuple[Path, str]] = []
-    monkeypatch.setattr(client, "launch", lambda session, run, warm=None: launched.append((session, run)))
+
+    def launch(session: Path, run: str, warm: object = None) -> None:
+        engine_starts.started(run, os.getpid())
+        launched.append((session, run))
+
+    monkeypatch.setattr(client, "launch", launch)
     path = tmp_path / "empty.session"
     create(path)
     async with regeneration(path) as (pilot, screen):
@@ -405,10 +441,11 @@ async def test_keys_reach_the_engine(recorder: Recorder, monkeypatch: pytest.Mon
     regenerated.word_counter(recorder)
     async with regeneration(recorder.path) as (pilot, screen):
         await press(pilot, screen, "r")
-        await until(pilot, lambda: "···" in screen_text(screen.app), "the task waits again")
+        await until(pilot, lambda: screen.view.again == 3, "the task waits again")
         assert launched == [RUN]
         await press(pilot, screen, "R")
-        await until(pilot, lambda: screen.view.decided == 4, "what passed is left alone")
+        await until(pilot, lambda: screen.view.again == 8, "what passed is left alone")
+        assert screen.view.decided == 12
         await press(pilot, screen, "plus")
         await until(pilot, lambda: screen.view.samples == 8, "m = 8")
         assert "m = 8" in screen_text(screen.app)
@@ -416,6 +453,65 @@ async def test_keys_reach_the_engine(recorder: Recorder, monkeypatch: pytest.Mon
         plan = RegenerationPlan.from_json(reader.runs()[0].config)
     assert [ask.samples for ask in plan.asks] == [8]
     assert launched == [RUN] * 3
+
+
+def parts_of_figures(screen: RegenerationScreen) -> list[str]:
+    """The line with the figures, without the interval, for which a live run draws less often."""
+    line = next(line for line in screen_text(screen.app).splitlines() if "pass@1" in line and "m = 3" in line)
+    return [part.partition("]")[2] or part for part in line.split(" [")]
+
+
+async def test_former_verdicts_stay_marked_until_there_are_new_ones(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from workbench.engine import regeneration_client
+
+    monkeypatch.setattr(regeneration_client, "launch", lambda session, run, warm=None: None)
+    regenerated.word_counter(recorder)
+    async with regeneration(recorder.path) as (pilot, screen):
+        await until(pilot, lambda: quiet(screen) and "pass@1 0.50" in screen_text(screen.app), "the figures")
+        figures = parts_of_figures(screen)
+        await press(pilot, screen, "R")
+        await until(pilot, lambda: screen.view.again == 6 and quiet(screen), "what did not pass waits again")
+        told = screen_text(screen.app)
+        # The same figures, the same cells: nothing that was shown is gone, and what is not new is marked.
+        assert parts_of_figures(screen) == figures
+        assert "6 of 12 samples are being tested again" in told
+        assert "✗⧖✗" in told
+        cells = {style for at in range(4) for text, style in screen.table.parts_of(at, 100) if text in set("✓✗⧖!∅")}
+        assert cells >= {"passed", "former-failed", "former-timeout", "former-crashed", "former-invalid"}
+        assert {screen.table.style(name).underline for name in cells if name.startswith("former-")} == {True}
+        await press(pilot, screen, "right")
+        await until(
+            pilot, lambda: "sample 2 ✗ failed in 0.03 s, being tested again" in screen_text(screen.app), "the pane"
+        )
+        assert "the former verdict: it stays until" in screen_text(screen.app)
+        assert "failing tests 1, by the former verdict" in screen_text(screen.app)
+
+        # The new verdict comes; the former one goes into the history.
+        key = f"{RUN}-count_text/{regenerated.EVALUATOR}/1"
+        with recorder.writer.transaction():
+            recorder.writer.insert(
+                "former_verdicts",
+                {"candidate_id": key, "number": 1, "verdict": "failed", "verdict_reason": "1 of 14 tests failed.",
+                 "route": "hot", "tested_s": 0.03, "at": 101.0, "replaced_at": 200.0},
+            )  # fmt: skip
+            recorder.writer.update("candidates", {"id": key}, {"state": "done", "verdict": "passed", "at": 200.0})
+        await until(pilot, lambda: "sample 2 ✓ passed in 0.03 s ─" in screen_text(screen.app), "the new verdict")
+        assert "before: ✗ failed in 0.03 s hot: 1 of 14 tests failed." in screen_text(screen.app)
+        assert "5 of 12 samples are being tested again" in screen_text(screen.app)
+
+        # An interrupted rerun says what is left, and that it can be resumed.
+        recorder.writer.set_run(RUN, state="running")
+        await until(
+            pilot, lambda: "interrupted with 12 of 12 · 5 to test again" in screen_text(screen.app), "the state"
+        )
+        assert "5 of 12 samples were to be tested again" in screen_text(screen.app)
+        assert screen.check_action("resume", ())
+        recorder.writer.set_run(RUN, state="failed", error="No sandbox answers.")
+        await until(pilot, lambda: "The run failed: No sandbox answers." in screen_text(screen.app), "the failure")
+        assert "pass@1 0.58" in screen_text(screen.app)
+        assert "4 tasks" in screen_text(screen.app)
 
 
 async def test_resuming_the_example_works_on_a_copy(
@@ -442,3 +538,20 @@ async def test_resuming_the_example_works_on_a_copy(
         assert screen.view.run.id == RUN
         assert "interrupted at 10 of 12" in screen_text(screen.app)
     assert recorder.path.read_bytes() == before
+
+
+async def test_a_doubtful_pass_is_marked_and_the_sample_says_why(recorder: Recorder) -> None:
+    recorder.run()
+    tasks = [recorder.task(name, place) for place, name in enumerate(("good", "odd"))]
+    recorder.controls(tasks)
+    recorder.cells(tasks[0], "✓✓", plain=1)
+    recorder.sample(tasks[1], 0, "✓", plain=0, doubtful="it uses os.write")
+    async with regeneration(recorder.path) as (pilot, screen):
+        await until(pilot, lambda: figures(screen) is not None, "figures")
+        text = screen_text(screen.app)
+        assert "≟ odd" in text
+        assert "pass@1 1.00" in text
+        assert "without 1 ≟ doubtful @1 0.50" in text
+        assert "≟ good" not in text
+        await press(pilot, screen, "down")
+        await until(pilot, lambda: "≟ doubtful, not plain: it uses os.write" in screen_text(screen.app), "the reason")

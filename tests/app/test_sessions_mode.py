@@ -61,7 +61,7 @@ async def test_every_file_is_a_row_also_the_broken_ones(start, several, snapshot
     async with start(size=size) as person:
         await person.until(lambda: person.app.facts is not None)
         await person.press("3")
-        await person.sees("✓ done", "‖ interrupted", "× cancelled", "Sessions 5")
+        await person.sees("✓ done", "‖ interrupted", "⊘ cancelled", "Sessions 5")
         await person.until(lambda: person.screen_text.count("! unusable") == 2)
         rows = [line.rstrip(" │") for line in person.screen_text.splitlines() if "│" in line]
         assert steady("\n".join(row for row in rows if row.strip(" │"))) == snapshot
@@ -98,7 +98,7 @@ async def test_deleting_asks_first_and_no_is_the_answer_of_enter(start, several)
     path = several / "cancelled.session"
     async with start() as person:
         await person.press("3")
-        await person.sees("× cancelled", "Sessions 5")
+        await person.sees("⊘ cancelled", "Sessions 5")
         await person.press("g", "j", "j", "d")
         await person.sees("Delete session", "cannot be brought back")
         await person.press("enter")
@@ -168,7 +168,7 @@ async def test_age_is_that_of_what_was_recorded_not_of_the_file(start, several) 
         await person.until(lambda: person.screen_text.count("! unusable") == 2)
         names = [entry.path.stem for entry in person.app.screen.table.entries]
         assert names == ["done", "stopped", "cancelled", "newer", "damaged"]
-        row = next(line for line in person.screen_text.splitlines() if "× cancelled" in line)
+        row = next(line for line in person.screen_text.splitlines() if "⊘ cancelled" in line)
         assert " now " not in row
 
 

@@ -6,6 +6,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from workbench.app.messages import SessionChanged, merged
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import Change
@@ -83,6 +85,19 @@ async def test_the_feed_brings_what_another_process_writes(start, make_session) 
             for number in range(40):
                 writer.annotate("item", f"remark {number}")
         await person.until(lambda: len({change.part for change in heard if change.kind == "annotation"}) == 40)
+
+
+@pytest.mark.parametrize("what", ["removed", "moved"])
+async def test_a_session_that_is_taken_away_while_it_is_open_is_said(start, make_session, what: str) -> None:
+    session = make_session("demo")
+    async with start(session) as person:
+        await person.until(lambda: person.app.reader is not None and person.app.facts is not None)
+        if what == "removed":
+            session.unlink()
+        else:
+            session.rename(session.with_name("other.session"))
+        said = f"demo.session was {what}; what is shown is how it was before."
+        await person.until(lambda: any(said in notice.message for notice in person.app._notifications))
 
 
 async def test_a_run_whose_engine_is_gone_is_told_with_the_key_that_helps(start, make_session) -> None:
@@ -172,3 +187,17 @@ async def test_the_left_pane_folds_below_100_columns(start) -> None:
         await person.until(lambda: "Synthetic 3" not in person.screen_text)
         await person.press("escape")
         await person.sees("Synthetic 3")
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 78, 118])
+def test_a_long_name_in_the_header_does_not_push_the_state_out(width: int) -> None:
+    from workbench.app.toolkit.status import fitted
+
+    sentence = (
+        "single-file · replay:/home/somebody/a/very/long/way/to/recorded.session · word_counter · trial 2 of 3 · ✓ done"
+    )
+    short = fitted(sentence, width)
+    assert short.endswith("✓ done")
+    assert len(short) <= width
+    assert fitted("white · ✓ done", width) == "white · ✓ done"
+    assert fitted(f"failed: {'x' * 200}", 20) == f"failed: {'x' * 200}"

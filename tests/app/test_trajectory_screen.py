@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import recorded
 from trajectory_app import press, quiet, screen_text, trajectory, until
 
-from workbench.app.trajectory.text_pane import TextPane
+from workbench.app.toolkit.text_pane import TextPane
 
 
 @pytest.fixture
@@ -71,7 +71,10 @@ async def test_held_down_key_reads_only_the_last_step(tmp_path: Path, recorder: 
         await until(pilot, lambda: len(screen.step_list.steps) == 199, "all steps")
         asked: list[str] = []
         text = screen.workbench.reader.text
-        screen.workbench.reader.text = lambda digest, limit=None: (asked.append(digest), text(digest, limit))[1]
+        screen.workbench.reader.text = lambda digest, *more, **named: (
+            asked.append(digest),
+            text(digest, *more, **named),
+        )[1]
         for _ in range(150):
             screen.action_step(1)
         await until(pilot, lambda: quiet(screen), "the content")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 import recorded
 from trajectory_app import press, quiet, screen_text, trajectory, until
 
+from workbench.engine.document import LOADING_LOCAL
 from workbench.session import create
+from workbench.session.rows import ScoreRow
 
 
 @pytest.fixture
@@ -27,6 +30,23 @@ async def test_session_without_trials(tmp_path: Path) -> None:
     create(tmp_path / "empty.session")
     async with trajectory(tmp_path / "empty.session") as (_, screen):
         assert "press 1 and enter to start a run" in screen_text(screen.app)
+
+
+async def test_what_is_waited_for_is_said_with_a_clock(recorder: recorded.Recorder) -> None:
+    recorder.run(state="queued")
+    recorder.trial("t1")
+    async with trajectory(recorder.path) as (pilot, screen):
+        await until(pilot, lambda: re.search(r"waiting for the engine… \d+ s", screen_text(screen.app)), "a clock")
+        recorder.writer.set_run(recorded.RUN, state="running", note=LOADING_LOCAL)
+        lease = recorder.writer.acquire(recorded.RUN)
+        recorder.writer.set_trial("t1", state="running")
+        await until(pilot, lambda: "live: the embedded model is being loaded… " in screen_text(screen.app), "the word")
+        assert "The embedded model is being loaded…" in screen_text(screen.app)
+        recorder.writer.set_run(recorded.RUN, note=None)
+        await until(pilot, lambda: "The agent is at its first step…" in screen_text(screen.app), "the next word")
+        recorder.tool("t1", 1, "list_directory", ".", "[]")
+        await until(pilot, lambda: "first step…" not in screen_text(screen.app), "the step")
+        recorder.writer.release(lease)
 
 
 async def test_queued_then_live_then_done(recorder: recorded.Recorder) -> None:
@@ -92,6 +112,29 @@ async def test_cancelled_before_its_first_step(recorder: recorded.Recorder) -> N
     async with trajectory(recorder.path) as (_, screen):
         assert "⊘ cancelled" in screen_text(screen.app)
         assert "cancelled before its first step" in screen.content.text.document.lines[0].text
+
+
+async def test_a_trial_that_no_engine_took_up_says_so(recorder: recorded.Recorder) -> None:
+    recorder.run(state="queued", coming=False)
+    recorder.trial("t1")
+    async with trajectory(recorder.path) as (_, screen):
+        assert "no engine took it up — press u" in screen_text(screen.app)
+        assert screen.actions.can("resume")
+
+
+async def test_a_trial_whose_judge_failed_is_unscored(recorder: recorded.Recorder) -> None:
+    recorder.run(state="done")
+    recorder.trial("t1", state="done")
+    card = recorder.writer.blob('{"rubric": "aeo-bench", "judge": "openai/judge", "criteria": []}')
+    problem = "Tiers 3 and 4 are unscored, because the judge openai/judge failed: no."
+    recorder.writer.put_score(
+        ScoreRow("t1", "aeo-bench", "openai/judge", 40.0, 40.0, 15.0, 25.0, None, None, card, 1.0, problem)
+    )
+    async with trajectory(recorder.path) as (pilot, screen):
+        assert "? unscored — press u to ask the judge again" in screen_text(screen.app)
+        assert screen.actions.can("resume")
+        await pilot.press("3")
+        await until(pilot, lambda: "? unscored" in screen_text(screen.app), "the list of sessions")
 
 
 async def test_error_step_is_replaced_when_tried_again(recorder: recorded.Recorder) -> None:
@@ -178,3 +221,23 @@ async def test_trial_that_is_gone(recorder: recorded.Recorder) -> None:
         await until(
             pilot, lambda: quiet(screen) and "not in the open session" in screen_text(screen.app), "the sentence"
         )
+
+
+async def test_judges_are_switched_by_key_and_their_agreement_is_shown(recorder: recorded.Recorder) -> None:
+    recorder.run(state="done")
+    for number, accuracy in enumerate((10.0, 6.0, 2.0), 1):
+        recorder.trial(f"t{number}", state="done", repeat=number)
+        recorder.score(f"t{number}", recorded.card(accuracy=accuracy))
+        recorder.score(f"t{number}", recorded.card(judge="openai/[b]judge", accuracy=accuracy + 1))
+    async with trajectory(recorder.path, trial="t1") as (pilot, screen):
+        assert "offline judge, no model" in screen_text(screen.app)
+        assert screen.score_pane.agreement == (
+            "tier 3 beside openai/[b]judge: -1.0 points, 0% the same, r 1.00, n 3",
+            "tier 4 beside openai/[b]judge: +0.0 points, 100% the same, n 3",
+        )
+        await pilot.press("s", "s")
+        await until(pilot, lambda: "judge openai/[b]judge" in screen_text(screen.app), "the other judge's name")
+        assert screen.score_pane.card["judge"] == "openai/[b]judge"
+        assert screen.score_pane.agreement[0] == "tier 3 beside offline: +1.0 points, 0% the same, r 1.00, n 3"
+        screen.score_pane.scroll_end(animate=False)
+        await until(pilot, lambda: "n 3" in screen_text(screen.app), "the agreement below the criteria")

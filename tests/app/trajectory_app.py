@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from workbench import settings
 from workbench.app.app import WorkbenchApp
-from workbench.app.screens.trajectory import TrajectoryScreen
+from workbench.app.trajectory.screen import TrajectoryScreen
 
 
 async def until(pilot: Pilot[int], condition: Callable[[], object], what: str, seconds: float = 30) -> None:

@@ -45,7 +45,7 @@ class Candidate:
 class Silent:
     """Nobody is told how far the building is."""
 
-    def tell(self, *_: object, **__: object) -> None: ...
+    def update(self, *_: object, **__: object) -> None: ...
 
 
 def prepared(source: str) -> Prepared:

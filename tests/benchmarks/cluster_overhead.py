@@ -25,7 +25,7 @@ from cluster.serving import serving
 from workbench import paths
 from workbench.catalog import resolve_case, snapshot_of
 from workbench.cluster import connected
-from workbench.cluster.parcel import pack
+from workbench.cluster.job_bundle import pack
 from workbench.regeneration.environment import build_environment
 from workbench.repository.functions import find_functions
 from workbench.repository.splicing import splice
@@ -70,7 +70,7 @@ async def main(count: int) -> None:
     jobs = [Job(str(n), tests, "word_counter.py", content, function=("average", 1)) for n in range(count)]
     alone = jobs[: max(20, count // 8)]
     limits = Limits()
-    parcel = pack(
+    bundle = pack(
         case.name, snapshot, environment, install=case.install, test=case.test, backend=backend.name, limits=limits
     )
     rows = []
@@ -82,7 +82,7 @@ async def main(count: int) -> None:
         _, latencies = await spent(here, alone, 1)
         rows.append(("this machine", count / seconds, statistics.median(latencies), own / count, None, None))
     with serving(paths.cache_dir(), workers=2) as served:
-        async with connected(served.engine) as reached, reached.pool(parcel) as there:
+        async with connected(served.engine) as reached, reached.pool(bundle) as there:
             await spent(there, jobs[:8], 6)
             pids = [os.getpid(), served.process.pid, *served.pids]
             before = [used(pid) for pid in pids]
@@ -99,7 +99,7 @@ async def main(count: int) -> None:
                 ("Dask on it", count / seconds, statistics.median(latencies), client / count, scheduler / count,
                  sum(workers) / count)
             )  # fmt: skip
-    print(f"{count} candidates, hot, 2 sandboxes, {len(parcel.archive)} bytes of repository")
+    print(f"{count} candidates, hot, 2 sandboxes, {len(bundle.archive)} bytes of repository")
     print(
         f"{'':14}{'per second':>12}{'one alone':>12}{'engine':>12}{'scheduler':>12}{'worker':>12}   (ms, processor time)"
     )

@@ -24,7 +24,7 @@ from trajectory_app import screen_text
 
 from workbench import settings
 from workbench.app.app import WorkbenchApp
-from workbench.app.screens.regeneration import RegenerationScreen
+from workbench.app.regeneration.screen import RegenerationScreen
 
 SAMPLES = 10
 REPEATS = 5

@@ -25,7 +25,7 @@ from trajectory_app import screen_text
 
 from workbench import settings
 from workbench.app.app import WorkbenchApp
-from workbench.app.screens.trajectory import TrajectoryScreen
+from workbench.app.trajectory.screen import TrajectoryScreen
 
 MEGABYTE = 1_000_000
 DISTINCT = 20

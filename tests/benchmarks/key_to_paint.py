@@ -30,7 +30,7 @@ from trajectory_app import quiet, until
 
 from workbench import settings
 from workbench.app.app import WorkbenchApp
-from workbench.app.screens.trajectory import TrajectoryScreen
+from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.session import SessionWriter
 
 EVENTS_A_SECOND = int(sys.argv[1]) if len(sys.argv) > 1 else 500

@@ -28,7 +28,7 @@ SOURCES = ("word_counter", "schema==0.7.7")
 class Quiet:
     """Hears how far the stages are and says nothing."""
 
-    def tell(
+    def update(
         self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
     ) -> None:
         """Take note."""

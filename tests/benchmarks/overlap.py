@@ -42,7 +42,7 @@ PROSE = "I would rather talk about the weather than write this function."
 class Quiet:
     """Hears how far the stages are and says nothing."""
 
-    def tell(
+    def update(
         self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
     ) -> None:
         """Take note."""

@@ -20,6 +20,7 @@ from workbench.catalog import (
     UnknownCase,
     add_case,
     case_from_source,
+    check_there,
     find_case,
     load_cases,
     read_case,
@@ -28,7 +29,7 @@ from workbench.catalog import (
 )
 from workbench.catalog.adding import _quoted
 from workbench.errors import WorkbenchError
-from workbench.repository import ChecksumMismatch, NotVisible, SourceUnavailable
+from workbench.repository import BadSource, ChecksumMismatch, NotVisible, SourceUnavailable
 from workbench.repository.archives import file_sha256
 
 
@@ -116,14 +117,17 @@ def test_a_full_case(tmp_path: Path) -> None:
         ('hidden = "x"', "'hidden' must be a list of texts"),
         ('hidden = ["x", 2]', "item 2 is a number"),
         ('install = [""]', "item 1 is an empty text"),
-        ('source = "ext::sh"', "'source' is no source: .*runs programs"),
-        ('alternatives = ["what is it?"]', "'alternatives' is no source"),
+        ('source = "ext::sh"', "'source' is not a valid source: .*runs programs"),
+        ('alternatives = ["what is it?"]', "'alternatives' is not a valid source"),
         ('facts = "x"', r"'facts' must be a table, written \[facts\]"),
         ("[facts]\ndependencies = []", r"'facts\.main_purpose' is missing"),
         ('[facts]\nmain_purpose = " "', "not empty"),
         ('[facts]\nmain_purpose = "x"\nmain_fiel = "y"', r"'facts\.main_fiel' is not known; did you mean 'main_file'"),
         ('[facts]\nmain_purpose = "x"\nmain_file = "../y"', "inside the repository"),
-        ('agent_description = "It does: a  THING!"\n[facts]\nmain_purpose = "does a thing"', "than the main purpose"),
+        (
+            'agent_description = "It does: a  THING!"\n[facts]\nmain_purpose = "does a thing"',
+            "different from the main purpose",
+        ),
         ('sha256 = "00"', "one checksum for each source"),
         ('alternatives = ["a==1"]\n[sha256]\n"a==1" = "00"', "64 hexadecimal digits for 'a==1'"),
         ('alternatives = ["a==1"]\n[sha256]\n"a==2" = "00"', "is none of them"),
@@ -209,9 +213,41 @@ def test_a_folder_becomes_a_case_and_stays_one(tmp_path: Path) -> None:
     assert add_case(str(project), id="other", folder=tmp_path / "cases").parent == tmp_path / "cases" / "other"
 
 
+@pytest.mark.parametrize(
+    ("files", "language"),
+    [
+        (("app.py", "notes.txt"), "Python"),
+        (("index.js", "lib/a.js", "setup.py"), "JavaScript"),
+        (("a.rs", "b.py"), "Python"),
+        (("notes.txt",), ""),
+        ((".hidden/app.py", "main.go"), "Go"),
+    ],
+)
+def test_a_folder_is_in_the_language_of_its_files(tmp_path: Path, files: tuple[str, ...], language: str) -> None:
+    for name in files:
+        (tmp_path / "project" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "project" / name).write_text("")
+    assert case_from_source(str(tmp_path / "project")).language == language
+    added = add_case(str(tmp_path / "project"), id="theirs")
+    assert find_case("theirs").language == language
+    assert added.is_file()
+
+
+def test_a_folder_that_is_empty_or_not_there_becomes_no_case(tmp_path: Path) -> None:
+    (tmp_path / "empty" / ".git").mkdir(parents=True)
+    (tmp_path / "empty" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    for name, words in (("empty", "holds no files"), ("nowhere", "does not exist")):
+        with pytest.raises(BadCase, match=words):
+            add_case(str(tmp_path / name))
+        with pytest.raises(BadSource, match=words):
+            check_there(case_from_source(str(tmp_path / name)))
+    assert not paths.own_cases_dir().exists()
+
+
 def test_the_written_file_shows_how_to_add_facts(tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()
+    (project / "app.py").write_text("x = 1\n")
     written = add_case(str(project))
     lines = written.read_text().split("# [facts]")
     filled = lines[0] + "[facts]" + lines[1].replace("\n# ", "\n").split("\nA README")[0]

@@ -1,4 +1,4 @@
-"""The paper's 28 repositories: their counts are the tables', what is said to build has a record that says how well."""
+"""The paper's 28 repositories: counts equal the paper's tables, and every repository marked as built has a record."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_ones_own_record_is_shown_instead_of_the_bundled_one(home: Path, capsys:
 
 def test_options_of_a_check_without_a_check_are_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["catalog", "schema", "--record"]) == 2
-    assert "workbench catalog check" in capsys.readouterr().err
+    assert "unrecognized arguments: --record. See workbench catalog list --help." in capsys.readouterr().err
 
 
 @pytest.mark.network

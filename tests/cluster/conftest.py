@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from cluster.serving import Served, serving
-
-from workbench.sandbox.bubblewrap import Bubblewrap
 
 
 @pytest.fixture(scope="session")
@@ -26,10 +23,7 @@ def worker_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def cluster(worker_cache: Path) -> Iterator[Served]:
-    problem = Bubblewrap().problem()
-    if problem:
-        pytest.fail(problem) if os.environ.get("CI") else pytest.skip(problem)
+def cluster(needs_bubblewrap: None, worker_cache: Path) -> Iterator[Served]:
     with serving(worker_cache, workers=2) as served:
         yield served
 

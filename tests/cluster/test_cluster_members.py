@@ -1,4 +1,4 @@
-"""Who may give verdicts, how many at once, and what is sent: workers that do not fit, the window, the parcel."""
+"""Which workers are used, how many candidates run at once, and what is sent: worker checks, the window, the bundle."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.cluster import ClusterError, connected
-from workbench.cluster.fitness import DISTRIBUTION, differences, problem
+from workbench.cluster.job_bundle import pack, unpacked
 from workbench.cluster.local import is_loopback
-from workbench.cluster.parcel import pack, unpacked
-from workbench.cluster.window import Window
+from workbench.cluster.resizable_semaphore import ResizableSemaphore
+from workbench.cluster.worker_check import DISTRIBUTION, differences, problem
 from workbench.repository import fetch
 from workbench.sandbox import Job, Limits
 
@@ -40,10 +40,11 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
 async def test_a_worker_of_another_version_is_left_out_and_the_others_go_on(folders: Path, cluster: Served) -> None:
-    _, _, parcel = await ready()
+    _, _, bundle = await ready()
     older = subprocess.Popen(
         [sys.executable, "-c", OLDER, cluster.scheduler], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
@@ -51,7 +52,7 @@ async def test_a_worker_of_another_version_is_left_out_and_the_others_go_on(fold
         assert older.stdout is not None
         address = (await asyncio.to_thread(older.stdout.readline)).strip()
         told: list[str] = []
-        async with connected(cluster.engine) as reached, reached.pool(parcel, told.append) as there:
+        async with connected(cluster.engine) as reached, reached.pool(bundle, told.append) as there:
             reports = await asyncio.gather(*(there.run(Job(str(n), tests=(SUITE + "test_average",))) for n in range(6)))
             assert [report.verdict for report in reports] == ["passed"] * 6
             assert there.threads == 2
@@ -67,8 +68,8 @@ async def test_a_worker_of_another_version_is_left_out_and_the_others_go_on(fold
 @pytest.mark.sandbox
 @pytest.mark.network
 async def test_verdicts_by_other_rules_are_refused(folders: Path, cluster: Served) -> None:
-    _, _, parcel = await ready()
-    async with connected(cluster.engine) as reached, reached.pool(replace(parcel, runner="another")) as there:
+    _, _, bundle = await ready()
+    async with connected(cluster.engine) as reached, reached.pool(replace(bundle, runner="another")) as there:
         with pytest.raises(
             ClusterError, match=r"None of the 2 workers .* can test: the Workbench there gives verdicts by"
         ):
@@ -117,7 +118,7 @@ def test_another_dask_is_told_and_not_refused() -> None:
 @given(sizes=st.lists(st.integers(0, 5), min_size=1, max_size=6), entrants=st.integers(1, 30))
 def test_the_window_never_lets_more_in_than_its_size_and_everybody_in_the_end(sizes: list[int], entrants: int) -> None:
     async def main() -> None:
-        window = Window(sizes[0])
+        window = ResizableSemaphore(sizes[0])
         size, inside, most, done = sizes[0], 0, 0, 0
 
         async def enter() -> None:
@@ -157,9 +158,9 @@ async def test_a_parcel_is_the_same_tree_again(home: Path, tmp_path: Path, monke
     environment = Environment(
         Path("/python"), tmp_path, "e" * 64, (), (), (), Workspace(snapshot.root, Path("/python"))
     )
-    parcel = pack("x", snapshot, environment, install=(), test=(), backend="bubblewrap", limits=Limits())
+    bundle = pack("x", snapshot, environment, install=(), test=(), backend="bubblewrap", limits=Limits())
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path / "elsewhere"))
-    there = unpacked(parcel)
+    there = unpacked(bundle)
     assert there.digest == snapshot.digest
     assert there.root.is_relative_to(tmp_path / "elsewhere")
     assert (there.root / "src" / "link.py").is_symlink()
@@ -168,7 +169,7 @@ async def test_a_parcel_is_the_same_tree_again(home: Path, tmp_path: Path, monke
     # What arrives changed is not used.
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path / "third"))
     with pytest.raises(ClusterError, match="arrived changed"):
-        unpacked(replace(parcel, snapshot="0" * 64))
+        unpacked(replace(bundle, snapshot="0" * 64))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Runs whose candidates are tested on a cluster, as a person starts them: killed workers, a lost scheduler, bad addresses."""
+"""Runs whose candidates are tested on a cluster, started from the command line: killed workers, a lost scheduler, bad addresses."""
 
 from __future__ import annotations
 
@@ -108,6 +108,7 @@ def test_a_run_on_a_cluster_loses_a_worker_and_ends_with_the_verdicts_of_this_ma
     assert essence(session) == essence(here)
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_lost_ends_the_run_in_one_sentence_and_another_cluster_finishes_it(
     repository: Path, samples: str, tmp_path: Path, worker_cache: Path, cluster: Served, until: Until
 ) -> None:
@@ -118,7 +119,7 @@ def test_a_scheduler_that_is_lost_ends_the_run_in_one_sentence_and_another_clust
         lost.kill()
         _, errors = run.communicate(timeout=60)
     assert run.returncode == 1
-    sentence = f"workbench: The Dask scheduler at {lost.engine} went away; every verdict so far is in the session"
+    sentence = f"workbench: The connection to the Dask scheduler at {lost.engine} was lost; every verdict so far is in the session"
     assert errors.startswith(sentence), errors
     assert len(errors.splitlines()) == 1
     until(lambda: not any(alive(pid) for pid in lost.pids), 20, "the end of the workers")
@@ -139,7 +140,7 @@ def test_where_nobody_listens_one_sentence_says_so(
     arguments = ["regenerate", str(repository), "--evaluator", "reference", "--engine", engine]
     assert main([*arguments, "--session", str(tmp_path / "run.session")]) == 1
     printed = capsys.readouterr()
-    sentence = f"workbench: Nobody answers at {engine}: start a Dask scheduler there, or one on this machine with"
+    sentence = f"workbench: Nothing answers at {engine}: start a Dask scheduler there, or one on this machine with"
     assert printed.err.startswith(sentence)
     assert len(printed.err.splitlines()) == 1
 

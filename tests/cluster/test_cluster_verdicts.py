@@ -1,4 +1,4 @@
-"""Verdicts of a cluster are those of this machine, also when workers die: a real scheduler and real worker processes."""
+"""A cluster gives the same verdicts as this machine, even if workers die; with a real scheduler and real workers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 from cluster.serving import Served, serving
+from needing_sandboxes import no_bubblewrap
 
 from workbench.catalog import resolve_case, snapshot_of
-from workbench.cluster import ClusterError, bench, connected
-from workbench.cluster.parcel import Parcel, pack
+from workbench.cluster import ClusterError, connected, worker_sandboxes
+from workbench.cluster.job_bundle import JobBundle, pack
 from workbench.regeneration.environment import Environment, build_environment
 from workbench.regeneration.stubs import minimal_stub
 from workbench.repository import Snapshot
@@ -38,15 +39,15 @@ MUTANTS = {
 }
 
 
-async def ready() -> tuple[Snapshot, Environment, Parcel]:
+async def ready() -> tuple[Snapshot, Environment, JobBundle]:
     case = resolve_case("word_counter")
     snapshot = snapshot_of(case)
     environment = await build_environment(snapshot.root, install=case.install, test=case.test)
     backend = choose_backend("bubblewrap").name
-    parcel = pack(
+    bundle = pack(
         case.name, snapshot, environment, install=case.install, test=case.test, backend=backend, limits=Limits()
     )
-    return snapshot, environment, parcel
+    return snapshot, environment, bundle
 
 
 def jobs(snapshot: Snapshot) -> list[Job]:
@@ -77,12 +78,12 @@ def essence(report: Report) -> tuple[Any, ...]:
 
 
 async def test_verdicts_are_those_of_this_machine(folders: Path, worker_cache: Path, cluster: Served) -> None:
-    snapshot, environment, parcel = await ready()
+    snapshot, environment, bundle = await ready()
     work = jobs(snapshot)
     async with pool(choose_backend("bubblewrap"), environment.workspace, workers=2, limits=Limits()) as here:
         expected = await asyncio.gather(*(here.run(job) for job in work))
     told: list[str] = []
-    async with connected(cluster.engine) as reached, reached.pool(parcel, told.append) as there:
+    async with connected(cluster.engine) as reached, reached.pool(bundle, told.append) as there:
         reports = await asyncio.gather(*(there.run(job) for job in work))
     assert [essence(report) for report in reports] == [essence(report) for report in expected]
     verdicts = {report.job: report.verdict for report in reports}
@@ -97,12 +98,12 @@ async def test_verdicts_are_those_of_this_machine(folders: Path, worker_cache: P
 
 
 async def test_a_second_run_finds_what_the_first_one_left(folders: Path, worker_cache: Path, cluster: Served) -> None:
-    _, _, parcel = await ready()
-    async with connected(cluster.engine) as reached, reached.pool(parcel) as there:
+    _, _, bundle = await ready()
+    async with connected(cluster.engine) as reached, reached.pool(bundle) as there:
         assert (await there.run(Job("first", tests=(SUITE + "test_average",)))).passed
         assert await _kept(reached._client) >= 1
     before = sorted(path.name for path in (worker_cache / "environments").iterdir())
-    async with connected(cluster.engine) as reached, reached.pool(parcel) as there:
+    async with connected(cluster.engine) as reached, reached.pool(bundle) as there:
         began = time.monotonic()
         report = await there.run(Job("again", tests=(SUITE + "test_average",)))
         seconds = time.monotonic() - began
@@ -117,19 +118,19 @@ async def _kept(client: Any) -> int:
     """How many repositories the workers have sandboxes for."""
 
     def kept() -> int:  # nested, for it travels: workers know nothing of this file
-        from workbench.cluster import bench
+        from workbench.cluster import worker_sandboxes
 
-        return sum(len(benches) for benches in bench._BENCHES.values())
+        return sum(len(sandboxes) for sandboxes in worker_sandboxes._SANDBOXES.values())
 
     return sum((await client.run(kept)).values())
 
 
 async def test_sandboxes_that_nobody_uses_any_more_are_closed(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # A killed engine cannot say that it is done.
-    monkeypatch.setattr(bench, "IDLE_SECONDS", 0.2)
-    _, _, parcel = await ready()
-    kept: dict[str, bench.Bench] = {}
-    kept[parcel.key] = one = bench.Bench(parcel, 1, kept)
+    monkeypatch.setattr(worker_sandboxes, "IDLE_SECONDS", 0.2)
+    _, _, bundle = await ready()
+    kept: dict[str, worker_sandboxes.WorkerSandboxes] = {}
+    kept[bundle.key] = one = worker_sandboxes.WorkerSandboxes(bundle, 1, kept)
     assert (await one.run(Job("one", tests=(SUITE + "test_average",)))).passed
     assert kept
     async with asyncio.timeout(20):
@@ -138,10 +139,11 @@ async def test_sandboxes_that_nobody_uses_any_more_are_closed(folders: Path, mon
     assert one._pool is None
 
 
+@pytest.mark.slow
 async def test_a_connection_that_breaks_for_a_moment_changes_no_verdict(folders: Path, cluster: Served) -> None:
-    snapshot, _, parcel = await ready()
+    snapshot, _, bundle = await ready()
     work = [job for job in jobs(snapshot) if job.id.startswith(("average", "longest_line"))]
-    async with connected(cluster.engine) as reached, reached.pool(parcel) as there:
+    async with connected(cluster.engine) as reached, reached.pool(bundle) as there:
         before = await asyncio.gather(*(there.run(job) for job in work))
         running = asyncio.gather(*(there.run(job) for job in work))
         await _holder(reached._client)
@@ -163,12 +165,12 @@ async def _holder(client: Any, ready: Callable[[dict[str, Any]], bool] = bool) -
 
 
 async def test_a_worker_that_is_killed_in_the_middle_changes_no_verdict(folders: Path, cluster: Served) -> None:
-    snapshot, _, parcel = await ready()
+    snapshot, _, bundle = await ready()
     slow = b"\nimport time\ntime.sleep(0.2)\n"
     known = {"average-0": "passed", "average-1": "failed", "average-2": "failed", "average-3": "passed",
              "percentage-0": "passed", "percentage-1": "failed", "percentage-2": "failed", "percentage-3": "crashed"}  # fmt: skip
     work = [replace(job, content=job.content + slow, route=Route.COLD) for job in jobs(snapshot) if job.id in known]
-    async with connected(cluster.engine) as reached, reached.pool(parcel) as there:
+    async with connected(cluster.engine) as reached, reached.pool(bundle) as there:
         running = asyncio.gather(*(there.run(job) for job in work))
         client = reached._client
         victim = await _holder(client)
@@ -180,14 +182,15 @@ async def test_a_worker_that_is_killed_in_the_middle_changes_no_verdict(folders:
     assert {report.job: str(report.verdict) for report in reports} == known
 
 
+@pytest.mark.slow
 async def test_a_candidate_under_which_workers_die_again_and_again_is_an_error_of_ours(
     folders: Path, worker_cache: Path
 ) -> None:
-    snapshot, _, parcel = await ready()
+    snapshot, _, bundle = await ready()
     hang = next(job for job in jobs(snapshot) if job.id == "pluralize-3")
     variables = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
     with serving(worker_cache, workers=2, **variables) as served:
-        async with connected(served.engine) as reached, reached.pool(parcel) as there:
+        async with connected(served.engine) as reached, reached.pool(bundle) as there:
             assert (await there.run(Job("warm-up", tests=(SUITE + "test_average",)))).passed
             waiting = asyncio.create_task(there.run(replace(hang, limits=Limits(seconds=60.0))))
             client = reached._client
@@ -205,10 +208,10 @@ async def test_a_candidate_under_which_workers_die_again_and_again_is_an_error_o
 
 
 async def test_a_cluster_whose_workers_cannot_isolate_is_refused_in_one_sentence(folders: Path, tmp_path: Path) -> None:
-    _, _, parcel = await ready()
-    variables = {"PATH": str(tmp_path), "DOCKER_HOST": f"unix://{tmp_path}/nothing.sock"}
+    _, _, bundle = await ready()
+    variables = {**no_bubblewrap(tmp_path / "nothing"), "DOCKER_HOST": f"unix://{tmp_path}/nothing.sock"}
     with serving(tmp_path / "cache", workers=1, **variables) as served:
-        async with connected(served.engine) as reached, reached.pool(parcel) as there:
+        async with connected(served.engine) as reached, reached.pool(bundle) as there:
             with pytest.raises(
                 ClusterError, match=r"^The only worker of the cluster .* cannot test: No sandbox isolates"
             ):

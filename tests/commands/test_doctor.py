@@ -15,6 +15,8 @@ import pytest
 from workbench.cli import main
 from workbench.commands import checks
 from workbench.commands.checks import Check, check_machine
+from workbench.commands.doctor import closing
+from workbench.sandbox import bwrap_program
 
 SECRET = "sk-do-not-show-me-1234567890"
 
@@ -88,11 +90,39 @@ def test_looking_makes_no_folders(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("statuses", "sign", "words"),
+    [
+        (("ok", "note"), "ok:", "Everything needed is here."),
+        (("ok", "warning"), "attention:", "1 to look at: n1."),
+        (("missing", "warning"), "missing:", "1 needed: n0. Look also at: n1."),
+    ],
+)
+def test_the_closing_line_follows_from_what_stands_above(statuses: tuple[Any, ...], sign: str, words: str) -> None:
+    found = [Check("Group", f"n{index}", status, "") for index, status in enumerate(statuses)]
+    _, word, sentence, _ = closing(found)
+    assert word == sign
+    assert sentence.endswith(words)
+
+
+def test_without_a_sandbox_the_closing_line_and_the_code_say_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(bwrap_program.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none")
+    main(["doctor"])
+    out = capsys.readouterr().out
+    assert "no sandbox here isolates" in out
+    assert "Everything needed is here" not in out
+    assert "isolation" in out.splitlines()[-1]
+
+
 def test_wrong_settings_are_a_finding_with_the_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORKBENCH_MAX_STEPS", "many")
     found = by_name(check_machine())["Program", "settings"]
     assert found.status == "missing"
-    assert "must be a number" in found.detail
+    assert "must be a whole number" in found.detail
 
 
 def test_little_disk_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ def test_install_finds_that_it_is_here_already(
     monkeypatch.delenv("WORKBENCH_LOCAL_MODEL_PATH", raising=False)
     assert main(["model", "install"]) == 0
     captured = capsys.readouterr()
-    assert "here already" in captured.err
+    assert "already installed" in captured.err
     assert captured.out.startswith("✓")
 
 

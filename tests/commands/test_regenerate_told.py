@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -17,17 +16,9 @@ from loopback.server import LoopbackServer
 
 from workbench import paths
 from workbench.cli import main
-from workbench.sandbox.bubblewrap import Bubblewrap
 
 Until = Callable[..., Any]
-pytestmark = [pytest.mark.sandbox, pytest.mark.network]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _sandbox() -> None:
-    problem = Bubblewrap().problem()
-    if problem:
-        pytest.fail(problem) if os.environ.get("CI") else pytest.skip(problem)
+pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.usefixtures("needs_bubblewrap")]
 
 
 @pytest.fixture

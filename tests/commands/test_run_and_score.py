@@ -76,7 +76,7 @@ def test_the_terminal_view_ends_in_a_table(model: LoopbackServer, capsys: pytest
         (["run"], "required"),
         (["run", "word_countr", *RUN], "word_counter"),
         (["run", "word_counter", "--agent", "whit", "--json"], "Did you mean 'white'"),
-        (["run", "word_counter", "--repeats", "0", *RUN], "repeats must be 1 or more"),
+        (["run", "word_counter", "--repeats", "0", *RUN], "--repeats: it takes a whole number of 1 or more"),
         (["fly"], "invalid choice"),
         (["resume", "no-such"], "There is no session 'no-such'"),
         (["score", "no-such.md"], "cannot be read"),

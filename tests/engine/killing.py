@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import textwrap
 import threading
 import time
@@ -21,7 +22,7 @@ from workbench.engine import client
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.regeneration_client import plan_regeneration
 from workbench.engine.selection import row_id
-from workbench.session import SessionReader
+from workbench.session import SessionReader, log
 
 Verdicts = dict[tuple[str, str, int], tuple[str, tuple[tuple[str, str], ...]]]
 
@@ -132,7 +133,7 @@ def run_broken(
         wait(lambda: not states(session) & {"queued", "running"}, "the end of the killed engines")
         now = done(session)
         broken.at.append(len(now))
-        # A second look may replace a fast verdict by the cold one; nothing else ever changes what is finished.
+        # A re-check may replace a fast verdict by the cold one; nothing else ever changes what is finished.
         broken.changed += [key for key, row in kept.items() if now.get(key) != row]
         kept = now
         resumed = client.resume(session)
@@ -176,3 +177,23 @@ def disagreements(one: Verdicts, other: Verdicts) -> list[tuple[tuple[str, str, 
 def counted(found: Verdicts) -> dict[str, int]:
     """Return how often each verdict was given."""
     return dict(Counter(verdict for verdict, _ in found.values()).most_common())
+
+
+def copied_over(backup: Path, session: Path, engines: list[int]) -> None:
+    """``cp`` a backup over a live session while its engines stand still, and not in the middle of a checkpoint.
+
+    A copy that falls between a checkpoint's look at the file and its writing is the limit that the CHANGELOG names.
+    """
+    for _ in range(400):
+        for pid in engines:
+            os.kill(pid, signal.SIGSTOP)
+        names = log._names(session, "mode=ro")
+        # A checkpoint begins by giving the log another name than the file has, and ends with an empty log.
+        if not log.log_size(session) or (names and names[0] == names[1]):
+            break
+        for pid in engines:
+            os.kill(pid, signal.SIGCONT)
+        threading.Event().wait(0.02)
+    subprocess.run(["cp", str(backup), str(session)], check=True)
+    for pid in engines:
+        os.kill(pid, signal.SIGCONT)

@@ -291,7 +291,7 @@ def test_an_llm_judge_failure_is_unscored(session: Path, loopback_server: Loopba
 
     loopback_server.answer = answer
     run = start(session, judge="openai/judge")
-    assert ended(session, run, until) == "done"
+    assert ended(session, run, until) == "unscored"
     with SessionReader(session) as reader:
         trial = only_trial(session, run)
         card = next(score for score in reader.scores(trial.id) if score.rubric == "aeo-bench")

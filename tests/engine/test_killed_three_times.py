@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 from engine import killing
 from engine.tiny_repository import BAD, GOOD, make_repository
-
-from workbench.sandbox.bubblewrap import Bubblewrap
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -17,11 +14,12 @@ CANDIDATES = 300
 
 
 def test_killed_three_times(
-    home: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    needs_bubblewrap: None,
+    home: Path,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    problem = Bubblewrap().problem()
-    if problem:
-        pytest.fail(problem) if os.environ.get("CI") else pytest.skip(problem)
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "regeneration-cache"))
     repository = make_repository(tmp_path / "small-sums")
     file = tmp_path / "answers.jsonl"

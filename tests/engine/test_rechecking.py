@@ -1,9 +1,8 @@
-"""Fast verdicts get a second look on the cold route: a wrong one is found, replaced and shown."""
+"""Fast verdicts get a re-check on the cold route: a wrong one is found, replaced and shown."""
 
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,6 @@ from workbench.engine import client
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.rechecking import RANDOM_SHARE, why_again
 from workbench.engine.regeneration_client import plan_regeneration
-from workbench.sandbox.bubblewrap import Bubblewrap
 from workbench.session import SessionReader
 from workbench.session.identity import candidate_id
 
@@ -35,11 +33,13 @@ def test_originals_always_and_one_verdict_in_a_hundred() -> None:
 @pytest.mark.sandbox
 @pytest.mark.network
 def test_a_false_fast_verdict_is_found_replaced_and_shown(
-    home: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, until: Until
+    needs_bubblewrap: None,
+    home: Path,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    until: Until,
 ) -> None:
-    problem = Bubblewrap().problem()
-    if problem:
-        pytest.fail(problem) if os.environ.get("CI") else pytest.skip(problem)
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "regeneration-cache"))
     session = tmp_path / "looked.session"
     run = plan_regeneration(session, RegenerationPlan(str(make_repository(tmp_path / "small")), evaluator="stub"))
@@ -55,7 +55,7 @@ def test_a_false_fast_verdict_is_found_replaced_and_shown(
     assert looks["reference"]["route"] == "cold"
     originals = [row for row in candidates(session, run) if row.evaluator == "reference"]
     assert len(originals) == len(TASKS)
-    assert all(row.recheck and row.path_taken == "hot" and row.backend == "bubblewrap" for row in originals)
+    assert all(row.recheck and row.route == "hot" and row.backend == "bubblewrap" for row in originals)
 
     # What a broken fast route would have left behind: originals that failed, and tasks taken out for it.
     connection = sqlite3.connect(session)
@@ -68,7 +68,7 @@ def test_a_false_fast_verdict_is_found_replaced_and_shown(
     work()
     for row in candidates(session, run):
         if row.evaluator == "reference":
-            assert (row.verdict, row.path_taken) == ("passed", "cold")
+            assert (row.verdict, row.route) == ("passed", "cold")
             look = json.loads(row.recheck or "{}")
             assert (look["first"], look["verdict"], look["agrees"]) == ("failed", "passed", False)
     with SessionReader(session) as reader:

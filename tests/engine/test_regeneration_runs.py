@@ -19,20 +19,12 @@ from workbench.engine.plan import RegenerationPlan
 from workbench.engine.regeneration_client import add_samples, plan_regeneration, rerun_items
 from workbench.engine.stages import STAGES
 from workbench.errors import UsageError
-from workbench.sandbox.bubblewrap import Bubblewrap
 from workbench.session import SessionReader
 from workbench.session.rows import CandidateRow
 
 MODEL = "openai/scripted"
 Until = Callable[..., Any]
-pytestmark = [pytest.mark.sandbox, pytest.mark.network]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _sandbox() -> None:
-    problem = Bubblewrap().problem()
-    if problem:
-        pytest.fail(problem) if os.environ.get("CI") else pytest.skip(problem)
+pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.usefixtures("needs_bubblewrap")]
 
 
 @pytest.fixture
@@ -152,7 +144,7 @@ def test_canned_bodies_give_the_pass_at_k_computed_by_hand(
         tests = reader.failing_tests(failed.id)
         assert tests
         assert all("assert" in reader.text(test.traceback_blob) for test in tests)
-        assert failed.path_taken in {"hot", "warm", "cold"}
+        assert failed.route in {"hot", "warm", "cold"}
         assert failed.tested_s is not None
         assert failed.completion_tokens
         invalid = next(row for row in candidates(session, run).values() if row.verdict == "invalid")
@@ -448,7 +440,9 @@ def test_an_unusable_repository_is_one_sentence(
     assert "Traceback" not in sentence
     assert "defect" not in sentence
     with SessionReader(session) as reader:
-        assert "failed" in {stage.state for stage in reader.stages(run)} or "no task" in sentence
+        # All stages are done where the last one says that nothing is left.
+        failed = "failed" in {stage.state for stage in reader.stages(run)}
+    assert failed == ("no task" not in sentence)
 
 
 def test_what_makes_no_sense_is_refused_before_anything_is_written(session: Path, repository: Path) -> None:
@@ -456,7 +450,7 @@ def test_what_makes_no_sense_is_refused_before_anything_is_written(session: Path
         ({"docs": "oracle"}, "no doc system"),
         ({"docs": "folder:/does/not/exist"}, "no folder"),
         ({"k": (0,)}, "k must be"),
-        ({"samples": -1}, "negative"),
+        ({"samples": -1}, "whole number of 0 or more"),
         ({"prompt": "paper-9"}, "prompt version"),
         ({"context": "nothing"}, "context policy"),
         ({"evaluator": "samples:/does/not/exist"}, "cannot be read"),
@@ -465,3 +459,26 @@ def test_what_makes_no_sense_is_refused_before_anything_is_written(session: Path
         with pytest.raises(UsageError, match=words):
             plan_regeneration(session, RegenerationPlan(str(repository), **{"evaluator": MODEL, **options}))  # type: ignore[arg-type]
     assert not session.exists()
+
+
+def test_a_repository_without_a_task_fails_for_good_until_another_order(
+    session: Path, tmp_path: Path, until: Until
+) -> None:
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    (bare / "values.py").write_text("ONE = 1\n")
+    (bare / "test_values.py").write_text("from values import ONE\n\ndef test_one():\n    assert ONE == 1\n")
+    run = start(session, bare, evaluator="reference")
+    assert ended(session, run, until) == "failed"
+    assert plan_of(session, run).lasting
+    with SessionReader(session) as reader:
+        assert "no Python functions" in (reader.run(run).error or "")  # type: ignore[union-attr]
+    assert plan_regeneration(session, RegenerationPlan(str(bare), evaluator="stub")) == run
+    assert not plan_of(session, run).lasting
+
+
+def plan_of(session: Path, run: str) -> RegenerationPlan:
+    with SessionReader(session) as reader:
+        row = reader.run(run)
+    assert row is not None
+    return RegenerationPlan.from_json(row.config)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections import Counter
@@ -109,3 +110,12 @@ class Writer:
         answer = mine[min(self.asked[name], len(mine) - 1)]
         self.asked[name] += 1
         return answer
+
+
+def samples_file(path: Path, bodies: dict[str, str]) -> str:
+    """Write answers by function of ``sums.py``; return the evaluator that gives them."""
+    lines = [
+        json.dumps({"task_id": f"sums.py::{name}", "completion": f"    {body}\n"}) for name, body in bodies.items()
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return f"samples:{path}"

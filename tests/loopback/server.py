@@ -21,16 +21,20 @@ Body = dict[str, object]
 class Reply:
     """What the server does with one request.
 
-    ``text`` is the assistant's answer; ``raw`` replaces the whole body; ``drop`` closes the connection after that
-    many bytes of the response (0: before the first); ``wait`` holds the reply back, in seconds.
+    ``text`` is the assistant's answer; ``raw`` replaces the whole body, ``whole`` the status line and headers as well;
+    ``drop`` closes the connection after that many bytes of the response (0: before the first, by a reset); ``wait`` holds
+    the reply back, ``drip`` the next byte after each one, in seconds; ``close`` ends the connection after the reply.
     """
 
     text: str | None = "Hello."
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     raw: bytes | None = None
+    whole: bytes | None = None
     drop: int | None = None
     wait: float = 0.0
+    drip: float = 0.0
+    close: bool = False
     finish_reason: str = "stop"
     extra: Mapping[str, object] = field(default_factory=dict)  # goes into the message
     usage: Mapping[str, object] | None = None
@@ -153,16 +157,24 @@ class LoopbackServer:
             writer.transport.abort()
             return False
         payload = reply.raw if reply.raw is not None else completion(body, reply)
-        lines = [f"HTTP/1.1 {reply.status} X", "content-type: application/json", f"content-length: {len(payload)}"]
-        lines += [f"{name}: {value}" for name, value in reply.headers.items()]
-        whole = "\r\n".join(lines).encode() + b"\r\n\r\n" + payload
+        headers = {"content-type": "application/json", "content-length": str(len(payload)), **reply.headers}
+        lines = [f"HTTP/1.1 {reply.status} X", *(f"{name}: {value}" for name, value in headers.items() if value)]
+        whole = "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + payload
+        if reply.whole is not None:
+            whole = reply.whole
         if reply.drop is not None:
             writer.write(whole[: reply.drop])
             await writer.drain()
             return False
-        writer.write(whole)
-        await writer.drain()
-        return True
+        if reply.drip:
+            for place in range(len(whole)):
+                writer.write(whole[place : place + 1])
+                await writer.drain()
+                await asyncio.sleep(reply.drip)
+        else:
+            writer.write(whole)
+            await writer.drain()
+        return not reply.close
 
 
 def completion(body: Body, reply: Reply) -> bytes:

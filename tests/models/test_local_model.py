@@ -1,4 +1,4 @@
-"""The embedded model for real: answers, constrained output, crash, and the end of its user."""
+"""The embedded model for real: answers, constrained output, crashes, and the exit of its parent."""
 
 from __future__ import annotations
 
@@ -73,7 +73,12 @@ async def test_it_answers_and_the_same_request_gets_the_same_answer(gateway) -> 
     assert first.cost_usd == 0.0
     assert first.usage.prompt_tokens > 5
     assert first.finish_reason == "length"
-    assert again.usage.cached_tokens > 0
+    # The first question of a conversation is always read anew; the next one finds what it had read.
+    assert again.usage.cached_tokens == 0
+    question = Message("user", "What is a list in Python?")
+    further = (question, Message("assistant", again.text), Message("user", "And a tuple?"))
+    next_one = await gateway.complete(Request("local", further, "agent", Sampling(temperature=0.3, max_tokens=24)))
+    assert next_one.usage.cached_tokens > 0
 
 
 async def test_another_sample_is_another_draw(gateway) -> None:

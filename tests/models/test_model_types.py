@@ -23,7 +23,7 @@ from workbench.models import (
     model_error,
     sampling_for,
 )
-from workbench.models.failures import asked_wait
+from workbench.models.failures import requested_wait
 from workbench.models.secrets import scrub
 from workbench.settings import Settings
 
@@ -82,12 +82,12 @@ NOW = 1_700_000_000.0
     ],
 )
 def test_the_wait_that_a_provider_asks_for(headers: dict[str, str], seconds: float | None) -> None:
-    assert asked_wait(headers, NOW) == (pytest.approx(seconds) if seconds is not None else None)
+    assert requested_wait(headers, NOW) == (pytest.approx(seconds) if seconds is not None else None)
 
 
 @given(st.dictionaries(st.sampled_from(["retry-after", "x-ratelimit-reset", "retry-after-ms"]), st.text()))
 def test_no_header_breaks_the_wait(headers: dict[str, str]) -> None:
-    wait = asked_wait(headers, NOW)
+    wait = requested_wait(headers, NOW)
     assert wait is None or wait >= 0
 
 

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.documenters import DocumentContext, extract_docstring, parse_documenter
+from workbench.documenters import (
+    Docstring,
+    DocumentationFailed,
+    extract_docstring,
+    make_doc_system,
+    parse_docs,
+)
 from workbench.documenters.llm import documenter_prompt
 from workbench.errors import UsageError
 from workbench.models.types import Answer, Sampling, Usage
+from workbench.repository import Snapshot
 from workbench.repository.functions import find_functions
+from workbench.session.identity import task_id
 
 SOURCE = b'import os\n\nclass A:\n    def area(self, w):\n        """OLD DOC."""\n        return w * 2\n\ndef bare(x): return x\n'
 AREA, BARE = find_functions(SOURCE, "m.py")
+AREA_KEY, BARE_KEY = ("m.py", "A.area", 1), ("m.py", "bare", 1)
 
 
 class Canned:
@@ -27,28 +36,42 @@ class Canned:
 
 
 @pytest.fixture
-def context(tmp_path):
-    (tmp_path / "m.py").write_bytes(SOURCE)
-    return DocumentContext(tmp_path, scope="task-1")
+def snapshot(tmp_path):
+    root = tmp_path / "pristine"
+    root.mkdir()
+    (root / "m.py").write_bytes(SOURCE)
+    return Snapshot(root, "d" * 64, str(root), "", ())
 
 
-async def test_original_and_none(context):
-    original = await parse_documenter("original").document(AREA, SOURCE, context)
-    assert (original.text, original.source) == ("OLD DOC.", "original")
-    assert (await parse_documenter("original").document(BARE, SOURCE, context)).notes
-    none = await parse_documenter("none").document(AREA, SOURCE, context)
+async def prepared(docs, snapshot, **options):
+    system = make_doc_system(docs, **options)
+    await system.prepare(snapshot, lambda progress: None)
+    return system
+
+
+async def test_original_and_none(snapshot):
+    original = await prepared("original", snapshot)
+    assert (await original.docstring(*AREA_KEY)).text == "OLD DOC."
+    assert (await original.docstring(*BARE_KEY)).notes
+    with pytest.raises(DocumentationFailed, match=r"m.py has no function nobody \(occurrence 1\)"):
+        await original.docstring("m.py", "nobody", 1)
+    none = await (await prepared("none", snapshot)).docstring(*AREA_KEY)
     assert none.text is None
-    assert none.digest != original.digest
+    assert none.digest != (await original.docstring(*AREA_KEY)).digest
 
 
-async def test_a_model_writes_the_docstring_from_code_without_the_old_one(context):
+async def test_a_model_writes_the_docstring_from_code_without_the_old_one(snapshot):
     asker = Canned('```python\n"""Return twice the width.\n\nArgs:\n    w: The width.\n"""\n```')
-    documenter = parse_documenter("llm:some/model:tag", asker=asker, sampling=Sampling(temperature=0.7))
-    found = await documenter.document(AREA, SOURCE, context)
+    system = await prepared("llm:some/model:tag", snapshot, asker=asker, sampling=Sampling(temperature=0.7))
+    assert system.needs_model
+    assert asker.requests == []
+    found = await system.docstring(*AREA_KEY)
     assert found.text == "Return twice the width.\n\nArgs:\n    w: The width."
-    assert found.source == documenter.name == "llm:some/model:tag"
+    assert system.name == "llm:some/model:tag"
     (request,) = asker.requests
-    assert (request.model, request.purpose, request.scope) == ("some/model:tag", "documenter", "task-1")
+    # The scope of former versions: answers that a session has recorded are found again.
+    scope = task_id("d" * 64, "m.py", "A.area", 1, "docs:llm:some/model:tag")
+    assert (request.model, request.purpose, request.scope) == ("some/model:tag", "documenter", scope)
     assert request.sampling.temperature == 0.7
     prompt = request.messages[0].content
     assert "return w * 2" in prompt
@@ -56,12 +79,10 @@ async def test_a_model_writes_the_docstring_from_code_without_the_old_one(contex
     assert "import os" in prompt
 
 
-async def test_a_docstring_that_copies_the_code_is_noted(context):
-    source = b"def f(a, b):\n    total = a * b + 3\n    return round(total, 2)\n"
-    (function,) = find_functions(source, "m.py")
-    found = await parse_documenter("llm:m", asker=Canned("Does total = a * b + 3; return round(total, 2).")).document(
-        function, source, context
-    )
+async def test_a_docstring_that_copies_the_code_is_noted(snapshot):
+    (snapshot.root / "m.py").write_bytes(b"def f(a, b):\n    total = a * b + 3\n    return round(total, 2)\n")
+    asker = Canned("Does total = a * b + 3; return round(total, 2).")
+    found = await (await prepared("llm:m", snapshot, asker=asker)).docstring("m.py", "f", 1)
     assert any("carries the code" in note for note in found.notes)
 
 
@@ -93,24 +114,55 @@ def test_answers_without_a_docstring_say_why(answer):
     assert notes
 
 
-async def test_a_documented_copy(context, tmp_path):
+async def test_a_documented_copy(snapshot, tmp_path):
     copy = tmp_path / "copy"
     copy.mkdir()
     (copy / "m.py").write_bytes(SOURCE.replace(b"OLD DOC.", b"New."))
-    documenter = parse_documenter(f"folder:{copy}")
-    assert (await documenter.document(AREA, SOURCE, context)).text == "New."
-    missing = await documenter.document(BARE, SOURCE, context)
-    assert (missing.text, missing.notes) == (None, ("the copy has no docstring here",))
+    system = await prepared(f"folder:{copy}", snapshot)
+    assert await system.docstring(*AREA_KEY) == Docstring("New.")
+    assert await system.docstring(*BARE_KEY) == Docstring(None, ("the copy has no docstring here",))
     (copy / "m.py").write_bytes(SOURCE.replace(b"w * 2", b"w * 3"))
-    refused = await parse_documenter(f"folder:{copy}").document(AREA, SOURCE, context)
+    refused = await (await prepared(f"folder:{copy}", snapshot)).docstring(*AREA_KEY)
     assert refused.text is None
     assert "refused" in refused.notes[0]
 
 
-@pytest.mark.parametrize("text", ["", "llm:", "nothing", "folder:", "folder:/no/such/place", "llm:m"])
+async def test_a_documented_source_is_fetched_when_a_repository_is_prepared(home, snapshot, tmp_path):
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    (copy / "m.py").write_bytes(SOURCE.replace(b"OLD DOC.", b"New."))
+    notes = []
+    system = make_doc_system(f"source:{copy}")
+    assert not (home / "cache").exists()
+    await system.prepare(snapshot, lambda progress: notes.append(progress.note))
+    assert notes == [f"fetching {copy}"]
+    assert (await system.docstring(*AREA_KEY)).text == "New."
+
+
+@pytest.mark.parametrize("text", ["", "llm:", "nothing", "folder:", "folder:/no/such/place", "llm:m", "a-b:C", "a:b:C"])
 def test_unknown_doc_systems_are_refused_with_a_sentence(text):
     with pytest.raises(UsageError):
-        parse_documenter(text)
+        make_doc_system(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "rest"),
+    [
+        ("original", "original", ""),
+        (" none ", "none", ""),
+        ("llm:openai/gpt-4o", "llm", "openai/gpt-4o"),
+        ("llm:replay:x", "llm", "replay:x"),
+        ("llm:Model", "llm", "Model"),
+        ("folder:Docs", "folder", "Docs"),
+        ("source:radicli==0.0.25", "source", "radicli==0.0.25"),
+        ("my_package.docs:Writer", "extension", "my_package.docs:Writer"),
+        ("originals:Writer", "extension", "originals:Writer"),
+    ],
+)
+def test_a_name_is_read_in_one_place(text, kind, rest):
+    docs = parse_docs(text)
+    assert (docs.kind, docs.rest) == (kind, rest)
+    assert docs.text == text.strip()
 
 
 def test_the_prompt_shows_one_line_functions():

@@ -1,4 +1,4 @@
-"""A project may own only a part of a namespace package; its neighbours in there are somebody else's code."""
+"""A project may own only a part of a namespace package; the other parts are third-party code."""
 
 from __future__ import annotations
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 import random
-import time
 
 import pytest
+from counting_calls import calls_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.regeneration.passk import TaskCount, bootstrap_interval, pass_at_k, summarise
+from workbench.regeneration.intervals import interval_of
+from workbench.regeneration.passk import TaskCount, pass_at_k, summarise
 
 
 @given(st.integers(1, 9).flatmap(lambda m: st.tuples(st.just(m), st.integers(0, m), st.integers(1, m))))
@@ -75,29 +76,92 @@ def _many(repositories: int, tasks: int) -> list[TaskCount]:
     ]
 
 
-@pytest.mark.parametrize("cluster", ["repository", "task"])
-def test_intervals_hold_the_value_and_repeat_with_the_seed(cluster):
+def _bounds(rows):
+    found = interval_of(rows, 1)
+    return found.low, found.high
+
+
+def test_the_interval_holds_the_value_and_does_not_depend_on_the_order():
     rows = _many(12, 20)
-    value = summarise(rows, [1]).overall[1].value
-    low, high = bootstrap_interval(rows, 1, cluster=cluster, seed=7)
-    assert low < value < high
-    assert (low, high) == bootstrap_interval(reversed(rows), 1, cluster=cluster, seed=7) or cluster == "task"
-    assert (low, high) == bootstrap_interval(rows, 1, cluster=cluster, seed=7)
-    assert (low, high) != bootstrap_interval(rows, 1, cluster=cluster, seed=8)
+    low, high = _bounds(rows)
+    assert low < summarise(rows, [1]).overall[1].value < high
+    shuffled = rows.copy()
+    for seed in range(5):
+        random.Random(seed).shuffle(shuffled)
+        assert _bounds(shuffled) == (low, high)
+
+
+@pytest.mark.parametrize("repositories", [1, 8])
+def test_equal_data_in_another_order_of_tasks_and_files_give_an_equal_interval(repositories):
+    """The draws went through the tasks as the file had them, so that equal verdicts gave other bounds."""
+    rng = random.Random(11)
+    rows = [
+        TaskCount(f"{r}/{t}", f"r{r}", f"f{t % 9}.py", 5, rng.choice([0, 1, 3, 5]))
+        for r in range(repositories)
+        for t in range(40)
+    ]
+    assert len({_bounds(rng.sample(rows, len(rows))) for _ in range(6)}) == 1
+    renamed = [TaskCount(f"x{row.task}", f"y{row.repository}", f"z{row.file}", row.samples, row.passed) for row in rows]
+    assert _bounds(renamed) == _bounds(rows)
+
+
+def test_what_is_drawn_is_said():
+    several = interval_of(_many(12, 2), 1)
+    assert (several.unit, several.units, several.over) == ("repository", 12, "over 12 repositories")
+    files = interval_of([TaskCount(f"t{n}", "r", f"f{n % 6}.py", 5, n % 6) for n in range(30)], 1)
+    assert files.words == "95 % bootstrap interval, files drawn with replacement from 6 files."
+    tasks = interval_of([TaskCount(f"t{n}", "r", f"f{n % 2}.py", 5, n % 6) for n in range(30)], 1)
+    assert tasks.words == "95 % bootstrap interval, tasks drawn with replacement from 30 tasks."
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([], "No interval: no task has enough samples."),
+        ([TaskCount("t", "r", "f", 5, 2)], "No interval: 1 task is too few to draw from (5 are needed)."),
+        (_many(3, 50), "No interval: 3 repositories are too few to draw from (5 are needed)."),
+    ],
+)
+def test_few_clusters_have_no_interval(rows, words):
+    found = interval_of(rows, 1)
+    assert (found.low, found.high, found.over) == (None, None, "")
+    assert found.words == words
+
+
+def test_tasks_of_a_file_are_drawn_together():
+    """Tasks that are alike within their file carry less than as many that are not."""
+    rows = [TaskCount(f"t{n}", "r", f"f{n % 8}.py", 1, n % 8 // 4) for n in range(80)]
+    low, high = _bounds(rows)
+    assert high - low > 0.6  # 8 coins, not 80: those would give 0.22
 
 
 def test_task_intervals_have_the_width_that_theory_gives():
     rows = [TaskCount(str(n), "r", "f", 1, n % 2) for n in range(400)]
-    low, high = bootstrap_interval(rows, 1)
+    low, high = _bounds(rows)
     assert high - low == pytest.approx(2 * 1.96 * 0.5 / 20, rel=0.08)
 
 
-def test_certain_results_have_no_width():
-    assert bootstrap_interval([TaskCount(str(n), "r", "f", 3, 3) for n in range(9)], 1) == (1.0, 1.0)
+def test_five_clusters_cover_what_is_promised():
+    """A plain percentile bootstrap of five covers .82."""
+    rng, held = random.Random(5), 0
+    for _ in range(300):
+        rows = [
+            TaskCount(f"{r}/{t}", f"r{r}", "f", 40, round(40 * min(1, max(0, rng.gauss(0.5, 0.12)))))
+            for r in range(5)
+            for t in (0,)
+        ]
+        found = interval_of(rows, 1, resamples=600)
+        held += found.low <= 0.5 <= found.high
+    assert held / 300 > 0.9
 
 
-def test_two_thousand_resamples_of_three_thousand_tasks_take_about_a_second():
-    rows = _many(1, 3000)
-    begin = time.process_time()
-    bootstrap_interval(rows, 3)
-    assert time.process_time() - begin < 1.5
+def test_equal_results_have_the_width_of_a_share():
+    found = interval_of([TaskCount(str(n), "r", "f", 3, 3) for n in range(9)], 1)
+    assert (round(found.low, 3), found.high, found.certain) == (0.701, 1.0, True)
+    assert "Wilson" in found.words
+
+
+def test_the_work_of_an_interval_grows_with_the_tasks_and_not_with_their_square():
+    """How long it takes says how busy the machine is; how many calls it makes does not."""
+    few, many = _many(1, 30), _many(1, 300)
+    assert calls_of(lambda: interval_of(many, 3)) < 11 * calls_of(lambda: interval_of(few, 3))

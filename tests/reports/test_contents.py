@@ -96,10 +96,10 @@ def test_an_error_of_ours_and_an_excluded_task_count_for_nobody(regenerated: tup
         outcome = read_contents(reader).runs[0].regenerated
         failing = reader.failing_tests(names["local1"])
     assert outcome is not None
-    local = next(one for one in outcome.evaluators if one.name == "local")
-    assert (local.overall[1].value, local.overall[1].tasks) == (2 / 3, 1)
+    local = next(one for one in outcome.groups if one.group.evaluator == "local")
+    assert (local.figures.pass_at[0].value, local.figures.pass_at[0].tasks) == (2 / 3, 1)
     line = outcome.of_task(names["count_text"])[0]
-    assert (line.counted, line.passed, line.cells) == (3, 2, "✓✗?✓")
+    assert (line.result.counted, line.result.passed, line.cells) == (3, 2, "✓✗↯✓")
     assert isinstance(failing[0], FailingTestRow)
 
 
@@ -116,4 +116,4 @@ def test_samples_that_a_later_run_added_count_with_the_earlier_ones(regenerated:
         outcome = read_contents(reader).runs[0].regenerated
     assert outcome is not None
     line = outcome.of_task(names["count_text"])[0]
-    assert (line.cells, line.counted, line.passed) == ("✓✗?✓⧖", 4, 2)
+    assert (line.cells, line.result.counted, line.result.passed) == ("✓✗↯✓⧖", 4, 2)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,7 @@ from samples.sessions import HOSTILE, TOOL_CALL
 
 from workbench.reports import write_report
 from workbench.reports.csv_report import safe
-from workbench.reports.records import json_text
+from workbench.text import json_text
 
 
 def loaded(session: Path, item: str | None = None) -> dict[str, Any]:
@@ -34,9 +37,12 @@ def test_json_gives_back_every_text_byte_for_byte(documented: tuple[Path, dict[s
         "means",
         "trials",
         "regenerations",
+        "agreement",
         "annotations",
         "texts",
+        "damaged",
     }
+    assert report["damaged"] == []
     first = report["trials"][0]
     assert first["trial"] == documented[1]["first"]
     assert first["readme"] == HOSTILE
@@ -85,6 +91,31 @@ def test_csv_has_a_line_per_candidate_where_there_are_no_trials(regenerated: tup
     rows = list(csv.DictReader(io.StringIO(text)))
     assert [row["verdict"] for row in rows if row["evaluator"] == "local"] == ["passed", "failed", "error", "passed"]
     assert rows[1]["failing_tests"] == "tests/test_a.py::test_one"
+
+
+def test_csv_of_a_session_with_both_has_every_trial_and_every_candidate(
+    documented: tuple[Path, dict[str, str]], regenerated: tuple[Path, dict[str, str]], tmp_path: Path
+) -> None:
+    both = tmp_path / "both.session"
+    shutil.copy(documented[0], both)
+    with closing(sqlite3.connect(both)) as connection:
+        connection.execute("ATTACH ? AS other", (str(regenerated[0]),))
+        for table in ("runs", "tasks", "candidates", "failing_tests", "former_verdicts"):
+            connection.execute(f"INSERT INTO {table} SELECT * FROM other.{table}")
+        connection.commit()
+    texts = {name: write_report(path, "csv", None) for name, path in
+             (("both", both), ("trials", documented[0]), ("candidates", regenerated[0]))}  # fmt: skip
+    rows = {
+        name: list(csv.DictReader(io.StringIO(text, newline="")))
+        for name, text in texts.items()
+        if isinstance(text, str)
+    }
+    for kind in ("trial", "candidate"):
+        mine = [row for row in rows["both"] if row["kind"] == kind]
+        alone = rows[f"{kind}s"]
+        assert alone
+        assert [{name: row[name] for name in alone[0]} for row in mine] == alone
+    assert len(rows["both"]) == len(rows["trials"]) + len(rows["candidates"])
 
 
 @given(st.text())

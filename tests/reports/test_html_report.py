@@ -129,7 +129,7 @@ def test_a_regeneration_session_shows_cells_pass_at_k_failing_tests_and_dropped(
 ) -> None:
     page = page_of(regenerated[0])
     assert_harmless(page)
-    for words in ("✓✗?✓", "0.67", "tests/test_a.py::test_one", "assert '<' == 1", "E  assert </pre>", "the stub passed",
+    for words in ("✓✗↯✓", "0.67", "tests/test_a.py::test_one", "assert '<' == 1", "E  assert </pre>", "the stub passed",
                   "no test runs it", "reference (control)", "return '</pre>' * 3"):  # fmt: skip
         assert words in page.text
 

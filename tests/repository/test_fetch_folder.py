@@ -117,7 +117,7 @@ def test_an_oversized_folder_is_refused_before_copying(tmp_path: Path) -> None:
     project = _project(tmp_path / "project")
     for limits in (Limits(entries=2), Limits(total_bytes=3)):
         with pytest.raises(UnsafeArchive, match="holds more than"):
-            scan(project, without=tmp_path / "cache", limits=limits, tell=lambda _: None)
+            scan(project, without=tmp_path / "cache", limits=limits, progress=lambda _: None)
 
 
 def test_an_unwritable_cache_is_one_sentence(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.repository import ChecksumMismatch, SourceUnavailable, fetch
+from workbench.repository import ChecksumMismatch, SourceUnavailable, fetch, package_index
 
 DOTENV = "a8a6399716257f45be6a007360200409fce5cda2661e3dec71d23dc15f6189ab"
 
@@ -111,6 +111,36 @@ def test_a_folder_as_index(tmp_path: Path, index: Index, monkeypatch: pytest.Mon
     monkeypatch.setenv("PIP_INDEX_URL", (tmp_path / "simple").as_uri())
     assert len(fetch("my-tool==1.2", cache=tmp_path / "cache").files) == 3
     assert index.asked == []
+
+
+@pytest.mark.parametrize(
+    ("filename", "version"),
+    [
+        ("my_tool-1.0rc1.tar.gz", "1.0-rc.1"),
+        ("My.Tool-v2.0.zip", "2"),
+        ("my-tool-1.0-1.tar.bz2", "1.0.post1"),
+        ("my_tool-1.0+local.1.tgz", "1.0+local-1"),
+        ("my_tool-2004d.tar.gz", "2004d"),
+    ],
+)
+def test_versions_are_those_of_pep_440(filename: str, version: str) -> None:
+    found = package_index._version_of(filename, "My.tool")
+    assert found is not None
+    assert package_index._same_version(found, version)
+
+
+@pytest.mark.parametrize(
+    "filename",
+    ["my_tool-1.0-py3-none-any.whl", "my_tool_more-1.0.tar.gz", "my-1.0.tar.gz", "my_tool.tar.gz", "my_tool-.zip"],
+)
+def test_what_is_no_source_distribution_of_the_project(filename: str) -> None:
+    assert package_index._version_of(filename, "my-tool") is None
+
+
+def test_a_release_candidate_is_older_than_its_release() -> None:
+    versions = ["1.0", "1.0rc1", "0.9", "1.10", "1.9", "nightly", "1.0.post1"]
+    ordered = ["nightly", "0.9", "1.0rc1", "1.0", "1.0.post1", "1.9", "1.10"]
+    assert sorted(versions, key=package_index._version_key) == ordered
 
 
 def test_what_arrives_must_be_what_was_promised_and_pinned(index: Index, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.repository import View
 from workbench.rubric import Criterion, OfflineJudge, Scorecard, score
 
 CASES = Path(__file__).resolve().parents[2] / "test_cases"
@@ -38,6 +39,13 @@ class Seen:
 
 VIEW = Seen((Entry("wordcount.py"), Entry("requirements.txt"), Entry("tests/test_counts.py")))
 
+KNOWS = """# W
+
+Count the lines, words and characters of text files. Several files are shown with totals, and `wordcount.py` reads standard
+input where no file is named.
+
+The option `--lines` shows the number of lines alone, and the row `total` is the sum of several files.
+"""
 GENERIC = """# Project
 
 This project is a tool. It is a simple and useful Python project that helps users do things.
@@ -90,7 +98,7 @@ async def judged(
     readme: str,
     *,
     facts: Truth | None = None,
-    view: Seen | None = VIEW,
+    view: Seen | View | None = VIEW,
     rubric: str = "aeo-bench",
     ref: str | None = None,
 ) -> Scorecard:
@@ -221,17 +229,30 @@ async def test_what_is_allowed_is_no_invention() -> None:
         ("Nice.", 2),
     ],
 )
-async def test_no_dependencies_is_a_fact_that_can_be_told(text: str, points: float) -> None:
+async def test_no_dependencies_counts_in_full_only_beside_knowledge(text: str, points: float) -> None:
+    """Anybody could have guessed it: alone it earns 40 % of what it earns in a README that knows its project."""
     facts = replace(Truth(), dependencies=())
-    assert pick(await judged(f"# W\n\nWords.\n\n{text}", facts=facts), "dependencies").points == points
+    blind = pick(await judged(f"# W\n\nWords.\n\n{text}", facts=facts), "dependencies")
+    assert blind.points == pytest.approx(0.4 * points)
+    assert "guessed" in blind.reason
+    knows = pick(await judged(f"{KNOWS}\n\n{text}", facts=facts), "dependencies").points
+    assert knows is not None
+    assert 0.7 * points <= knows <= points
+
+
+async def test_a_readme_that_knows_its_repository_may_say_that_nothing_is_needed() -> None:
+    folder = CASES / "password_generator"
+    readme = (folder / "ground_truth" / "README.md").read_text("utf-8")
+    found = pick(await judged(readme, facts=truth_of(folder), view=View(folder / "repository")), "dependencies")
+    assert found.points == 10
 
 
 async def test_it_says_offline_wherever_its_points_stand() -> None:
     card = await judged(GENERIC, rubric="strict")
     judged_lines = [c for c in card.criteria if c.tier > 2 and c.key != "must_mention"]
     assert len(judged_lines) == 7
-    assert all(c.judged_by == "offline" and c.reason.startswith("offline judge: ") for c in judged_lines)
-    assert card.judge == "offline"
+    assert all(c.judged_by == "offline-2" and c.reason.startswith("offline judge: ") for c in judged_lines)
+    assert card.judge == OfflineJudge.name == "offline-2"
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,22 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from workbench.rubric import OfflineJudge, score
-from workbench.rubric.aeo_bench import sections, structural
+from workbench.rubric import Criterion, Document, OfflineJudge, score
+from workbench.rubric.aeo_bench import RUBRIC
 
 NEEDLES = [
     *("install", "pip", "requirements", "setup", "prerequisite", "dependencies"),
     *("usage", "how to run", "run", "execute", "command", "python", "cli"),
     *("example", "output", "demo", "sample", "```"),
 ]
+
+
+def structural(readme: str, metadata: Any, *, parsed: bool) -> list[Criterion]:
+    return [rule.apply(Document(readme, metadata, parsed)) for rule in RUBRIC.rules if rule.tier == 1]
+
+
+def sections(readme: str, *, parsed: bool) -> list[Criterion]:
+    return [rule.apply(Document(readme, None, parsed)) for rule in RUBRIC.rules if rule.tier == 2]
 
 
 def oracle_one(readme: str, metadata: Any, parsed: bool) -> int:

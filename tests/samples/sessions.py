@@ -8,7 +8,7 @@ from pathlib import Path
 from workbench.rubric.scorecard import Criterion, Evidence, Scorecard
 from workbench.session import SessionWriter, create
 from workbench.session.identity import candidate_id, task_id, trial_id
-from workbench.session.rows import ScoreRow, SeenRow, StepRow
+from workbench.session.rows import AccessedFileRow, ScoreRow, StepRow
 
 HOSTILE = (
     "# <script>alert(1)</script> Title\n\n"
@@ -86,7 +86,7 @@ def add_trial(
                 0.001, 1.5, "local", "{}", 1_700_000_000.0 + number,
             )
         )  # fmt: skip
-    writer.add_seen([SeenRow(name, "a.py", "read", 1, 100, None)])
+    writer.add_accessed_file([AccessedFileRow(name, "a.py", "read", 1, 100, None)])
     writer.set_trial(
         name, state="done", snapshot=snapshot, parsed=1, readme_blob=writer.blob(readme),
         metadata_blob=writer.blob('{"@type": "SoftwareSourceCode", "name": "</pre><script>"}'), steps=steps,
@@ -116,7 +116,7 @@ def document_session(path: Path) -> dict[str, str]:
 
 
 def regeneration_session(path: Path) -> dict[str, str]:
-    """Make a regeneration session: a task with ✓✗?✓ (our error not counted), an excluded one, controls, dropped ones."""
+    """Make a regeneration session: a task with ✓✗↯✓ (our error not counted), an excluded one, controls, dropped ones."""
     create(path)
     with SessionWriter(path) as writer:
         plan = {"source": "alpha", "docs": "original", "evaluator": "local", "samples": 4, "k": [1, 3]}
@@ -129,7 +129,7 @@ def regeneration_session(path: Path) -> dict[str, str]:
                 {
                     "id": name, "run_id": "reg1", "position": position, "snapshot": "snap", "path": "pkg/a.py",
                     "qualified_name": function, "occurrence": 0, "start_line": 3, "end_line": 9, "coverage": 0.91,
-                    "tests": json.dumps(["tests/test_a.py::test_one", "tests/test_a.py::test_two"]),
+                    "tests": json.dumps(["tests/test_a.py::test_one", "tests/test_a.py::test_two"]), "test_count": 2,
                     "body_blob": writer.blob("    return text.count('<')\n"), "docstring_blob": writer.blob("Count <it>."),
                     "controls": json.dumps({"reference": True, "stub": position == 0}),
                     "state": "ready" if position == 0 else "excluded",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from container_engines import IMAGE, Engine, NoEngine, dockerd, podman
+from needing_sandboxes import require
 
 from workbench.sandbox import Backend, Limits, Pool, Workspace, pool
 from workbench.sandbox.bubblewrap import Bubblewrap
@@ -60,11 +60,7 @@ def make_workspace(root: Path) -> Workspace:
 
 def usable(backend: Backend) -> Backend:
     """Return the back end, or skip loudly; in CI a missing sandbox is a failure."""
-    problem = backend.problem()
-    if problem:
-        if os.environ.get("CI"):
-            pytest.fail(problem)
-        pytest.skip(problem)
+    require(backend.problem())
     return backend
 
 
@@ -118,9 +114,7 @@ def _engine(opening: AbstractContextManager[Engine]) -> Iterator[str]:
         with opening as running:
             yield running.host
     except NoEngine as reason:
-        if os.environ.get("CI"):
-            pytest.fail(str(reason))
-        pytest.skip(str(reason))
+        require(str(reason))
 
 
 @pytest.fixture(scope="module")

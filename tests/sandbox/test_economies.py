@@ -1,4 +1,4 @@
-"""What a hot candidate leaves out of pytest makes no difference to its tests: outcomes and messages are the cold ones."""
+"""The parts of pytest skipped on the hot route make no difference: outcomes and messages equal those of the cold route."""
 
 from __future__ import annotations
 

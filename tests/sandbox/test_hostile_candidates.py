@@ -1,4 +1,4 @@
-"""Code that nobody has read, at its worst, on every back end: none passes, none escapes, none harms the next candidate."""
+"""Hostile candidates on every back end: none passes, none escapes, and none harms the next candidate."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from hostile.built_names import ALWAYS_EQUAL, BUILT_NAMES, WARY
 from hostile.candidates import HOSTILE, LEFT_BEHIND, RIGHT
 
 from workbench.sandbox import Backend, Job, Limits, Pool, Reason, Route, Verdict, Workspace, pool
@@ -109,8 +110,11 @@ def surroundings() -> Iterator[Surroundings]:
     loop_scope="module",
     params=[
         pytest.param("bubblewrap", marks=[pytest.mark.sandbox, pytest.mark.xdist_group("hostile-bubblewrap")]),
-        pytest.param("process", marks=[pytest.mark.sandbox, pytest.mark.xdist_group("hostile-process")]),
-        pytest.param("docker", marks=[pytest.mark.docker, pytest.mark.xdist_group("docker")]),
+        # One back end's is enough for `make test`; the others' own rules have tests of their own.
+        pytest.param(
+            "process", marks=[pytest.mark.sandbox, pytest.mark.slow, pytest.mark.xdist_group("hostile-process")]
+        ),
+        pytest.param("docker", marks=[pytest.mark.docker, pytest.mark.slow, pytest.mark.xdist_group("docker")]),
     ],
 )
 async def arena(
@@ -119,7 +123,7 @@ async def arena(
     """One worker of one back end on the tiny repository, in which the original body has a name found nowhere else."""
     backend = request.getfixturevalue(f"{request.param}_backend")
     if request.param == "process":
-        holes = [line for line in backend.guarantees() if "NOT" in line]
+        holes = [line for line in backend.guarantees().sentences if "NOT" in line]
         if holes:  # then running this would harm whoever runs it
             pytest.skip(f"a plain process is too weak on this machine: {' '.join(holes)}")
     workspace: Workspace = tiny_workspace(tmp_path_factory.mktemp(request.param) / "repository")
@@ -154,6 +158,30 @@ async def test_hostile_candidate_never_passes_never_escapes_and_never_harms_the_
     assert report.verdict in hostile.right, (report.verdict, report.reason, report.detail, report.failing)
     assert surroundings.touched() == []
     await unharmed(arena)
+
+
+@pytest.mark.parametrize("name", BUILT_NAMES)
+async def test_names_built_at_run_time_give_no_pass_without_a_mark(arena: Pool, name: str) -> None:
+    """What forges its report has failed; what the tests themselves take for right has passed, and is doubtful."""
+    report = await arena.run(job(BUILT_NAMES[name]))
+    assert report.plain is False
+    assert not report.passed or report.doubtful, report
+    if name not in ALWAYS_EQUAL:
+        assert not report.passed, report.doubtful
+    if name in WARY:
+        assert report.reason is Reason.TAMPERED, report.detail
+    await unharmed(arena)
+
+
+async def test_a_pass_that_is_not_plain_stays_one_and_says_why(arena: Pool) -> None:
+    honest = await arena.run(job("import gc\ngc.collect()\n" + RIGHT))
+    assert (honest.verdict, honest.plain, honest.suspicious) == (Verdict.PASSED, False, ())
+    assert honest.doubtful == "it imports gc"
+    plain = await arena.run(job(RIGHT))
+    assert (plain.verdict, plain.plain, plain.doubtful) == (Verdict.PASSED, True, "")
+    tree = arena.workers[0].workspace.root
+    original = await arena.run(replace(job(RIGHT), content=(tree / "sums.py").read_bytes()))
+    assert (original.verdict, original.doubtful) == (Verdict.PASSED, "")
 
 
 COLD = [
@@ -276,7 +304,8 @@ async def test_the_environment_and_the_home_of_the_user_are_not_visible(arena: P
 
 
 HOG_BESIDE_A_PASS = (
-    "import os\nif os.fork() == 0:\n    hog = bytearray(400_000_000)\n    os._exit(0)\nos.wait()\n" + RIGHT
+    "import os\nif os.fork() == 0:\n    hog = bytearray(400_000_000)\n    os._exit(0)\n"
+    "assert os.wait()[1] == 9, 'nobody killed it'\n" + RIGHT
 )
 
 
@@ -298,6 +327,8 @@ async def test_a_kill_for_memory_is_never_put_down_to_the_next_candidate(
     async with pool(backend, workspace, workers=1, limits=limits) as opened:
         for _ in range(3):
             hog = await opened.run(replace(job(HOG_BESIDE_A_PASS), limits=limits))
-            assert hog.verdict in ("passed", "crashed"), hog
+            # The kernel took the hog alone, which its parent has checked, or we took all of it, and say why.
+            if hog.verdict is not Verdict.PASSED:
+                assert (hog.verdict, hog.reason) == (Verdict.CRASHED, Reason.OUT_OF_MEMORY), hog
             stub = await opened.run(replace(job("pass"), limits=limits))
             assert (stub.verdict, len(stub.failing)) == (Verdict.FAILED, 4), stub.detail

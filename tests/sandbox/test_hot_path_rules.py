@@ -1,4 +1,4 @@
-"""When patching in memory may stand for importing the file, and when it may not: verdicts agree with the cold path."""
+"""When patching in memory may replace importing the file, and when not: verdicts agree with the cold route."""
 
 from __future__ import annotations
 

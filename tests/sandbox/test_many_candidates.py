@@ -78,7 +78,7 @@ def job(number: int) -> tuple[Job, Verdict]:
 
 @pytest.fixture(
     params=[
-        pytest.param(("bubblewrap", 1000), marks=[pytest.mark.sandbox, pytest.mark.xdist_group("many")]),
+        pytest.param(("bubblewrap", 400), marks=[pytest.mark.sandbox, pytest.mark.xdist_group("many")]),
         pytest.param(("process", 150), marks=[pytest.mark.sandbox, pytest.mark.xdist_group("many")]),
         pytest.param(("docker", 150), marks=[pytest.mark.docker, pytest.mark.xdist_group("docker")]),
     ],

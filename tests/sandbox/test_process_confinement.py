@@ -1,4 +1,4 @@
-"""What a plain process gives up, what it says where a kernel has less, and workers that are killed from outside."""
+"""The confinement of a plain process, its guarantees on lesser kernels, and workers killed from outside."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import subprocess
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from workbench.sandbox import Job, Limits, Pool, Route, SandboxError, Verdict, Workspace, pool
-from workbench.sandbox.forgery import doubtful, thrown_away
-from workbench.sandbox.process import Means, PlainProcess, open_to_everybody, promises, written_bytes
+from workbench.sandbox import Job, Limits, Pool, Report, Route, SandboxError, Verdict, Workspace, pool
+from workbench.sandbox.forgery import Decoy, discarded, is_fooled, make_decoy, passed_beside
+from workbench.sandbox.process import KernelFeatures, PlainProcess, open_to_everybody, promises, written_bytes
+from workbench.sandbox.types import TestOutcome
 from workbench.sandbox.workbench_runner import confine
 
 pytestmark = pytest.mark.sandbox
@@ -28,19 +30,19 @@ def job(body: str, route: Route = Route.AUTO) -> Job:
     return Job("x", ("tests/test_sums.py::test_large",), "sums.py", content.encode(), LIMITS, route, ("total", 1))
 
 
-def holes(means: Means) -> list[str]:
+def holes(means: KernelFeatures) -> list[str]:
     return [line for line in promises(means) if "NOT" in line]
 
 
 def test_what_a_kernel_lacks_is_said() -> None:
-    assert holes(Means(landlock=7, seccomp=True, root=True, groups=True)) == []
-    assert any(line.startswith("Network") for line in holes(Means(0, False, True, True)))
-    assert any("UDP" in line for line in holes(Means(4, False, True, True)))
-    assert any(line.startswith("Files") for line in holes(Means(0, True, True, True)))
-    assert any("emptied" in line for line in holes(Means(2, True, True, True)))
-    assert any("signals" in line for line in holes(Means(5, True, False, False)))
-    assert any("permissions and times" in line for line in holes(Means(7, True, False, True)))
-    assert all(line.endswith(".") for line in promises(Means(0, False, False, False)))
+    assert holes(KernelFeatures(landlock=7, seccomp=True, root=True, groups=True)) == []
+    assert any(line.startswith("Network") for line in holes(KernelFeatures(0, False, True, True)))
+    assert any("UDP" in line for line in holes(KernelFeatures(4, False, True, True)))
+    assert any(line.startswith("Files") for line in holes(KernelFeatures(0, True, True, True)))
+    assert any("emptied" in line for line in holes(KernelFeatures(2, True, True, True)))
+    assert any("signals" in line for line in holes(KernelFeatures(5, True, False, False)))
+    assert any("permissions and times" in line for line in holes(KernelFeatures(7, True, False, True)))
+    assert all(line.endswith(".") for line in promises(KernelFeatures(0, False, False, False)))
 
 
 def test_a_measure_that_the_kernel_refuses_ends_the_sandbox_before_it_starts() -> None:
@@ -127,7 +129,7 @@ async def test_a_full_temporary_folder_of_the_machine_is_one_sentence(
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(small)], check=True)
     try:
         monkeypatch.setattr(tempfile, "tempdir", str(small))
-        with pytest.raises(SandboxError, match=r"No folder for the sandbox can be made in .*No space left") as caught:
+        with pytest.raises(SandboxError, match=r"The disk is full: there is no room in .* for a sandbox") as caught:
             async with pool(process_backend, workspace, workers=1, limits=LIMITS) as opened:
                 await opened.run(job("pass"))
         assert "\n" not in str(caught.value)
@@ -139,7 +141,9 @@ async def test_a_full_temporary_folder_of_the_machine_is_one_sentence(
             (small / "somebody-else").write_bytes(b"x" * (64 * 2**20 - written_bytes(small) - 2**20))
             hog = f"open({layout.temporary!r} + '/hog', 'wb').write(b'x' * 8_000_000)\nreturn sum(numbers)"
             report = await opened.run(job(hog))
-            assert (report.verdict, str(report.reason)) == (Verdict.CRASHED, "disk_full")
+            # It wrote less than it may: that others filled the disk is not its fault, and no verdict.
+            assert (report.verdict, str(report.reason)) == (Verdict.ERROR, "sandbox")
+            assert report.detail.startswith(f"The disk is full: there is no room in {small}")
             (small / "somebody-else").unlink()
             assert (await opened.run(job("return sum(numbers)"))).passed
     finally:
@@ -155,29 +159,44 @@ async def test_a_body_whose_result_does_not_matter_is_not_accused(box: Pool) -> 
     asked = replace(job("import gc\ngc.collect()\nreturn 1"), tests=("tests/test_nothing.py::test_nothing",))
     report = await box.run(asked)
     assert report.verdict is Verdict.PASSED
-    assert any("whatever it returns" in note for note in report.suspicious)
+    assert "whatever it returns" in report.doubtful
     honest = await box.run(job("import gc\ngc.collect()\nreturn sum(numbers)"))
-    assert (honest.verdict, honest.suspicious) == (Verdict.PASSED, ())
+    assert (honest.verdict, honest.suspicious, honest.doubtful) == (Verdict.PASSED, (), "it imports gc")
 
 
-def test_only_what_a_candidate_changed_can_make_it_doubtful() -> None:
-    pristine = b"import gc\n\n\ndef f(x):\n    return x\n\n\ndef g():\n    gc.collect()\n"
-    assert not doubtful(pristine, pristine)
-    assert not doubtful(pristine, pristine.replace(b"return x", b"return x + 1"))
-    assert not doubtful(pristine, pristine.replace(b"    return x\n", b""))
-    assert doubtful(pristine, pristine.replace(b"return x", b"gc.get_objects()\n    return x"))
-    assert doubtful(pristine, pristine.replace(b"return x", b"os._exit(0)"))
-    assert doubtful(b"", pristine)
+def test_a_decoy_tells_who_reports_success_for_whatever_is_asked() -> None:
+    tests = ("tests/test_sums.py::Case::test_total[a::b]", "tests/test_sums.py::test_large")
+    decoy = make_decoy(tests)
+    assert decoy.path.startswith("tests/test_")
+    assert decoy.test.startswith(f"{decoy.path}::test_")
+    assert make_decoy(tests) != decoy
+    names: dict[str, Any] = {}
+    exec(decoy.content, names)
+    with pytest.raises(AssertionError):
+        names[decoy.test.partition("::")[2]]()
+
+    def told(*outcomes: str) -> Report:
+        return Report("x", Verdict.FAILED, tests=tuple(map(TestOutcome, (*tests, decoy.test), outcomes)))
+
+    assert [is_fooled(told("passed", "passed", last), decoy) for last in ("failed", "error", "passed", "missing", "skipped")] == [
+        False, False, True, True, True,
+    ]  # fmt: skip
+    assert not is_fooled(told("failed", "passed", "missing"), decoy)  # it died before the decoy's turn
+    assert is_fooled(told("failed", "passed", "passed"), decoy)
+    assert passed_beside(told("passed", "passed", "failed"), decoy)
+    assert not passed_beside(told("passed", "missing", "failed"), decoy)
+    assert not passed_beside(Report("x", Verdict.FAILED), Decoy("a", "b", b""))
 
 
-def test_a_result_is_thrown_away_wherever_the_function_is() -> None:
+def test_a_result_is_discarded_wherever_the_function_is() -> None:
     source = (
         b"class A:\n    @property\n    def x(self):\n        '''Doc.'''\n        return 1\n\n    @x.setter\n    def x(self, v):\n        self.y = v\n\n\n"
         b"def f():\n    def g():\n        yield 1\n\n    return g\n\n\nasync def h(): return 1\n"
     )
     for function in (("A.x", 1), ("A.x", 2), ("f", 1), ("f.<locals>.g", 1), ("h", 1)):
-        changed = thrown_away(source, function)
+        changed = discarded(source, function)
         assert changed is not None
         compile(changed, "x", "exec")
-        assert changed.count(b"ResultThrownAway") == 1
-    assert thrown_away(source, ("nowhere", 1)) is None
+        assert changed.count(b"(BaseException,)") == 1
+    assert discarded(source, ("nowhere", 1)) is None
+    assert discarded(source, ("h", 1)) != discarded(source, ("h", 1))  # nothing by which a body could know it

@@ -22,6 +22,9 @@ from workbench.sandbox import (
     choose_backend,
     pool,
 )
+from workbench.sandbox.bubblewrap import Bubblewrap
+from workbench.sandbox.choose import backends
+from workbench.sandbox.names import BACKENDS, weaknesses_of
 
 pytestmark = pytest.mark.sandbox
 
@@ -204,7 +207,7 @@ async def test_a_repository_that_exits_while_it_is_collected_is_told(bubblewrap,
     async with pool(bubblewrap, workspace, workers=1, limits=LIMITS) as opened:
         report = await opened.run(Job("suite", limits=LIMITS))
     assert (report.verdict, report.reason) == (Verdict.CRASHED, Reason.EARLY_EXIT)
-    assert "while importing the tests" in report.detail
+    assert report.detail.endswith("before the report was complete while pytest loaded its plugins and conftest.py.")
 
 
 async def test_an_interpreter_that_does_not_start_is_one_sentence(bubblewrap, workspace: Workspace) -> None:
@@ -220,16 +223,27 @@ def test_back_ends_tell_what_they_promise_or_why_they_cannot_be_used() -> None:
     states = {state.name: state for state in available_backends()}
     assert {"bubblewrap", "process"} <= set(states)
     for state in states.values():
-        assert (state.problem is None) == bool(state.guarantees)
-    assert any("NOT" in line or "Landlock" in line for line in states["process"].guarantees)
+        assert (state.problem is None) == bool(state.guarantees and state.guarantees.sentences)
+    plain = states["process"].guarantees
+    assert plain is not None
+    assert any("NOT" in line or "Landlock" in line for line in plain.sentences)
+
+
+def test_what_is_said_of_former_runs_is_what_the_back_ends_declare() -> None:
+    for backend in backends():
+        declared = backend.guarantees()
+        (weaknesses,) = {info.weaknesses for info in BACKENDS if info.name == backend.name}
+        assert weaknesses == (() if declared.isolated else ("NOT isolated",))
+        assert declared.network == ("network" in declared.weaknesses)
+    assert weaknesses_of(["docker", "process"]) == ("NOT isolated",)
+    assert weaknesses_of(["mine:Own"], "mine:Own", ["network"]) == ("network",)
+    assert weaknesses_of(["bubblewrap"], "mine:Own", ["network"]) == ()
 
 
 def test_the_plain_process_is_never_chosen_without_being_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    from workbench.sandbox import choose
-
     assert choose_backend("process").name == "process"
-    monkeypatch.setattr(choose.Bubblewrap, "problem", lambda self: "bubblewrap is not installed.")
-    names = [backend for backend in choose.backends() if backend.name not in ("bubblewrap", "process")]
+    monkeypatch.setattr(Bubblewrap, "problem", lambda self: "bubblewrap is not installed.")
+    names = [backend for backend in backends() if backend.name not in ("bubblewrap", "process")]
     if not any(backend.problem() is None for backend in names):
         with pytest.raises(SandboxUnavailable, match="--sandbox process"):
             choose_backend()

@@ -1,4 +1,4 @@
-"""The fork that waits for the next candidate: whatever was done to it meanwhile, the next verdict is the right one."""
+"""The fork waiting for the next candidate: whatever happens to it meanwhile, the next verdict is correct."""
 
 from __future__ import annotations
 

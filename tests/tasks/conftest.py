@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,12 +23,8 @@ Make = Callable[[Mapping[str, str]], Path]
 
 
 @pytest.fixture(scope="session")
-def bubblewrap() -> Backend:
-    backend = Bubblewrap()
-    problem = backend.problem()
-    if problem:
-        pytest.fail(problem) if os.environ.get("CI") else pytest.skip(problem)
-    return backend
+def bubblewrap(needs_bubblewrap: None) -> Backend:
+    return Bubblewrap()
 
 
 @pytest.fixture

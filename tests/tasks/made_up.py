@@ -1,4 +1,4 @@
-"""Environments for made-up repositories, and questions to what was built of them."""
+"""Environments for made-up repositories, and helpers that inspect what was built from them."""
 
 from __future__ import annotations
 

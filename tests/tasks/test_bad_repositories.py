@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from tasks.conftest import RULES
 
-from workbench.regeneration.odd_tests import odd_test_files
 from workbench.regeneration.suite import SuiteFailed
+from workbench.regeneration.unlisted_tests import odd_test_files
 from workbench.sandbox import Limits
 
 pytestmark = pytest.mark.sandbox
@@ -30,6 +30,7 @@ async def test_no_tests(make, build) -> None:
     assert await sentence(make({"sums.py": SUMS}), build) == "The repository has no tests that pytest finds."
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_two_thousand_tests(make, build) -> None:
     suite = (
@@ -96,7 +97,10 @@ async def test_a_conftest_that_cannot_be_imported(make, build) -> None:
 async def test_a_hang_at_import(make, build) -> None:
     root = make({"sums.py": "import threading\n\nthreading.Event().wait()\n" + SUMS, "test_sums.py": SUITE})
     text = await sentence(root, build, rules=replace(RULES, import_seconds=5))
-    assert text == "The repository hangs while it is imported or its tests are collected, so that no test can be run."
+    assert text == (
+        "The repository hangs at sums.py, line 3, while it is imported or its tests are collected, so that no test can "
+        "be run."
+    )
 
 
 async def test_tests_that_write_outside_their_tree(make, build, tmp_path) -> None:
@@ -171,6 +175,7 @@ async def test_a_suite_with_an_undeclared_dependency(make, build) -> None:
     assert [task.tests for task in built.tasks] == [("test_sums.py::test_total",)]
 
 
+@pytest.mark.slow
 async def test_a_suite_that_takes_too_long_is_given_up(make, build) -> None:
     slow = "".join(
         f"\n\ndef test_{n}():\n    threading.Event().wait(0.5)\n    assert total([{n}]) == {n}\n" for n in range(40)

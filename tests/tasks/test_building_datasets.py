@@ -92,13 +92,13 @@ def test_a_broken_source_among_several_is_one_sentence(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["build"], "takes at least one SOURCE"),
+        (["build"], "workbench tasks build: the following arguments are required: SOURCE"),
         (["build", "word_counter", "--formats", "csv"], "--formats takes jsonl and parquet"),
-        (["build", "word_counter", "--workers", "-1"], "takes --workers N of 0 or more"),
-        (["build", "word_counter", "--limit", "3"], "neither --task, --limit nor --docs"),
-        (["show"], "workbench tasks takes one SOURCE, build SOURCE…, or show DATASET"),
-        (["word_counter", "password_generator"], "workbench tasks takes one SOURCE"),
-        (["word_counter", "--out", "x"], "belong to workbench tasks build"),
+        (["build", "word_counter", "--workers", "-1"], "--workers: it takes a whole number of 1 or more"),
+        (["build", "word_counter", "--limit", "3"], "workbench tasks build: unrecognized arguments: --limit 3"),
+        (["show"], "workbench tasks show: the following arguments are required: DATASET"),
+        (["word_counter", "password_generator"], "workbench tasks list: unrecognized arguments: password_generator"),
+        (["word_counter", "--out", "x"], "workbench tasks list: unrecognized arguments: --out x"),
     ],
 )
 def test_wrong_usage(home: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,7 @@ CASES = Path(__file__).parents[2] / "test_cases"
 
 
 class Quiet:
-    def tell(self, name: str, state: str = "running", *, done=None, total=None, note: str = "") -> None:
+    def update(self, name: str, state: str = "running", *, done=None, total=None, note: str = "") -> None:
         pass
 
 

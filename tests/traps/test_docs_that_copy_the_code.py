@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -78,7 +77,6 @@ def test_measures_stay_in_range(docstring, body):
 
 def test_few_docstrings_of_real_projects_are_flagged_and_all_copies_are():
     flagged = total = 0
-    begin = time.process_time()
     for file in sorted((Path(pytest.__file__).parent.parent / "_pytest").glob("*.py")):
         source = file.read_bytes()
         for function in find_functions(source, file.name):
@@ -89,7 +87,6 @@ def test_few_docstrings_of_real_projects_are_flagged_and_all_copies_are():
                 assert measure_leakage(f"{function.docstring}\n{body}", body).flagged
     assert total > 100
     assert flagged / total < 0.05
-    assert time.process_time() - begin < 30
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,21 @@
 """The agents under test, their tools and their wire protocol.
 
-An agent is a class with a ``name`` and ``async document(desk) -> Submission``; the :class:`Desk` asks the model, uses the
-tools and records every step. To add one: write the class, add it to :data:`_CLASSES` and to
-:data:`workbench.agents.names.AGENTS`.
+An agent is a class with ``async document(context) -> Submission``; the :class:`AgentContext` asks the model, uses the tools and
+records every step. One of ours is an entry of :data:`workbench.agents.names.AGENTS`; one of another package is named by
+its dotted path, ``package.module:Class`` (docs/extending/agent.md).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, cast
 
 from workbench.agents.names import AGENTS, AgentInfo, agent_info
 from workbench.agents.protocol import Submission
+from workbench.extensions import load, make
 
 if TYPE_CHECKING:
-    from workbench.agents.desk import Desk
+    from workbench.agents.agent_context import AgentContext
 
 __all__ = ["AGENTS", "Agent", "AgentInfo", "Submission", "agent_info", "make_agent"]
 
@@ -23,26 +25,21 @@ class Agent(Protocol):
 
     name: str
 
-    async def document(self, desk: Desk) -> Submission:
+    async def document(self, context: AgentContext) -> Submission:
         """Return the README and metadata; raises :class:`workbench.models.types.ModelError`."""
         ...
 
 
-def make_agent(name: str) -> Agent:
-    """Return the agent called ``name``.
+def make_agent(name: str, folders: Sequence[str] = ()) -> Agent:
+    """Return a new instance of the agent called ``name``.
+
+    Args:
+        name: One of ours, or a dotted path.
+        folders: Folders from which a dotted path is imported first.
 
     Raises:
-        UsageError: There is none.
+        UsageError: There is none; the sentence says what is missing.
     """
-    from workbench.agents.baselines import NoExploration, SingleFile
-    from workbench.agents.planner import Planner
-    from workbench.agents.white import WhiteAgent
-
-    agent_info(name)
-    classes: dict[str, type[Agent]] = {
-        "white": WhiteAgent,
-        "planner": Planner,
-        "single-file": SingleFile,
-        "no-exploration": NoExploration,
-    }
-    return classes[name]()
+    agent = make("agent", load("agent", agent_info(name).path, Agent, folders))
+    agent.name = name
+    return cast(Agent, agent)

@@ -1,13 +1,13 @@
-"""Two baselines: write from the name alone, or after one file. What exploration is worth shows beside them."""
+"""Two baselines that show what exploration is worth: write from the name alone, or after reading one file."""
 
 from __future__ import annotations
 
 from pathlib import PurePosixPath
 
+from workbench.agents.agent_context import AgentContext, Conversation, OutOfSteps
 from workbench.agents.constrained import Knowledge, grammar
-from workbench.agents.desk import Conversation, Desk, OutOfSteps
 from workbench.agents.protocol import SYSTEM, Submission, first_message, tool_message
-from workbench.agents.white import known_to
+from workbench.agents.white import knowledge_of
 from workbench.repository import FileEntry
 
 _NO_TOOLS = (
@@ -16,10 +16,10 @@ _NO_TOOLS = (
 )
 
 
-async def _hand_in(desk: Desk, conversation: Conversation, shape: str) -> Submission:
+async def _ask_for_submission(context: AgentContext, conversation: Conversation, shape: str) -> Submission:
     try:
-        for _ in range(3):  # tools are refused by the prompt; a model that insists gets two more chances
-            submission = await desk.act(conversation, shape)
+        for _ in range(3):  # the prompt forbids tools; a model that still calls one gets two more chances
+            submission = await context.act(conversation, shape)
             if submission is not None:
                 return submission
     except OutOfSteps:
@@ -28,20 +28,22 @@ async def _hand_in(desk: Desk, conversation: Conversation, shape: str) -> Submis
 
 
 class NoExploration:
-    """Answers without having seen anything of the repository."""
+    """Answers without reading anything of the repository."""
 
     name = "no-exploration"
 
-    async def document(self, desk: Desk) -> Submission:
-        """Return the submission; raises :class:`ModelError` if a request got no answer."""
-        message = first_message(desk.assignment.name, desk.assignment.description)
+    async def document(self, context: AgentContext) -> Submission:
+        """Return the submission; raises :class:`ModelError` if a request fails."""
+        message = first_message(context.assignment.name, context.assignment.description)
         conversation = Conversation.begin(SYSTEM + _NO_TOOLS, message)
-        desk.max_steps = min(desk.max_steps, 3)
-        return await _hand_in(desk, conversation, grammar(Knowledge(desk.assignment.name, must_respond=True)))
+        context.max_steps = min(context.max_steps, 3)
+        return await _ask_for_submission(
+            context, conversation, grammar(Knowledge(context.assignment.name, must_respond=True))
+        )
 
 
-def main_looking(files: tuple[FileEntry, ...], name: str) -> str:
-    """Return the path of the file that a hasty reader would open: named like the project, else the largest source."""
+def likely_main_file(files: tuple[FileEntry, ...], name: str) -> str:
+    """Return the path of the likely main file: named like the project, else the largest source nearest to the root."""
     wanted = name.lower().replace("-", "_").replace(" ", "_")
     sources = [f for f in files if f.path.endswith(".py") and "test" not in f.path.lower() and "setup.py" not in f.path]
     if not sources:
@@ -55,17 +57,17 @@ def main_looking(files: tuple[FileEntry, ...], name: str) -> str:
 
 
 class SingleFile:
-    """Reads the one file that looks like the main one, then answers."""
+    """Reads only the likely main file, then answers."""
 
     name = "single-file"
 
-    async def document(self, desk: Desk) -> Submission:
-        """Return the submission; raises :class:`ModelError` if a request got no answer."""
-        message = first_message(desk.assignment.name, desk.assignment.description)
+    async def document(self, context: AgentContext) -> Submission:
+        """Return the submission; raises :class:`ModelError` if a request fails."""
+        message = first_message(context.assignment.name, context.assignment.description)
         conversation = Conversation.begin(SYSTEM + _NO_TOOLS, message)
-        path = main_looking(desk.view.files, desk.assignment.name)
+        path = likely_main_file(context.view.files, context.assignment.name)
         if path:
-            observation = desk.use("read_file", path)
-            conversation.say(f"File {path}:\n" + tool_message("read_file", observation.text, 1))
-        desk.max_steps = min(desk.max_steps, 4)
-        return await _hand_in(desk, conversation, grammar(known_to(desk, must_respond=True)))
+            observation = context.use("read_file", path)
+            conversation.add_user(f"File {path}:\n" + tool_message("read_file", observation.text, 1))
+        context.max_steps = min(context.max_steps, 4)
+        return await _ask_for_submission(context, conversation, grammar(knowledge_of(context, must_respond=True)))

@@ -1,7 +1,8 @@
-"""What a small model may say at each step: a GBNF grammar with the known paths as choices and a README's shape.
+"""GBNF grammars that constrain a small model at each step: known paths as choices, and the structure of a README.
 
-A model of a hundred million parameters does not keep a protocol by itself. Constrained to it, it does the same steps as a
-large one: which tool, which path and every sentence of the README are its own choice. Larger models never see this.
+A model of a hundred million parameters does not follow a protocol by itself. Constrained by a grammar, it takes the same
+steps as a large one: the tool, the path and the sentences of the README are its own choice, while the README's headings
+and the metadata's keys come from the grammar. Larger models are not constrained.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _VERBS = (
     "Loads",
 )
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]{1,20}(?![\w-])")
-# What a requirements file lists for those who work on the project, not for its users.
+# Distributions in requirements files that serve the project's developers, not its users.
 _DEVELOPERS_TOOLS = (
     *("pytest", "tox", "sphinx", "twine", "mypy", "ruff", "black", "flake8", "wheel", "setuptools", "build", "bump"),
     *("coverage", "codecov", "pre-commit", "isort", "pylint", "bandit", "vulture", "pydocstyle", "ipython", "mkdocs"),
@@ -41,18 +42,18 @@ _REQUIREMENT = re.compile(r"""^\s*["']?([A-Za-z][\w.-]*)(?:\[[\w,-]+\])?\s*(?:[<
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What an agent has seen so far, as far as the shape of its next answer depends on it.
+    """What an agent knows so far, as far as the grammar of its next answer depends on it.
 
     Attributes:
         title: Name of the project.
         folders: Folders that it may list.
         files: Files that it may read.
-        scripts: What it may write after ``python `` in a command: a file, or ``-m PACKAGE``.
+        scripts: What may follow ``python `` in a command: a file, or ``-m PACKAGE``.
         names: Functions and classes that it may describe.
-        dependencies: Distributions that it may say must be installed.
-        options: Command-line options that it may show.
-        may_respond: Whether it may hand in.
-        must_respond: Whether it must.
+        dependencies: Distributions that it may name in the installation command.
+        options: Command-line options that it may use in commands.
+        may_respond: Whether it may submit.
+        must_respond: Whether it must submit.
     """
 
     title: str
@@ -67,7 +68,7 @@ class Knowledge:
 
 
 def readable(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the paths that look like text, sources before tests, at most as many as a grammar should offer."""
+    """Return the paths of text files, sources before tests, limited to what a grammar should offer."""
     texts = [p for p in paths if not p.endswith("/") and PurePosixPath(p).suffix.lower() in _TEXT_SUFFIXES]
     texts.sort(key=lambda p: ("test" in p.lower(), not p.endswith(".py"), p.count("/"), p))
     return tuple(texts[:_MOST_CHOICES])
@@ -80,7 +81,7 @@ def defined_names(text: str) -> tuple[str, ...]:
 
 
 def options_in(text: str) -> tuple[str, ...]:
-    """Return the long command-line options that a text names, in their order."""
+    """Return the long command-line options in a text, in order of appearance."""
     return tuple(dict.fromkeys(_OPTION.findall(text)))
 
 
@@ -114,12 +115,12 @@ def literal(text: str) -> str:
 
 
 def _in_json(text: str) -> str:
-    """Return a GBNF terminal for ``text`` as it stands inside a JSON string."""
+    """Return a GBNF terminal for ``text`` as it is written inside a JSON string."""
     return literal(json.dumps(text, ensure_ascii=False)[1:-1])
 
 
 def choice(texts: Sequence[str]) -> str:
-    """Return a GBNF group of texts as they stand inside a JSON string."""
+    """Return a GBNF group of alternatives, written as inside a JSON string."""
     return "(" + " | ".join(_in_json(text) for text in texts) + ")"
 
 
@@ -133,7 +134,7 @@ def _readme(knowledge: Knowledge) -> list[str]:
     described = [f"{_in_json(f'- `{name}`: ')} line" for name in knowledge.names[:6]]
     reference = f" {_in_json(chr(10))} ".join(described) if described else 'bullet "\\\\n" bullet'
     return [
-        # Plain lower-case words after a choice of openings: free punctuation, digits and capitals make so small a model loop.
+        # Only lower-case words after a fixed opening: free punctuation, digits and capitals make a small model loop.
         'words ::= (" " | ", ") [a-z]{1,14}',
         f'first ::= {_in_json(title)} {choice(_OPENINGS)} words{{4,20}} "."',
         f'sentence ::= {choice(_SUBJECTS)} words{{4,20}} "."',
@@ -165,10 +166,10 @@ def _readme(knowledge: Knowledge) -> list[str]:
 
 
 def grammar(knowledge: Knowledge) -> str:
-    """Return the GBNF grammar of everything that may be said next.
+    """Return the GBNF grammar of the next answer.
 
     Args:
-        knowledge: What the agent has seen.
+        knowledge: What the agent knows so far.
 
     Returns:
         A grammar whose root is one ``<json>…</json>`` call.

@@ -1,7 +1,7 @@
-"""AEO-Bench's text protocol: what the agent is told, and how its answers are read.
+"""AEO-Bench's text protocol: the agent's prompts, and how its answers are parsed.
 
-An answer carries one ``<json>{"name": …, "kwargs": {…}}</json>``. A README may hold anything, code fences and closing tags
-included, so the JSON is read from the opening tag by a JSON decoder and never searched for.
+An answer contains one ``<json>{"name": …, "kwargs": {…}}</json>``. A README may contain anything, even code fences and
+closing tags, so a JSON decoder starts at the opening tag and no closing tag is searched for.
 """
 
 from __future__ import annotations
@@ -11,22 +11,25 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from workbench.files import is_shallow, parse_json
+
 OPEN, CLOSE = "<json>", "</json>"
 TOOLS: Mapping[str, str] = {
     "list_directory": 'list_directory(path=".") gives the sorted names in a directory, "/" after directories',
     "read_file": "read_file(path) gives the text of a file",
 }
 RESPOND = "respond"
+_TOO_DEEP = "The JSON after <json> is nested too deeply."
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What the agent wants: a tool, or ``respond`` with ``readme`` and ``metadata``.
+    """The agent's action: a tool call, or ``respond`` with ``readme`` and ``metadata``.
 
     Attributes:
         name: A tool's name or ``respond``.
         kwargs: Its arguments, decoded JSON.
-        thought: What the agent wrote before the tag.
+        thought: The text before the tag.
     """
 
     name: str
@@ -36,7 +39,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why an answer holds no action: ``short`` for a list of steps, ``sentence`` for the agent and the reader."""
+    """Why an answer contains no action: ``short`` for a list of steps, ``sentence`` for the agent and the user."""
 
     short: str
     sentence: str
@@ -45,7 +48,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What a trial is scored by; ``parsed`` says whether the answer kept the protocol (5 points in tier 1)."""
+    """The result of a trial, which is scored; ``parsed``: the answer followed the protocol (5 points in tier 1)."""
 
     readme: str = ""
     metadata: object = field(default=None)
@@ -53,17 +56,17 @@ class Submission:
 
 
 def parse_action(answer: str) -> Action | Problem:
-    """Read the action out of an answer.
+    """Parse the action in an answer.
 
-    Tolerated, because models do it and the meaning is plain: a Markdown fence inside the tag, a missing closing tag,
-    raw newlines inside JSON strings, text after the closing tag. The last opening tag that holds a whole object wins,
-    unless it stands inside an earlier one.
+    Common deviations with a clear meaning are accepted: a Markdown fence inside the tag, a missing closing tag, raw
+    newlines inside JSON strings, text after the closing tag. The last opening tag followed by a complete object wins,
+    unless it lies inside an earlier object.
 
     Args:
         answer: The model's text.
 
     Returns:
-        The action, or the problem with the answer; never raises.
+        The action, or the problem with the answer. Never raises.
     """
     start = answer.find(OPEN)
     if start < 0:
@@ -85,7 +88,7 @@ def parse_action(answer: str) -> Action | Problem:
 
 def _read_object(answer: str, position: int, thought: str) -> tuple[Action | Problem, int]:
     brace = answer.find("{", position)
-    # Only white space, a fence and its language may stand between the tag and the object.
+    # Only white space and a fence with its language may come between the tag and the object.
     between = answer[position:brace].strip().removeprefix("```").strip().lower() if brace >= 0 else "?"
     if brace < 0 or between not in {"", "json"}:
         return Problem("no JSON", "There is no JSON object right after <json>.", thought), position
@@ -95,7 +98,12 @@ def _read_object(answer: str, position: int, thought: str) -> tuple[Action | Pro
         cut = " (the answer seems to be cut off)" if error.pos >= len(answer) - 1 or "Unterminated" in error.msg else ""
         return Problem("bad JSON", f"The JSON after <json> is not valid: {error.msg}{cut}.", thought), position
     except RecursionError:
-        return Problem("bad JSON", "The JSON after <json> is nested too deeply.", thought), position
+        return Problem("bad JSON", _TOO_DEEP, thought), position
+    except ValueError as error:  # a number with more digits than Python parses
+        words = str(error).partition(";")[0]
+        return Problem("bad JSON", f"The JSON after <json> cannot be read: {words}.", thought), position
+    if not is_shallow(decoded):
+        return Problem("bad JSON", _TOO_DEEP, thought), end
     name, kwargs = decoded.get("name"), decoded.get("kwargs", {})
     if not isinstance(name, str) or not name:
         return Problem("no name", 'The JSON has no "name" with the name of a tool.', thought), end
@@ -107,11 +115,11 @@ def _read_object(answer: str, position: int, thought: str) -> tuple[Action | Pro
 
 
 def submission_of(action: Action) -> Submission:
-    """Return what a ``respond`` action submits; metadata given as JSON text is decoded where it can be."""
+    """Return the submission of a ``respond`` action; metadata given as JSON text is decoded if possible."""
     readme, metadata = action.kwargs.get("readme"), action.kwargs.get("metadata")
     if isinstance(metadata, str):
         with contextlib.suppress(ValueError):
-            metadata = json.loads(metadata)
+            metadata = parse_json(metadata)
     return Submission(readme if isinstance(readme, str) else "", metadata, True)
 
 
@@ -133,7 +141,7 @@ Look at the repository before you write; say only what you have seen in it."""
 
 
 def first_message(name: str, description: str) -> str:
-    """Return the message that opens a trial; ``description`` must not give the ground truth away."""
+    """Return the first message of a trial; ``description`` must not reveal the ground truth."""
     tools = "\n".join(f"- {line}" for line in TOOLS.values())
     return (
         f"Document this project.\n\nProject: {name}\nDescription: {description}\n\nTools:\n{tools}\n\n"
@@ -144,7 +152,7 @@ def first_message(name: str, description: str) -> str:
 
 
 def tool_message(tool: str, text: str, steps_left: int) -> str:
-    """Return the message that carries a tool's result back to the agent."""
+    """Return the message that reports a tool's result to the agent."""
     closing = (
         "Go on with another tool call, or hand in with respond."
         if steps_left > 1
@@ -154,7 +162,7 @@ def tool_message(tool: str, text: str, steps_left: int) -> str:
 
 
 def problem_message(problem: Problem, steps_left: int) -> str:
-    """Return the message that asks again after an answer that could not be used."""
+    """Return the message that asks again after an unusable answer."""
     closing = " This is your last step: use respond." if steps_left <= 1 else ""
     return (
         f"That could not be used. {problem.sentence} Answer again with exactly one call, such as "

@@ -1,4 +1,4 @@
-"""The agent's two tools over what it may see of a repository; every failure is a plain ``Error: …`` text."""
+"""The agent's two tools for reading a repository; every failure is returned as ``Error: …`` text."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from workbench.repository import View, ViewError
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a tool gave.
+    """A tool's result.
 
     Attributes:
-        text: The text that the agent gets.
-        target: The path that was asked for.
-        listed: Paths of files and directories (ending in "/") that the agent now knows of.
-        read: The file that was read, "" if none was.
-        size: Bytes of that file that were shown.
+        text: The text returned to the agent.
+        target: The requested path.
+        listed: Paths of the listed files and directories (the latter end in "/").
+        read: The file that was read, "" if none.
+        size: Bytes of that file that were returned.
     """
 
     text: str
@@ -30,7 +30,7 @@ class Observation:
 
     @property
     def failed(self) -> bool:
-        """Return whether the tool gave an error."""
+        """Return whether the tool failed."""
         return self.text.startswith("Error:")
 
 
@@ -41,13 +41,13 @@ def normal(path: str) -> str:
 
 
 def use_tool(view: View, name: str, kwargs: Mapping[str, object], read_limit: int) -> Observation:
-    """Use a tool on a view and return what the agent gets; never raises for what an agent may ask.
+    """Run a tool on a view and return its result; never raises, whatever the agent asks for.
 
     Args:
-        view: What the agent may see.
+        view: The part of the repository that the agent may see.
         name: The tool.
         kwargs: Its arguments as decoded from the answer.
-        read_limit: Characters of a file that are returned at most.
+        read_limit: Maximum number of characters of a file to return.
     """
     path = kwargs.get("path", "." if name == "list_directory" else None)
     if name not in TOOLS:

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
+from workbench.app.toolkit.literal import highlighted, literal
+from workbench.text import clean
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from workbench.app.app import WorkbenchApp
+    from textual.app import App
 
 
 # The footer's one word says too little where nothing stands around it.
@@ -31,7 +34,7 @@ class WorkbenchCommands(Provider):
     """Commands of the screen, the focused pane and the app."""
 
     def _commands(self) -> Iterator[tuple[str, str, Callable[[], Any]]]:
-        app = cast("WorkbenchApp", self.app)
+        app = cast("App[Any]", self.app)
         seen: set[str] = set()
         for active in self.screen.active_bindings.values():
             binding = active.binding
@@ -46,12 +49,17 @@ class WorkbenchCommands(Provider):
             yield title, f"key {app.get_key_display(binding)}", run
         for name in sorted(app.available_themes):
             yield f"Theme {name}", "change the colours", partial(setattr, app, "theme", name)
-        yield "Save a picture of the screen", "an SVG file in the present folder", app.save_picture
+        yield (
+            "Save a picture of the screen",
+            "an SVG file in the present folder",
+            partial(app.run_action, "save_picture"),
+        )
 
     async def discover(self) -> Hits:
         """Offer everything before something is typed."""
         for title, text, run in self._commands():
-            yield DiscoveryHit(title, run, help=text)
+            # The texts are plain, too: Textual takes them for what is typed when a command is chosen.
+            yield DiscoveryHit(literal(title), run, text=clean(title), help=_help(text))
 
     async def search(self, query: str) -> Hits:
         """Offer what matches."""
@@ -59,4 +67,9 @@ class WorkbenchCommands(Provider):
         for title, text, run in self._commands():
             score = matcher.match(title)
             if score > 0:
-                yield Hit(score, matcher.highlight(title), run, help=text)
+                yield Hit(score, highlighted(matcher, title), run, text=clean(title), help=_help(text))
+
+
+def _help(text: str) -> str:
+    # Textual says str, reads that as markup, and takes content as it is.
+    return cast("str", literal(text))

@@ -1,4 +1,4 @@
-"""What the header says of the open session: counted in a thread, told in one sentence."""
+"""What the header says of the open session: counted in a thread, said in one sentence."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.app.regeneration.lines import DISAGREES
-from workbench.app.regeneration.selfcheck import WRONG
+from workbench.session.sample_counts import CONTROL_FAILS
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
-
+    from workbench.session.rows import RunRow, TrialRow
 
 _CANDIDATES = (
-    f"SELECT state, evaluator, control, count(*), total({WRONG}), "
-    f"total(CASE WHEN recheck IS NULL THEN 0 ELSE {DISAGREES} END), max(at) FROM candidates GROUP BY 1, 2, 3"
+    f"SELECT state, evaluator, control, count(*), total({CONTROL_FAILS}), "
+    "total(agrees = 0), max(at) FROM candidates GROUP BY 1, 2, 3"
 )
 # The file's own date says when SQLite wrote to it, which merely opening an older file does as well.
 _TIMES = (
@@ -30,7 +29,8 @@ class SessionFacts:
     """Counts over the runs of a session; ``states`` counts runs by the state that a person should see.
 
     ``wrong_controls`` and ``disagreements`` are self-checks of regeneration runs that failed; ``changed_at`` is when
-    something was recorded last (unix seconds), None in an empty session.
+    something was recorded last (unix seconds), None in an empty session; ``lasting`` counts failed runs that a resume
+    cannot mend.
     """
 
     path: Path
@@ -47,6 +47,12 @@ class SessionFacts:
     wrong_controls: int = 0
     disagreements: int = 0
     changed_at: float | None = None
+    lasting: int = 0
+
+    @property
+    def mendable(self) -> bool:
+        """Whether a resume may bring what is missing: some run failed for a reason that need not last."""
+        return self.count("failed") > self.lasting
 
     def count(self, state: str) -> int:
         """Return how many runs are in a state."""
@@ -54,8 +60,8 @@ class SessionFacts:
 
     @property
     def state(self) -> str:
-        """The one state that matters most: running, queued, interrupted, failed, cancelled, done or empty."""
-        for state in ("running", "queued", "interrupted", "failed", "cancelled", "done"):
+        """The one state that matters most: running, queued, interrupted, failed, cancelled, unscored, done or empty."""
+        for state in STATES:
             if self.count(state):
                 return state
         return "empty"
@@ -85,12 +91,46 @@ class SessionFacts:
             left = "· waiting for the engine"
         elif self.state == "interrupted":
             left = "‖ interrupted: u resumes"
+        elif self.state == "unscored":
+            left = "? unscored: u asks the judge again"
         elif self.state == "empty":
             left = "nothing run yet"
         else:
             left = f"{self.trials} trials" if self.trials != 1 else "1 trial"
             left = f"{left}, nothing running"
         return " · ".join(part for part in (model, f"${self.spend_usd:.3f}", left) if part)
+
+
+STATES = ("running", "queued", "interrupted", "failed", "cancelled", "unscored", "done")
+"""States of runs, what matters most first."""
+
+
+@dataclass(frozen=True, slots=True)
+class WhatMatters:
+    """The run that a session's state is about, and its trial; None: a regeneration run, which has no trials."""
+
+    run: str
+    trial: str | None
+
+
+def what_matters(reader: SessionReader) -> WhatMatters | None:
+    """Return the newest run in the state that the list of sessions shows; None: the session has no run to show.
+
+    A session that failed leads to the run that failed, and in it to the trial that did.
+    """
+    trials: dict[str, list[TrialRow]] = {}
+    for trial in reader.trials():
+        trials.setdefault(trial.run_id, []).append(trial)
+    runs = [run for run in reader.runs() if run.kind == "regenerate" or run.id in trials]
+    states = {run.id: reader.run_state(run) for run in runs}
+    for state in (*STATES, *states.values()):
+        found = [run for run in runs if states[run.id] == state]
+        if found:
+            run = max(found, key=lambda one: one.created_at)
+            mine = trials.get(run.id, [])
+            telling = [trial for trial in mine if trial.state == state] or mine
+            return WhatMatters(run.id, telling[-1].id if telling else None)
+    return None
 
 
 def gather(reader: SessionReader) -> SessionFacts:
@@ -129,4 +169,16 @@ def gather(reader: SessionReader) -> SessionFacts:
         wrong,
         disagreeing,
         max((time for time in times if time is not None), default=None),
+        sum(state == "failed" and _lasts(run) for run, state in zip(runs, states.values(), strict=True)),
     )
+
+
+def _lasts(run: RunRow) -> bool:
+    from workbench.engine.plan import PlanDamaged, RegenerationPlan
+
+    if run.kind != "regenerate":
+        return False
+    try:
+        return RegenerationPlan.from_json(run.config).lasting
+    except PlanDamaged:
+        return False

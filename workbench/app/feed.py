@@ -75,7 +75,10 @@ class SessionFeed(threading.Thread):
                     version = now
                 if news or time.monotonic() - asked > LIVENESS_SECONDS:
                     asked = time.monotonic()
-                    fresh = {run.id: reader.run_state(run) for run in reader.runs() if run.state == "running"}
+                    self._require_in_place(reader)
+                    fresh = {
+                        run.id: reader.run_state(run) for run in reader.runs() if run.state in ("running", "queued")
+                    }
                     news = merged(news, self._liveness(states, fresh))
                     states = fresh
             except Exception as error:
@@ -87,6 +90,16 @@ class SessionFeed(threading.Thread):
                 self._since = since
             if news:
                 self._target.post_message(SessionChanged(reader, news))
+
+    @staticmethod
+    def _require_in_place(reader: SessionReader) -> None:
+        """Refuse to follow a file of which nobody will hear any more, as if nothing happened in it."""
+        from workbench.errors import WorkbenchError
+        from workbench.session.moved_files import Fate
+
+        fate = reader.fate()
+        if fate is not Fate.IN_PLACE:
+            raise WorkbenchError(f"{reader.path.name} was {fate.value}; what is shown is how it was before.")
 
     @staticmethod
     def _read(reader: SessionReader, since: int) -> tuple[tuple[Change, ...], int]:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from workbench.app.facts import SessionFacts
-    from workbench.app.runs import Begun
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
@@ -32,38 +30,12 @@ class SessionChanged(Message):
         return True
 
 
-class SessionOpened(Message):
-    """A session file was opened; ``last_change`` is where its feed begins."""
-
-    def __init__(self, reader: SessionReader, last_change: int) -> None:
-        super().__init__()
-        self.reader = reader
-        self.last_change = last_change
-
-
 class SessionFailed(Message):
     """A session file could not be opened or read on; ``sentence`` says why and what to do."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__()
         self.sentence = sentence
-
-
-class FactsGathered(Message):
-    """The open session was counted; None and None: there is no session at all."""
-
-    def __init__(self, reader: SessionReader | None, facts: SessionFacts | None) -> None:
-        super().__init__()
-        self.reader = reader
-        self.facts = facts
-
-
-class RunBegun(Message):
-    """A run is in its session file and an engine has it."""
-
-    def __init__(self, begun: Begun) -> None:
-        super().__init__()
-        self.begun = begun
 
 
 def merged(earlier: tuple[Change, ...], later: tuple[Change, ...]) -> tuple[Change, ...]:

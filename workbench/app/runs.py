@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.engine import client
-from workbench.engine.own_copy import is_example, is_writable, new_session, own_copy
 from workbench.engine.plan import DocumentPlan
+from workbench.engine.writable_copy import is_example, is_writable, new_session, writable_copy
 from workbench.session import SessionReader
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ __all__ = [
     "is_example",
     "is_writable",
     "new_session",
-    "own_copy",
     "resume_all",
+    "writable_copy",
 ]
 
 
@@ -47,13 +47,7 @@ def begin(session: Path | None, name: str, plan: DocumentPlan, warm: WarmEngine 
     if path.exists():
         from dataclasses import replace
 
-        with SessionReader(path) as reader:
-            same = [
-                row.repeat
-                for row in reader.trials()
-                if row.agent == plan.agent and row.model == plan.model and row.case_id in plan.cases
-            ]
-        plan = replace(plan, first_repeat=max(same, default=0) + 1)
+        plan = replace(plan, first_repeat=0)
     run = client.plan_document(path, plan)
     client.launch(path, run, warm)
     with SessionReader(path) as reader:
@@ -76,5 +70,5 @@ def resume_all(session: Path, warm: WarmEngine | None) -> tuple[Path, int]:
     Returns:
         The session that is written, and how many runs were taken up.
     """
-    own = own_copy(session)
+    own = writable_copy(session)
     return own, len(client.resume(own, None, warm))

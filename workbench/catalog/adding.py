@@ -1,4 +1,4 @@
-"""Any repository as a test case: for one run, or written down so that facts can be added."""
+"""Make a test case from any repository: for one run, or as a ``case.toml`` to which facts can be added."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from pathlib import Path
 
 from workbench import paths
 from workbench.catalog.cases import TestCase
-from workbench.catalog.problems import BadCase, CaseExists
+from workbench.catalog.languages import language_of
+from workbench.catalog.problems import BadCase, CannotBeCase, CaseExists
 from workbench.catalog.reading import CASE_FILE, read_case, valid_id
-from workbench.repository import Source, parse_source
+from workbench.repository import BadSource, Source, parse_source
+from workbench.text import one_line
 
 _TEMPLATE = """\
 # A test case for the Workbench: a repository, and what is known about it.
@@ -17,25 +19,25 @@ _TEMPLATE = """\
 
 id = {id}
 name = {name}
-# One sentence for yourself. It may give the purpose away; agents do not get it.
+# One sentence for yourself. It may reveal the purpose; agents do not see it.
 description = {description}
 kind = "own"
 domain = ""
-language = "Python"
+language = {language}
 # license = "MIT"
 
-# What the agent is told. It must not repeat the main purpose: the agent is to find that out.
+# The description that agents see. It must not repeat the main purpose: finding that out is the agent's task.
 agent_description = {agent_description}
 
 # A folder, a git URL with @REVISION, or NAME==VERSION. Empty: the folder `repository/` beside this file.
 source = {source}
-# Tried in order when the source is out of reach.
+# Sources to try in order when the source above cannot be reached.
 alternatives = []
 
-# Hidden from agents, on top of READMEs, documentation folders, package metadata and dotfiles. "!PATTERN" shows again.
+# Patterns hidden from agents, in addition to READMEs, documentation, package metadata and dotfiles. "!PATTERN" unhides.
 hidden = []
 
-# Shell commands for regeneration runs; empty: guessed from the project's own files.
+# Shell commands for regeneration runs. If empty, they are guessed from the project's own files.
 install = []
 test = []
 
@@ -43,7 +45,7 @@ test = []
 # [sha256]
 # "NAME==VERSION" = "64 hexadecimal digits"
 
-# The ground truth. Without it, the criteria that need facts stay unscored. Remove the marks and fill in:
+# The ground truth. Without it, criteria that need facts are not scored. Uncomment and fill in:
 # [facts]
 # main_purpose = "One sentence on what the project is for"
 # dependencies = ["the", "distributions", "it", "needs"]
@@ -57,17 +59,17 @@ test = []
 
 
 def case_from_source(source_text: str) -> TestCase:
-    """Return a test case for any folder, archive, git URL or pinned distribution, without writing anything.
+    """Return a test case for any folder, archive, git URL or pinned distribution; nothing is written.
 
-    A folder that holds a ``case.toml`` is read as the case that it is.
+    A folder that contains a ``case.toml`` is read as that case.
 
     Raises:
-        BadSource: The text names no source.
+        BadSource: The text is not a valid source.
         BadCase: The folder's ``case.toml`` is not valid.
     """
     source = parse_source(source_text)
     folder = Path(source.location) if source.kind == "folder" else Path()
-    if source.kind == "folder" and (folder / CASE_FILE).is_file():
+    if source.kind == "folder" and (folder / CASE_FILE).exists():
         return read_case(folder.resolve())
     return TestCase(
         id=suggested_id(source),
@@ -75,7 +77,7 @@ def case_from_source(source_text: str) -> TestCase:
         description=str(source),
         kind="own",
         domain="",
-        language="Python",
+        language=_language(source),
         source=str(source),
         alternatives=(),
         sha256={},
@@ -95,38 +97,43 @@ def add_case(source_text: str, id: str | None = None, folder: Path | None = None
 
     Args:
         source_text: Any source text.
-        id: The case's id; made from the source's name unless given.
-        folder: Folder of the cases; the user's own unless given.
+        id: The case's id; by default, derived from the source's name.
+        folder: Folder to create the case in; by default, that of the user's own cases.
 
     Returns:
         The path of the new ``case.toml``.
 
     Raises:
-        BadSource: The text names no source.
-        CaseExists: There is a case of that id already.
-        BadCase: The id cannot be one, the source is a case already, or the file cannot be written.
+        BadSource: The text is not a valid source.
+        CaseExists: There is already a case with that id.
+        CannotBeCase: The id is not valid, or the folder is already a case or does not exist.
+        BadCase: The file cannot be written.
     """
     source = parse_source(source_text)
-    if source.kind == "folder" and (Path(source.location) / CASE_FILE).is_file():
-        raise BadCase(f"{source.location} is a test case already; run it by that path.")
-    if source.kind in ("folder", "archive") and not Path(source.location).expanduser().exists():
-        raise BadCase(f"{source.location} does not exist; name a folder, a git URL@revision or NAME==VERSION.")
+    if source.kind == "folder" and (Path(source.location) / CASE_FILE).exists():
+        raise CannotBeCase(f"{source.location} is a test case already; run it by that path.")
+    try:
+        require_there(source)
+    except BadSource as problem:
+        raise CannotBeCase(str(problem)) from None
     case_id = suggested_id(source) if id is None else id
     if not valid_id(case_id):
-        raise BadCase(f"'{case_id}' cannot be a test case's id: use letters, digits, '_', '-' and '.'.")
+        why = "it means every case" if case_id == "all" else "use letters, digits, '_', '-' and '.'"
+        raise CannotBeCase(f"'{one_line(case_id, 60)}' cannot be a test case's id: {why}; give another one.")
     if (paths.bundled("test_cases") / case_id / CASE_FILE).exists():
         raise CaseExists(f"'{case_id}' is a bundled test case; give another id.")
     file = (folder or paths.own_cases_dir()) / case_id / CASE_FILE
     text = _TEMPLATE.format(
         id=_quoted(case_id),
         name=_quoted(source.name),
+        language=_quoted(_language(source)),
         description=_quoted(str(source)),
         agent_description=_quoted(_agent_description(source)),
         source=_quoted(str(source)),
     )
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        # "x": of two that add the same case at once, one is told.
+        # "x": if two processes add the same case at once, one of them gets an error.
         with file.open("x", encoding="utf-8") as out:
             out.write(text)
     except FileExistsError:
@@ -138,8 +145,28 @@ def add_case(source_text: str, id: str | None = None, folder: Path | None = None
     return file
 
 
+def require_there(source: Source) -> None:
+    """Refuse a folder or an archive that is not on this machine, or an empty folder; what must be fetched is not asked for.
+
+    Raises:
+        BadSource: It is not there or empty.
+    """
+    if source.kind in ("folder", "archive") and not Path(source.location).exists():
+        what = "folder" if source.kind == "folder" else "archive"
+        raise BadSource(f"The {what} {one_line(source.location, 200)} does not exist; check the path.")
+    if source.kind == "folder" and language_of(Path(source.location)) is None:
+        raise BadSource(
+            f"The folder {one_line(source.location, 200)} holds no files; name one that holds a repository."
+        )
+
+
+def _language(source: Source) -> str:
+    """Return the language of a folder's code; everything else is fetched first and taken for Python until then."""
+    return (language_of(Path(source.location)) or "") if source.kind == "folder" else "Python"
+
+
 def suggested_id(source: Source) -> str:
-    """Return an id made from a source's name."""
+    """Return a valid id derived from a source's name."""
     made = re.sub(r"[^A-Za-z0-9_.-]+", "_", source.name).strip("_.-")[:60].rstrip(".")
     return made if valid_id(made) else "repository"
 
@@ -149,7 +176,7 @@ def _agent_description(source: Source) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return ``text`` as a TOML string; its escapes are a superset of JSON's but for lone surrogates."""
+    """Return ``text`` as a TOML string, escaped as in JSON; lone surrogates, which TOML lacks, are replaced."""
     import json
 
     return json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""What can be worked on: test cases and the facts that are known about them."""
+"""Test cases and the facts known about them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class Facts:
 
     Attributes:
         main_purpose: One sentence on what the project is for.
-        dependencies: Names of the distributions that it needs at run time.
+        dependencies: Names of the distributions needed at run time.
         run_command: The command that a user types to run it.
         key_features: What it can do, one phrase each.
-        must_mention: Words that a good README contains as they are.
+        must_mention: Words that a good README contains verbatim.
         main_file: POSIX path of the most important file.
     """
 
@@ -37,24 +37,24 @@ class TestCase:
     Attributes:
         id: Short name: letters, digits, ``_``, ``-`` and ``.``.
         name: The project's own name.
-        description: One sentence for the user; it may give the purpose away, so no agent gets it.
+        description: One sentence for the user; it may reveal the purpose, so agents do not see it.
         kind: ``synthetic`` (written for this purpose), ``real`` or ``own`` (added by the user).
         domain: Field of use, such as ``security``.
         language: Programming language.
         source: A source text (see `workbench.repository.parse_source`), or "" for the folder ``repository/``.
-        alternatives: Further sources, tried in order when the ones before are out of reach.
+        alternatives: Further sources, tried in order when those before cannot be reached.
         sha256: Expected checksums by source text, 64 hex digits each.
-        hidden: Patterns that hide paths from agents, on top of `workbench.repository.DEFAULT_HIDDEN`.
+        hidden: Patterns for paths hidden from agents, in addition to `workbench.repository.DEFAULT_HIDDEN`.
         facts: The ground truth, if there is any.
-        reference_readme: Text of a README that is known to be good, if there is one.
+        reference_readme: Text of a README known to be good, if there is one.
         license: SPDX identifier of the project's license, if known.
-        install: Shell commands that install the project with what its tests need; empty = guess.
+        install: Shell commands that install the project with its test dependencies; empty = guess.
         test: Shell commands that run its tests; empty = guess.
-        folder: Folder of the case (of its ``case.toml``), or where a repository without one stands.
-        agent_description: What an agent is told about the project; it never repeats the purpose.
+        folder: Folder of the case's ``case.toml``, or the local repository of a case without one.
+        agent_description: The description that an agent sees; it never repeats the purpose.
     """
 
-    __test__ = False  # pytest would collect the class for its name
+    __test__ = False  # otherwise pytest would collect the class because of its name
 
     id: str
     name: str

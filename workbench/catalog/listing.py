@@ -14,9 +14,9 @@ from workbench.text import one_line
 
 
 def load_cases() -> tuple[tuple[TestCase, ...], tuple[str, ...]]:
-    """Return all test cases, bundled ones first, each group by id, and one sentence for each broken one.
+    """Return all test cases, bundled ones first, sorted by folder, and one sentence for each invalid case.
 
-    A case of the user's own with the id of a bundled one is reported, not loaded: an id means one thing.
+    A case of the user's own with the id of a bundled one is reported, not loaded, because ids are unique.
     """
     cases: dict[str, TestCase] = {}
     problems: list[str] = []
@@ -36,7 +36,7 @@ def find_case(case_id: str) -> TestCase:
     """Return the case with this id.
 
     Raises:
-        UnknownCase: There is none; the sentence names near matches, or why the case could not be read.
+        UnknownCase: There is none; the message suggests similar ids, or says why the case could not be read.
     """
     cases, problems = load_cases()
     for case in cases:
@@ -46,9 +46,9 @@ def find_case(case_id: str) -> TestCase:
     for problem in problems:
         if case_id and f"/{case_id}/" in problem:
             raise UnknownCase(f"The test case '{shown}' cannot be used: {problem}")
-    near = near_cases(case_id, cases)
-    if near:
-        hint = f"did you mean {' or '.join(near)}?"
+    similar = similar_cases(case_id, cases)
+    if similar:
+        hint = f"did you mean {' or '.join(similar)}?"
     elif cases:
         hint = f"known are {', '.join(case.id for case in cases)}."
     else:
@@ -56,13 +56,13 @@ def find_case(case_id: str) -> TestCase:
     raise UnknownCase(f"There is no test case '{shown}'; {hint}")
 
 
-def near_cases(case_id: str, cases: Sequence[TestCase] = ()) -> list[str]:
-    """Return the ids that are close to ``case_id``, of ``cases`` or else of all."""
+def similar_cases(case_id: str, cases: Sequence[TestCase] = ()) -> list[str]:
+    """Return the ids similar to ``case_id`` among ``cases``, by default among all cases."""
     import difflib
 
     ids = [case.id for case in cases or load_cases()[0]]
-    near = difflib.get_close_matches(case_id.lower(), ids, n=3, cutoff=0.5)
-    return near + [other for other in ids if case_id and case_id.lower() in other and other not in near][:3]
+    similar = difflib.get_close_matches(case_id.lower(), ids, n=3, cutoff=0.5)
+    return similar + [other for other in ids if case_id and case_id.lower() in other and other not in similar][:3]
 
 
 def _case_folders(place: Path, problems: list[str]) -> list[Path]:

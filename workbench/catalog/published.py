@@ -1,6 +1,6 @@
-"""What the paper printed about its 28 repositories: counts (Table 2) and pass@k (Tables 1 and 3), read from CSV files.
+"""The paper's figures for its 28 repositories: counts (Table 2) and pass@k (Tables 1 and 3), read from CSV files.
 
-Table 2's tasks sum to 3,094 where the paper's text says 2,924; the tables are taken as they are.
+Table 2's tasks sum to 3,094, while the paper's text says 2,924; the tables are used as printed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-#: The number of tasks in the paper's text, which its Table 2 does not add up to.
+#: The number of tasks in the paper's text, which differs from the sum of Table 2.
 TASKS_IN_THE_TEXT = 2924
 
 _FOLDER = Path(__file__).resolve().parent / "published"
@@ -19,14 +19,14 @@ _FOLDER = Path(__file__).resolve().parent / "published"
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """A line of Table 2.
+    """A row of Table 2.
 
     Attributes:
         candidates: Functions found.
         all_tasks: Functions left before the last filter.
         tasks: Functions that the paper evaluated.
-        forks: Forks of the repository then.
-        stars: Its stars.
+        forks: Forks of the repository at that time.
+        stars: Stars of the repository at that time.
     """
 
     candidates: int
@@ -42,7 +42,7 @@ class Score:
 
     Attributes:
         documenter: The doc system; ``default`` is the original docstrings.
-        documenter_model: The model that it used, "" for none.
+        documenter_model: The doc system's model, "" for none.
         evaluator: The model that wrote the bodies.
         k: The k of pass@k.
         value: From 0 to 1, two digits.
@@ -68,7 +68,7 @@ def published_counts() -> Mapping[str, Counts]:
 
 @functools.cache
 def published_scores(repository: str = "") -> tuple[Score, ...]:
-    """Return the pass@k of one repository (Table 3), or without a name the means over all of them (Table 1)."""
+    """Return the pass@k of one repository (Table 3) or, without a name, the means over all of them (Table 1)."""
     if not repository:
         return tuple(
             Score(row["doc_system"], row["doc_model"], column.partition("_")[2], int(column[5]), float(row[column]))

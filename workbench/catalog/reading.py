@@ -1,4 +1,4 @@
-"""A ``case.toml`` with its ground truth, read and validated."""
+"""Read and validate a ``case.toml`` and its ground truth."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from workbench.catalog.cases import KINDS, Facts, TestCase
 from workbench.catalog.problems import BadCase
 from workbench.catalog.tables import Table, load_toml
 from workbench.errors import WorkbenchError
+from workbench.files import Unreadable, read_bytes
 from workbench.repository import Source, parse_source
 
 CASE_FILE = "case.toml"
@@ -20,11 +21,12 @@ _KEYS = tuple(field.name for field in fields(TestCase) if field.name != "folder"
 _FACT_KEYS = tuple(field.name for field in fields(Facts))
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,62}[A-Za-z0-9_-])?")
 _README_LIMIT = 1_000_000
+_RESERVED = frozenset({"all"})  # `workbench run all` runs every case
 
 
 def valid_id(text: str) -> bool:
-    """Tell whether a text can be a case's id: it is also a folder's name and a command-line argument."""
-    return _ID.fullmatch(text) is not None
+    """Return whether a text can be a case's id, which is also a folder name and a command-line argument."""
+    return _ID.fullmatch(text) is not None and text not in _RESERVED
 
 
 def read_case(folder: Path) -> TestCase:
@@ -34,13 +36,15 @@ def read_case(folder: Path) -> TestCase:
     ``ground_truth/README.md`` unless ``reference_readme`` names another file of the case.
 
     Raises:
-        BadCase: Something in it is missing, misspelt or of the wrong kind.
+        BadCase: Something in it is missing, misspelt or of the wrong type.
     """
     file = folder / CASE_FILE
     table = Table(load_toml(file), file, _KEYS)
     case_id = table.text("id", folder.name)
     if not valid_id(case_id):
-        raise table.wrong("id", "a short name of letters, digits, '_', '-' and '.'")
+        raise table.wrong(
+            "id", "a short name of letters, digits, '_', '-' and '.', and not 'all', which means every case"
+        )
     kind = table.text("kind", "own")
     if kind not in KINDS:
         raise table.wrong("kind", f"one of {', '.join(KINDS)}")
@@ -49,10 +53,12 @@ def read_case(folder: Path) -> TestCase:
         raise BadCase(f"{file}: 'source' is empty and there is no folder 'repository' beside it; add one of them.")
     alternatives = tuple(_source(table, "alternatives", text) for text in table.texts("alternatives"))
     name = table.text("name", case_id)
+    if not name.isprintable():
+        raise table.wrong("name", "a text on one line, without control characters")
     facts = _facts(table, folder)
     agent_description = table.text("agent_description", "") or f"{name}: a software project."
     if facts is not None and _repeats(agent_description, facts.main_purpose):
-        raise table.wrong("agent_description", "something else than the main purpose, which the agent is to find out")
+        raise table.wrong("agent_description", "different from the main purpose, which the agent has to find out")
     return TestCase(
         id=case_id,
         name=name,
@@ -75,20 +81,20 @@ def read_case(folder: Path) -> TestCase:
 
 
 def takes_checksum(source: Source) -> bool:
-    """Tell whether a source is one archive with a checksum of its own."""
+    """Return whether a source is a single archive, which can have a checksum."""
     return source.kind in {"sdist", "archive"}
 
 
 def _source(table: Table, key: str, text: str) -> str:
     if not text.strip():
         return ""
-    # A path in a case is relative to the case, not to where the program happens to run.
+    # A path in a case is relative to the case's folder, not to the working directory.
     if text.startswith(("./", "../")):
         text = str(table.file.parent / text)
     try:
         return str(parse_source(text))
     except WorkbenchError as error:
-        raise BadCase(f"{table.file}: '{key}' is no source: {error}") from None
+        raise BadCase(f"{table.file}: '{key}' is not a valid source: {error}") from None
 
 
 def _checksums(table: Table, sources: list[str]) -> Mapping[str, str]:
@@ -147,12 +153,9 @@ def _reference(table: Table, folder: Path) -> str | None:
     if not file.resolve().is_relative_to(folder.resolve()):
         raise table.wrong("reference_readme", "a file inside the case's folder")
     try:
-        with file.open("rb") as stream:
-            return stream.read(_README_LIMIT).decode("utf-8", "replace")
-    except OSError:
-        raise table.wrong(
-            "reference_readme", f"a readable file of the case, and '{named or file.name}' is not"
-        ) from None
+        return read_bytes(file, most=_README_LIMIT).decode("utf-8", "replace")
+    except Unreadable as problem:
+        raise table.wrong("reference_readme", f"a readable file of the case, and {str(problem).rstrip('.')}") from None
 
 
 def _repeats(description: str, purpose: str) -> bool:

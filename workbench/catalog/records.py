@@ -1,6 +1,7 @@
-"""What came of building a repository of the catalogue on some machine: counts and controls, as a command wrote them down.
+"""Records of building the tasks of a catalogue repository on some machine: counts and control results.
 
-The records that come with the program lie in ``records/``; the user's own are in the data folder and are shown instead.
+``workbench catalog check`` writes them. Bundled records are in ``records/``; the user's own are in the data folder and
+take precedence.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _BUNDLED = Path(__file__).resolve().parent / "records"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One building of a repository's tasks, with the controls tested on every task.
+    """The result of building a repository's tasks and testing the controls on each of them.
 
     Attributes:
         repository: ``owner/name``.
@@ -30,17 +31,17 @@ class Record:
         functions: Functions outside its tests.
         other_functions: Functions in its remaining Python files: tests, documentation, ``setup.py``.
         traced: Functions that a stable test executes.
-        in_time: Those of them whose tests take no longer than the limit.
-        tasks: Those of them whose tests pass as they are and fail with a stub.
-        dropped: Functions that are no task, by the stage that dropped them.
+        in_time: Those of them whose tests stay within the time limit.
+        tasks: Those of them whose tests pass with the original body and fail with a stub.
+        dropped: Number of functions that are not tasks, by the stage that dropped them.
         stable: Number of tests that passed in every run of the suite.
         unstable: Tests that passed only sometimes, with their outcomes.
-        failing: Tests that never passed, that hang, and test files that cannot be imported, with why.
-        skipped: Tests that the project itself skips here or expects to fail, with why.
-        reference: Tasks that pass with the original body; of ``tasks``, all should.
-        stub: Tasks that pass with a stub; none should.
-        seconds: Wall-clock seconds of ``tasks`` (environment there already, suite, trace, filter) and ``controls``.
-        date: Day, ISO 8601, UTC.
+        failing: Tests that never passed or hang, and test files that cannot be imported, with the reason.
+        skipped: Tests that the project itself skips here or expects to fail, with the reason.
+        reference: Tasks that pass with the original body; should equal ``tasks``.
+        stub: Tasks that pass with a stub; should be 0.
+        seconds: Wall-clock seconds of ``tasks`` (suite, trace and filter, without the environment) and ``controls``.
+        date: Date of the build, ISO 8601, UTC.
         python: Version of the interpreter.
         sandbox: Name of the back end.
         workbench: Version of the program.
@@ -74,35 +75,35 @@ class Record:
 
     @property
     def unusable(self) -> int:
-        """Number of tests (and test files) that are there and cannot be used."""
+        """Number of tests and test files that cannot be used."""
         return len(self.failing) + len(self.unstable)
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
+        """Return the record as JSON-compatible values."""
         return asdict(self)
 
 
 def own_records_dir() -> Path:
-    """Return the folder of the records made on this machine."""
+    """Return the folder of records made on this machine."""
     return paths.data_dir() / "catalogue"
 
 
 def bundled_record(entry: Repository) -> Record | None:
-    """Return the record that came with the program, None if there is none."""
+    """Return the bundled record, or None."""
     return _read(_BUNDLED / f"{entry.name}.json")
 
 
 def record_of(entry: Repository) -> Record | None:
-    """Return the record made on this machine, else the one that came with the program.
+    """Return the record made on this machine, else the bundled one, else None.
 
     Raises:
-        BadCase: The file is there and is no record.
+        BadCase: The file exists but is not a valid record.
     """
     return _read(own_records_dir() / f"{entry.name}.json") or bundled_record(entry)
 
 
 def write_record(entry: Repository, record: Record, folder: Path | None = None) -> Path:
-    """Write a record, into the user's own folder unless another is given, and return the file."""
+    """Write a record (by default into the user's own folder) and return its file."""
     file = (folder or own_records_dir()) / f"{entry.name}.json"
     part = file.with_suffix(".part")
     try:
@@ -121,4 +122,6 @@ def _read(file: Path) -> Record | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadCase(f"{file} is no record of a built repository ({error}); remove it or check again.") from None
+        raise BadCase(
+            f"{file} is not a valid record of a built repository ({error}); delete it or run the check again."
+        ) from None

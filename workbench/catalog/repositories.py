@@ -1,7 +1,7 @@
-"""The 28 repositories of the paper's Table 2: where each comes from, how it is tested, what was tried with it.
+"""The 28 repositories of the paper's Table 2: their sources, how to test them, and what has been tried.
 
-One TOML file each in ``repositories/``. Counts are the paper's (see `workbench.catalog.published`) and those that
-``workbench catalog check`` recorded (see `workbench.catalog.records`); neither is written by hand.
+Each has a TOML file in ``repositories/``. Counts come from the paper (see `workbench.catalog.published`) and from
+``workbench catalog check`` (see `workbench.catalog.records`); neither is written by hand.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from workbench.catalog.published import Counts, published_counts
 from workbench.catalog.tables import Table, load_toml
 from workbench.text import one_line
 
-#: A distribution with tests that gives tasks, with a record; ``partly``: some of its tests cannot be used, each is named.
+#: The distribution includes tests and yields tasks, and has a record. ``partly``: some tests are quarantined.
 BUILT = ("builds", "partly")
-#: Its suite runs here, but there is no record of a whole check.
+#: The test suite runs here, but there is no record of a complete check.
 NOT_CHECKED = "not checked"
 STATUSES = (
     *BUILT,
@@ -42,7 +42,7 @@ class Quarantined:
 
     Attributes:
         tests: Node ids, or patterns of them with ``*``.
-        why: One sentence.
+        why: The reason, as one sentence.
     """
 
     tests: tuple[str, ...]
@@ -59,15 +59,15 @@ class Repository:
 
     Attributes:
         repository: ``owner/name``.
-        license: SPDX identifier, "" where nothing that was seen states one.
+        license: SPDX identifier, "" if unknown.
         distribution: The source distribution that was tried, ``NAME==VERSION``, "" if there is none.
         sha256: Its checksum.
-        revision: The git tag or commit that the paper worked on, "" because it states none.
+        revision: The git tag or commit to use, "" for the default branch (the paper states none).
         install: Commands as in a ``case.toml``; empty = what the project declares.
         test: Likewise.
         status: One of :data:`STATUSES`.
-        tried: What was tried and what happened, in one or two sentences.
-        quarantined: Tests that cannot be used here, with why.
+        tried: What has been tried and the result, in one or two sentences.
+        quarantined: Tests that cannot be used here, with the reason.
         published: The paper's counts.
     """
 
@@ -85,7 +85,7 @@ class Repository:
 
     @property
     def name(self) -> str:
-        """The part after the owner, which is unambiguous among the 28."""
+        """The part after the owner, which is unique among the 28."""
         return self.repository.partition("/")[2]
 
     @property
@@ -105,11 +105,11 @@ class Repository:
 
     @property
     def source(self) -> str:
-        """Where its files come from: the pinned distribution where that has its tests, else the git repository."""
+        """The source of its files: the pinned distribution if its test suite runs, else the git repository."""
         return self.distribution if self.usable else self.git
 
     def case(self) -> TestCase:
-        """Return it as a test case, which is what runs work on."""
+        """Return it as a test case, for use in runs."""
         return TestCase(
             id=self.name,
             name=self.repository,
@@ -136,29 +136,29 @@ def load_repositories() -> tuple[Repository, ...]:
     """Return the catalogue in the order of Table 2.
 
     Raises:
-        BadCase: A file of it is missing or not valid, which is a defect of the installation.
+        BadCase: A file of it is missing or not valid, because the installation is damaged.
     """
     return tuple(_read(repository, counts) for repository, counts in published_counts().items())
 
 
 def find_repository(text: str) -> Repository:
-    """Return the repository called ``owner/name``, ``name`` or by its URL; upper and lower case are the same.
+    """Return the repository named ``owner/name``, ``name`` or by its URL, ignoring case.
 
     Raises:
-        UnknownRepository: There is none; the sentence names near matches.
+        UnknownRepository: There is none; the message suggests similar names.
     """
     wanted = re.sub(r"^(?:git\+)?https?://github\.com/|\.git$|/$", "", text.strip()).casefold()
     entries = load_repositories()
     for entry in entries:
         if wanted in (entry.repository.casefold(), entry.name.casefold()):
             return entry
-    near = near_repositories(text)
-    hint = f"did you mean {' or '.join(near)}?" if near else "`workbench catalog` lists them."
+    similar = similar_repositories(text)
+    hint = f"did you mean {' or '.join(similar)}?" if similar else "`workbench catalog` lists them."
     raise UnknownRepository(f"The catalogue has no repository '{one_line(text, 60)}'; {hint}")
 
 
-def near_repositories(text: str) -> list[str]:
-    """Return up to three full names that are close to ``text``."""
+def similar_repositories(text: str) -> list[str]:
+    """Return up to three full names similar to ``text``."""
     import difflib
 
     names: dict[str, str] = {}

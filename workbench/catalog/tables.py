@@ -1,6 +1,6 @@
-"""Reading a TOML file key by key, with a sentence for whatever does not fit.
+"""Read a TOML file key by key, with a clear message for every mistake.
 
-Every message names the file, the key and what is expected, because the reader has the file open in an editor.
+Every message names the file, the key and the expected value, because the user has the file open in an editor.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from workbench.catalog.problems import BadCase
+from workbench.files import Unreadable, read_text
 from workbench.text import one_line
 
 _LARGEST = 1_000_000
 
 
 def load_toml(file: Path) -> dict[str, object]:
-    """Return the top table of a TOML file.
+    """Return the top-level table of a TOML file.
 
     Raises:
         BadCase: It is missing, unreadable, far too large, or not TOML.
@@ -23,24 +24,15 @@ def load_toml(file: Path) -> dict[str, object]:
     import tomllib
 
     try:
-        with file.open("rb") as stream:
-            data = stream.read(_LARGEST + 1)
-    except FileNotFoundError:
-        raise BadCase(f"{file} does not exist.") from None
-    except OSError as error:
-        raise BadCase(f"{file} cannot be read: {(error.strerror or str(error)).lower()}.") from None
-    if len(data) > _LARGEST:
-        raise BadCase(f"{file} is larger than {_LARGEST:,} bytes and is not taken as a test case.")
-    try:
-        return tomllib.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise BadCase(f"{file} is not valid: it must be UTF-8 text.") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        return tomllib.loads(read_text(file, most=_LARGEST))
+    except Unreadable as problem:
+        raise BadCase(str(problem)) from None
+    except (ValueError, RecursionError) as error:
         raise BadCase(f"{file} is not valid TOML: {one_line(str(error), 120)}.") from None
 
 
 class Table:
-    """A TOML table being read; `done` names the keys that nobody asked for."""
+    """A TOML table whose keys are checked on construction and whose values are checked when read."""
 
     def __init__(self, values: Mapping[str, object], file: Path, known: Iterable[str], where: str = "") -> None:
         self._values = values
@@ -51,19 +43,19 @@ class Table:
             if key not in known:
                 import difflib
 
-                near = difflib.get_close_matches(key, known, n=1)
-                hint = f"did you mean '{near[0]}'?" if near else f"known keys are {', '.join(sorted(known))}."
+                similar = difflib.get_close_matches(key, known, n=1)
+                hint = f"did you mean '{similar[0]}'?" if similar else f"known keys are {', '.join(sorted(known))}."
                 raise BadCase(f"{file}: the key '{self._shown(key)}' is not known; {hint}")
 
     def __contains__(self, key: str) -> bool:
         return key in self._values
 
     def wrong(self, key: str, expected: str) -> BadCase:
-        """Return the error that ``key`` is not what is expected."""
+        """Return an error saying what the value of ``key`` must be."""
         return BadCase(f"{self.file}: '{self._shown(key)}' must be {expected}.")
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Return a string; without a default it must be there and not be blank."""
+        """Return a string; without a default it must be present and not blank."""
         value = self._values.get(key, default)
         if value is None:
             raise BadCase(f"{self.file}: the key '{self._shown(key)}' is missing; it must be a text.")
@@ -74,7 +66,7 @@ class Table:
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of strings that are not blank, empty unless given."""
+        """Return a list of non-blank strings, empty by default."""
         value = self._values.get(key, [])
         if not isinstance(value, list):
             raise self.wrong(key, f'a list of texts, such as ["…"], not {_kind(value)}')
@@ -85,7 +77,7 @@ class Table:
         return tuple(value)
 
     def table(self, key: str) -> dict[str, object] | None:
-        """Return a table inside this one, None if it is not there."""
+        """Return a nested table, or None if it is missing."""
         value = self._values.get(key)
         if value is None or isinstance(value, dict):
             return value

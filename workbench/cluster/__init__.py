@@ -1,8 +1,8 @@
-"""Testing candidates on many machines: a Dask cluster's workers as sandboxes.
+"""Test candidates on many machines, with the workers of a Dask cluster as sandboxes.
 
-``connected(engine)`` reaches the scheduler; its :meth:`~workbench.cluster.connection.Cluster.pool` is used as a
-:class:`workbench.sandbox.Pool` is. Asking models and writing the session stay with the engine that asks. The package
-``distributed`` (extra ``cluster``) is imported only when a cluster is used.
+``connected(engine)`` connects to the scheduler; its :meth:`~workbench.cluster.connection.Cluster.pool` is used like a
+:class:`workbench.sandbox.Pool`. Only tests run on the cluster: the engine still asks models and writes the session. The
+package ``distributed`` (extra ``cluster``) is imported only when a cluster is used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a person names a cluster by: ``dask://HOST:PORT``, or ``dask+tls://HOST:PORT``."""
+"""Cluster addresses as the user writes them: ``dask://HOST:PORT`` or ``dask+tls://HOST:PORT``."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _ADDRESS = re.compile(r"(dask|dask\+tls)://(\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5}
 
 
 class ClusterError(WorkbenchError):
-    """The cluster cannot be used, or not any longer; what was tested is in the session."""
+    """The cluster cannot be used, or was lost; everything tested so far is in the session."""
 
 
 def dask_address(engine: str) -> str:
-    """Return what Dask calls the scheduler that ``engine`` names.
+    """Return Dask's own address of the scheduler that ``engine`` names.
 
     Raises:
-        UsageError: It does not name one, or the package ``distributed`` is not installed.
+        UsageError: It is not a valid address, or the package ``distributed`` is not installed.
     """
     found = _ADDRESS.fullmatch(engine.strip())
     if not found or not 0 < int(found[3]) < 65536:
@@ -31,10 +31,10 @@ def dask_address(engine: str) -> str:
 
 
 def require_package() -> None:
-    """Refuse when Dask is not installed.
+    """Make sure that Dask is installed.
 
     Raises:
-        UsageError: The sentence says what to install.
+        UsageError: It is not; the message says what to install.
     """
     if importlib.util.find_spec("distributed") is None:
         raise UsageError(

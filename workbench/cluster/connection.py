@@ -1,4 +1,4 @@
-"""The way to a Dask scheduler: knock, connect, and say in one sentence why it did not work."""
+"""Connect to a Dask scheduler, and explain in one sentence why a connection failed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from workbench.cluster.address import ClusterError, dask_address
-from workbench.cluster.parcel import Parcel
-from workbench.cluster.pool import ClusterPool, Tell
+from workbench.cluster.job_bundle import JobBundle
+from workbench.cluster.pool import ClusterPool, Notify
 
-#: How long Dask tries to connect, and to connect again when the connection broke.
+#: How long Dask tries to connect, or to reconnect after the connection broke.
 _CONNECT_SECONDS = 10.0
 
 
@@ -22,7 +22,7 @@ class Cluster:
     """A connection to a Dask scheduler.
 
     Attributes:
-        engine: What the person calls it.
+        engine: Its address, as the user wrote it.
     """
 
     def __init__(self, engine: str, client: Any) -> None:
@@ -30,17 +30,17 @@ class Cluster:
         self._client = client
 
     @asynccontextmanager
-    async def pool(self, parcel: Parcel, tell: Tell = lambda sentence: None) -> AsyncIterator[ClusterPool]:
-        """Open the cluster for candidates of one repository; its sandboxes are closed at the end.
+    async def pool(self, bundle: JobBundle, notify: Notify = lambda sentence: None) -> AsyncIterator[ClusterPool]:
+        """Open the cluster for candidates of one repository, and close its sandboxes at the end.
 
         Args:
-            parcel: The repository.
-            tell: Called with a sentence when something about the cluster is worth knowing.
+            bundle: The repository.
+            notify: Called with a sentence about each noteworthy event in the cluster.
 
         Raises:
             ClusterError: No worker can be used.
         """
-        opened = ClusterPool(self.engine, self._client, parcel, tell)
+        opened = ClusterPool(self.engine, self._client, bundle, notify)
         await opened.open()
         try:
             yield opened
@@ -50,25 +50,25 @@ class Cluster:
 
 @asynccontextmanager
 async def connected(engine: str) -> AsyncIterator[Cluster]:
-    """Connect to the scheduler that ``engine`` names.
+    """Connect to the scheduler at ``engine``.
 
-    TLS and every other setting of the connection are Dask's own: its configuration files and ``DASK_…`` variables.
+    TLS and all other connection settings come from Dask's configuration files and ``DASK_…`` variables.
 
     Raises:
-        UsageError: ``engine`` is no address, or ``distributed`` is not installed.
-        ClusterError: Nobody answers there.
+        UsageError: ``engine`` is not a valid address, or ``distributed`` is not installed.
+        ClusterError: There is no Dask scheduler at that address.
     """
     address = dask_address(engine)
     from distributed import Client
 
     for name in ("distributed", "tornado"):
-        # What they say about a lost connection we say in one sentence.
+        # A lost connection is reported in one sentence instead.
         logging.getLogger(name).setLevel(logging.CRITICAL)
     client: Any = None
     try:
-        await _knock(address)
+        await _check_listening(address)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # other versions: we look at them ourselves
+            warnings.simplefilter("ignore")  # version mismatches: checked in worker_check
             client = Client(
                 address, asynchronous=True, set_as_default=False, timeout=_CONNECT_SECONDS, name="workbench"
             )
@@ -87,7 +87,7 @@ async def connected(engine: str) -> AsyncIterator[Cluster]:
 
 def _unreachable(engine: str, *, listens: bool) -> str:
     if not listens:
-        return f"Nobody answers at {engine}: start a Dask scheduler there, or one on this machine with `workbench cluster`."
+        return f"Nothing answers at {engine}: start a Dask scheduler there, or one on this machine with `workbench cluster`."
     from distributed import __version__
 
     return (
@@ -96,8 +96,8 @@ def _unreachable(engine: str, *, listens: bool) -> str:
     )
 
 
-async def _knock(address: str) -> None:
-    """Fail at once where nobody listens: Dask would go on trying."""
+async def _check_listening(address: str) -> None:
+    """Fail at once if nothing listens at the address, as Dask would keep trying."""
     host, _, port = address.split("://")[1].rpartition(":")
     _, writer = await asyncio.wait_for(asyncio.open_connection(host.strip("[]"), int(port)), _CONNECT_SECONDS)
     writer.close()

@@ -1,4 +1,4 @@
-"""A cluster on this machine, for trying it: a scheduler and worker processes that end together."""
+"""A cluster on this machine, for trying it out: a scheduler and worker processes that stop together."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ import errno
 import ipaddress
 import logging
 import signal
+import socket
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 from workbench import paths
 from workbench.cluster.address import ClusterError, require_package
+from workbench.errors import UsageError
 
 
 async def serve(*, workers: int, threads: int, host: str, port: int, ready: Callable[[str, list[int]], None]) -> None:
-    """Run a scheduler and ``workers`` processes until somebody interrupts.
+    """Run a scheduler and ``workers`` worker processes until interrupted.
 
     Args:
-        workers: Worker processes.
-        threads: Candidates side by side in each.
+        workers: Number of worker processes.
+        threads: Candidates tested at once in each worker.
         host: Address to listen on.
         port: Port of the scheduler; 0 = any free one.
-        ready: Called with the engine's address and the workers' process ids once they are there.
+        ready: Called with the engine's address and the workers' process ids once they have started.
 
     Raises:
         UsageError: ``distributed`` is not installed.
@@ -61,10 +63,10 @@ async def serve(*, workers: int, threads: int, host: str, port: int, ready: Call
                 opening.cancel()
                 return
             await opening
-            ready(_engine(cluster.scheduler_address), _pids(cluster))
+            ready(_engine(cluster.scheduler_address), _worker_pids(cluster))
             await ended.wait()
         except (OSError, RuntimeError) as error:
-            raise ClusterError(_why(error, host, port)) from error
+            raise ClusterError(_start_error(error, host, port)) from error
         finally:
             with contextlib.suppress(Exception):
                 await asyncio.wait_for(cluster.close(), 20)
@@ -74,7 +76,7 @@ async def _opened(cluster: Any) -> None:
     await cluster
 
 
-def _why(error: BaseException, host: str, port: int) -> str:
+def _start_error(error: BaseException, host: str, port: int) -> str:
     last = error
     while (cause := last.__cause__ or last.__context__) is not None:
         last = cause
@@ -87,12 +89,30 @@ def _engine(address: str) -> str:
     return address.replace("tcp://", "dask://").replace("tls://", "dask+tls://")
 
 
-def _pids(cluster: Any) -> list[int]:
+def _worker_pids(cluster: Any) -> list[int]:
     return sorted(nanny.pid for nanny in cluster.workers.values() if getattr(nanny, "pid", None))
 
 
+def check_host(host: str) -> None:
+    """Make sure that ``host`` is an address of this machine; an empty one would listen on every address.
+
+    Raises:
+        UsageError: It is not; the message says what is accepted.
+    """
+    try:
+        if not host.strip():
+            raise ValueError
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        with socket.socket(found[0][0], socket.SOCK_STREAM) as trying:
+            trying.bind((found[0][4][0], 0))
+    except (OSError, ValueError, UnicodeError):
+        raise UsageError(
+            f"--host takes a name or an address of this machine, such as 127.0.0.1 or 0.0.0.0, not {host[:60]!r}."
+        ) from None
+
+
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches ``host``."""
+    """Return whether ``host`` can be reached from this machine only."""
     if host == "localhost":
         return True
     with contextlib.suppress(ValueError):

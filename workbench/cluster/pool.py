@@ -1,4 +1,4 @@
-"""The engine's side of a cluster: candidates go out as Dask tasks, reports come back; workers may come and go."""
+"""The engine's side of a cluster: submit candidates as Dask tasks and return their reports, as workers come and go."""
 
 from __future__ import annotations
 
@@ -9,64 +9,65 @@ import warnings
 from collections.abc import Callable, Collection
 from typing import Any
 
-from workbench.cluster import bench
+from workbench.cluster import worker_sandboxes
 from workbench.cluster.address import ClusterError
-from workbench.cluster.fitness import DISTRIBUTION, differences, problem
-from workbench.cluster.parcel import Parcel
-from workbench.cluster.window import Window
+from workbench.cluster.job_bundle import JobBundle
+from workbench.cluster.resizable_semaphore import ResizableSemaphore
+from workbench.cluster.worker_check import DISTRIBUTION, differences, problem
+from workbench.reasons import reason_of
 from workbench.sandbox import Job, Reason, Report, Verdict
 
-#: Candidates under way per thread of the cluster: one runs, one is there already, one is on its way.
-FLIGHT = 3
-#: How far the number under way may grow when workers join; testers wait for free, so this costs nothing.
+#: Candidates submitted per thread of the cluster: one is running, one is waiting on the worker, one is in transit.
+PER_THREAD = 3
+#: How far the number of testers exceeds the present need, in case workers join; a waiting tester costs nothing.
 _GROWTH, _LEAST_TESTERS = 4, 64
-_LOOK_SECONDS, _LEAVE_SECONDS = 2.0, 15.0
+_REFRESH_SECONDS, _RELEASE_SECONDS = 2.0, 15.0
 #: How long a run waits for the first worker, or for one to come back.
 WORKER_SECONDS = 120.0
-#: Times that a candidate is handed out anew because the connection was lost or a worker turned out unfit.
+#: How often a candidate is submitted again because the connection was lost or a worker turned out to be unusable.
 _TRIES = 6
 
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
 class ClusterPool:
-    """Tests candidates on a cluster; used as :class:`workbench.sandbox.Pool` is.
+    """Tests candidates on a cluster; used like :class:`workbench.sandbox.Pool`.
 
     Attributes:
-        workers: As many entries as there may be candidates under way.
-        threads: Sandboxes side by side on all fit workers at the moment.
+        workers: A collection whose length is the maximum number of concurrent candidates.
+        threads: Current number of sandboxes on all usable workers.
     """
 
-    def __init__(self, engine: str, client: Any, parcel: Parcel, tell: Tell) -> None:
+    def __init__(self, engine: str, client: Any, bundle: JobBundle, notify: Notify) -> None:
         self.workers: Collection[object] = range(_LEAST_TESTERS)
         self.threads = 0
         self._engine = engine
         self._client = client
-        self._parcel = parcel
-        self._tell = tell
-        self._delivery: Any = None
+        self._bundle = bundle
+        self._notify = notify
+        self._bundle_future: Any = None
         self._unfit: dict[str, str] = {}
         self._known: dict[str, int] = {}
-        self._window = Window(0)
-        self._flights: dict[Any, tuple[str, ...]] = {}
+        self._window = ResizableSemaphore(0)
+        self._in_flight: dict[Any, tuple[str, ...]] = {}
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._watching: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Look at the workers and send the repository on its way.
+        """Check the workers and send them the repository.
 
         Raises:
-            ClusterError: There is no worker, or none that can be used.
+            ClusterError: There is no worker, or none is usable.
         """
         deadline = asyncio.get_running_loop().time() + WORKER_SECONDS
-        while not await self._look():
+        while not await self._refresh_workers():
             if asyncio.get_running_loop().time() > deadline:
                 raise self._no_worker()
             await asyncio.sleep(0.2)
-        self._require_fit()
-        self.workers = range(max(_LEAST_TESTERS, _GROWTH * FLIGHT * self.threads))
-        self._deliver()
-        self._say()
+        self._require_usable()
+        self.workers = range(max(_LEAST_TESTERS, _GROWTH * PER_THREAD * self.threads))
+        self._send_bundle()
+        self._report_size()
         self._watching = asyncio.create_task(self._watch())
 
     async def close(self) -> None:
@@ -79,50 +80,50 @@ class ClusterPool:
             self._ended.exception()
         else:
             self._ended.cancel()
-        self._delivery = None
+        self._bundle_future = None
         if self._client.status == "running":
             with contextlib.suppress(Exception):
                 await asyncio.wait_for(
-                    self._client.run(bench.leave, self._parcel.key, on_error="ignore"), _LEAVE_SECONDS
+                    self._client.run(worker_sandboxes.release, self._bundle.key, on_error="ignore"), _RELEASE_SECONDS
                 )
 
     async def run(self, job: Job) -> Report:
-        """Test one candidate on any worker; a worker that vanishes under it is no verdict, another one takes over.
+        """Test one candidate on any worker; if the worker disappears, another one takes over.
 
         Raises:
-            ClusterError: The scheduler is gone, or no worker is left that can test.
+            ClusterError: The scheduler was lost, or no usable worker is left.
         """
         async with self._window:
             for _ in range(_TRIES):
                 report = await self._try(job)
                 if report is not None:
                     return report
-        return _error(job, "The cluster lost it again and again; it is tested when the run is resumed.")
+        return _error(job, "The cluster lost it repeatedly; resume the run to test it.")
 
     async def _try(self, job: Job) -> Report | None:
-        """Hand a candidate out once; None when it must be handed out again."""
+        """Submit a candidate once; return None if it must be submitted again."""
         from distributed.client import FutureCancelledError
         from distributed.scheduler import KilledWorker
 
-        self._require_fit()
+        self._require_usable()
         if self._client.status != "running":
             await self._reconnected()
-        allowed = tuple(self._fit()) if self._unfit else ()
+        allowed = tuple(self._usable()) if self._unfit else ()
         future = self._client.submit(
-            bench.test,
-            self._delivery,
+            worker_sandboxes.test,
+            self._bundle_future,
             job.to_json(),
             key=f"workbench_test-{uuid.uuid4().hex}",
             pure=False,
             workers=list(allowed) or None,
         )
-        self._flights[future] = allowed
+        self._in_flight[future] = allowed
         try:
             answer = await self._answer(future)
         except ClusterError:
             raise
         except FutureCancelledError:
-            # The connection was lost, or the workers that were allowed to take it are gone.
+            # The connection was lost, or all workers allowed to run it have left.
             if self._client.status != "running":
                 await self._reconnected()
             return None
@@ -130,14 +131,14 @@ class ClusterPool:
             deaths = error.allowed_failures + 1
             return _error(job, f"{deaths} workers of the cluster died while they tested it; see their logs.")
         except Exception as error:
-            if await self._unfit_found():
+            if await self._found_unfit():
                 return None
-            return _error(job, f"A worker of the cluster failed: {type(error).__name__}: {str(error)[:300]}")
+            return _error(job, f"A worker of the cluster failed: {type(error).__name__}: {reason_of(error)}.")
         finally:
-            self._flights.pop(future, None)
+            self._in_flight.pop(future, None)
             future.release()
         if "unfit" in answer:
-            self._mark(answer["worker"], answer["unfit"])
+            self._mark_unfit(answer["worker"], answer["unfit"])
             return None
         return Report.from_json(answer["report"])
 
@@ -151,58 +152,58 @@ class ClusterPool:
         finally:
             waiting.cancel()
 
-    async def _unfit_found(self) -> bool:
-        """Look for the worker that made a task fail before our own code ran; whether there was one."""
+    async def _found_unfit(self) -> bool:
+        """Check all workers after a task failed before our own code ran; return whether an unusable one was found."""
         known = set(self._unfit)
-        await self._look(again=True)
-        if self._delivery.status == "error":
-            self._deliver()
+        await self._refresh_workers(again=True)
+        if self._bundle_future.status == "error":
+            self._send_bundle()
         return bool(set(self._unfit) - known)
 
     # -- the connection
 
-    def _deliver(self) -> None:
-        # A task, not scattered data: Dask computes it again when every worker that has it is gone.
+    def _send_bundle(self) -> None:
+        # A task, not scattered data: Dask recomputes it when every worker that holds it has left.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a large repository is sent once, on purpose
-            self._delivery = self._client.submit(
-                bench.deliver,
-                self._parcel,
-                key=f"workbench_parcel-{uuid.uuid4().hex}",
+            self._bundle_future = self._client.submit(
+                worker_sandboxes.deliver,
+                self._bundle,
+                key=f"workbench_bundle-{uuid.uuid4().hex}",
                 pure=False,
-                workers=self._fit() if self._unfit else None,
+                workers=self._usable() if self._unfit else None,
                 allow_other_workers=bool(self._unfit),
             )
 
     async def _reconnected(self) -> None:
-        """Wait until the client is connected again, then send the repository anew: the scheduler forgot it."""
-        lost = self._delivery
+        """Wait until the client is reconnected, then send the repository again, as the scheduler has forgotten it."""
+        lost = self._bundle_future
         while self._client.status == "connecting":  # noqa: ASYNC110  Dask has no event for it
             await asyncio.sleep(0.1)
         if self._client.status != "running":
-            raise self._gone()
-        if self._delivery is lost:
-            self._deliver()
+            raise self._scheduler_lost()
+        if self._bundle_future is lost:
+            self._send_bundle()
 
-    def _gone(self) -> ClusterError:
+    def _scheduler_lost(self) -> ClusterError:
         return ClusterError(
-            f"The Dask scheduler at {self._engine} went away; every verdict so far is in the session, and "
+            f"The connection to the Dask scheduler at {self._engine} was lost; every verdict so far is in the session, and "
             "`workbench resume` tests the rest."
         )
 
     # -- the workers
 
-    def _fit(self) -> list[str]:
+    def _usable(self) -> list[str]:
         return [address for address in self._known if address not in self._unfit]
 
-    def _mark(self, address: str, sentence: str) -> None:
+    def _mark_unfit(self, address: str, sentence: str) -> None:
         if address not in self._unfit:
             self._unfit[address] = sentence
-            self._tell(f"Worker {address} is not used: {sentence}")
-        self._require_fit()
+            self._notify(f"Worker {address} is not used: {sentence}")
+        self._require_usable()
 
-    def _require_fit(self) -> None:
-        if self._known and not self._fit():
+    def _require_usable(self) -> None:
+        if self._known and not self._usable():
             address, sentence = next(item for item in self._unfit.items() if item[0] in self._known)
             count = len(self._known)
             every = "The only worker" if count == 1 else f"None of the {count} workers"
@@ -211,73 +212,73 @@ class ClusterPool:
 
     def _no_worker(self) -> ClusterError:
         return ClusterError(
-            f"The Dask scheduler at {self._engine} has had no worker that answers for {WORKER_SECONDS:.0f} s; start some, then "
+            f"The Dask scheduler at {self._engine} has had no responding worker for {WORKER_SECONDS:.0f} s; start some, then "
             "`workbench resume` tests what is missing."
         )
 
-    async def _look(self, *, again: bool = False) -> int:
-        """Learn which workers there are, and look at those that are new; return how many have answered."""
+    async def _refresh_workers(self, *, again: bool = False) -> int:
+        """Update the list of workers and check new ones (``again``: all); return how many respond."""
         threads: dict[str, int] = dict(await self._client.nthreads())
         new = set(threads) - set(self._known)
         self._unfit = {address: why for address, why in self._unfit.items() if address in threads}
         silent = await self._inspect(threads if again else new)
         self._known = {address: count for address, count in threads.items() if address not in silent}
-        self.threads = sum(threads[address] for address in self._fit())
-        await self._window.resize(FLIGHT * self.threads)
+        self.threads = sum(threads[address] for address in self._usable())
+        await self._window.resize(PER_THREAD * self.threads)
         return len(self._known)
 
     async def _inspect(self, addresses: Collection[str]) -> set[str]:
-        """Note which of these workers are unfit; return those that do not answer: they are looked at again."""
+        """Record which of these workers are unusable; return those that did not answer, to be checked again."""
         if not addresses:
             return set()
         from distributed.versions import get_versions
 
         ours = get_versions([DISTRIBUTION])
-        # What Client.get_versions does, but of the new ones only: one that has just died would hold up all.
+        # Like Client.get_versions, but for new workers only: one that has just died would delay all others.
         message = {"op": "versions", "packages": [DISTRIBUTION]}
         answers = await self._client.scheduler.broadcast(msg=message, workers=list(addresses), on_error="ignore")
         for address, theirs in answers.items():
             why = problem(theirs, ours)
             if why and address not in self._unfit:
                 self._unfit[address] = why
-                self._tell(f"Worker {address} is not used: {why}.")
+                self._notify(f"Worker {address} is not used: {why}.")
             elif address not in self._known and (differs := differences(theirs, ours)):
-                self._tell(f"Worker {address} has {differs}.")
+                self._notify(f"Worker {address} has {differs}.")
         return set(addresses) - set(answers)
 
-    def _say(self) -> None:
-        count = len(self._fit())
-        self._tell(f"{count} worker{'s' * (count != 1)}, {self.threads} at once, {self._engine}")
+    def _report_size(self) -> None:
+        count = len(self._usable())
+        self._notify(f"{count} worker{'s' * (count != 1)}, {self.threads} at once, {self._engine}")
 
     async def _watch(self) -> None:
-        """Keep up with workers that come and go; end the run when nobody is left for too long."""
+        """Track workers that join and leave; end the run if there is none for too long."""
         loop = asyncio.get_running_loop()
         last = loop.time()
         while True:
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_REFRESH_SECONDS)
             before = self.threads
             try:
-                if await asyncio.wait_for(self._look(), 30):
+                if await asyncio.wait_for(self._refresh_workers(), 30):
                     last = loop.time()
-                self._require_fit()
+                self._require_usable()
             except ClusterError as error:
-                self._end(error)
+                self._fail(error)
                 return
             except Exception:
-                # The connection is lost for the moment; whoever waits for a report notices the same.
+                # The connection is lost for now; those who wait for a report notice it, too.
                 if self._client.status == "closed":
-                    self._end(self._gone())
+                    self._fail(self._scheduler_lost())
                     return
             if self.threads != before:
-                self._say()
+                self._report_size()
             if loop.time() - last > WORKER_SECONDS:
-                self._end(self._no_worker())
+                self._fail(self._no_worker())
                 return
-            for future, allowed in list(self._flights.items()):
+            for future, allowed in list(self._in_flight.items()):
                 if allowed and not set(allowed) & set(self._known):
                     await future.cancel()
 
-    def _end(self, error: ClusterError) -> None:
+    def _fail(self, error: ClusterError) -> None:
         if not self._ended.done():
             self._ended.set_exception(error)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.commands.output import say
+
 SUMMARY = "stop the runs of a session; what is done stays"
 
 
@@ -15,13 +17,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Cancel every run that waits or is executed."""
+    from workbench.commands.damaged import tell_damage
     from workbench.commands.watching import stop
     from workbench.engine import client
-    from workbench.engine.own_copy import is_example
+    from workbench.engine.writable_copy import is_example
+    from workbench.errors import UsageError
     from workbench.session import SessionReader
+    from workbench.text import one_line
 
     session = client.resolve_session(arguments.session)
     with SessionReader(session) as reader:
+        if arguments.run is not None and reader.run(arguments.run) is None:
+            raise UsageError(
+                f"{session.name} has no run {one_line(arguments.run, 60)!r}; `workbench show {session}` lists its runs."
+            )
         waiting = [
             row.id
             for row in reader.runs()
@@ -29,7 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
             and arguments.run in (None, row.id)
             and reader.run_state(row) in {"queued", "running", "interrupted"}
         ]
+        code = tell_damage(reader.damage)
     for key in waiting:
         stop(session, key)
-    print(f"{len(waiting)} cancelled. Go on with: workbench resume {session}" if waiting else "Nothing was running.")
-    return 0
+    say(f"{len(waiting)} cancelled. Go on with: workbench resume {session}" if waiting else "Nothing was running.")
+    return code

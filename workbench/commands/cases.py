@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
+
+from workbench.commands.output import print_json, say, tell
+from workbench.errors import UsageError
 
 SUMMARY = "list the test cases, show one, or add a repository as a case"
 
@@ -24,6 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """List, show or add."""
+    if arguments.add is not None and (arguments.case is not None or arguments.fetch):
+        raise UsageError("--add makes a new case; show or fetch a case in a command of its own.")
+    if arguments.id is not None and arguments.add is None:
+        raise UsageError("--id names the case that --add makes: workbench cases --add SOURCE --id ID.")
+    if arguments.fetch and arguments.case is None:
+        raise UsageError("--fetch needs the case to fetch: workbench cases CASE --fetch.")
     if arguments.add:
         return _add(arguments)
     if arguments.case:
@@ -36,16 +43,17 @@ def _add(arguments: argparse.Namespace) -> int:
 
     written = add_case(arguments.add, id=arguments.id)
     if arguments.json:
-        print(json.dumps({"type": "added", "path": str(written)}))
+        print_json({"type": "added", "path": str(written)})
     else:
-        print(f"Written: {written}\nFill in its facts to have tier 3 scored, then: workbench run {written.parent.name}")
+        say(f"Written: {written}\nFill in its facts to have tier 3 scored, then: workbench run {written.parent.name}")
     return 0
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from workbench.catalog import resolve_case, snapshot_of, view_of
+    from workbench.catalog import check_there, resolve_case, snapshot_of, view_of
 
     case = resolve_case(arguments.case)
+    check_there(case)
     shown: dict[str, object] = {
         "type": "case",
         "id": case.id,
@@ -59,7 +67,7 @@ def _show(arguments: argparse.Namespace) -> int:
         "facts": case.facts is not None,
     }
     if arguments.fetch:
-        snapshot = snapshot_of(case, progress=lambda line: print(line, file=sys.stderr))
+        snapshot = snapshot_of(case, progress=tell)
         view = view_of(case, snapshot)
         shown |= {
             "folder": str(snapshot.root),
@@ -68,11 +76,11 @@ def _show(arguments: argparse.Namespace) -> int:
             "visible_files": len(view.files),
         }
     if arguments.json:
-        print(json.dumps(shown, ensure_ascii=False))
+        print_json(shown)
         return 0
     for key, value in shown.items():
         if key != "type":
-            print(f"{key.replace('_', ' '):<14} {value}")
+            say(f"{key.replace('_', ' '):<14} {value}")
     return 0
 
 
@@ -89,19 +97,20 @@ def _list(arguments: argparse.Namespace) -> int:
                 "source": case.source,
                 "facts": bool(case.facts),
             }
-            print(json.dumps({"type": "case", **values}, ensure_ascii=False))
+            print_json({"type": "case", **values})
         for problem in problems:
-            print(json.dumps({"type": "problem", "sentence": str(problem)}, ensure_ascii=False))
+            print_json({"type": "problem", "sentence": str(problem)})
         return 1 if problems else 0
-    from rich.console import Console
     from rich.table import Table
+
+    from workbench.commands.terminal import Terminal
 
     table = Table(box=None, pad_edge=False)
     for heading in ("case", "kind", "domain", "source", "facts"):
         table.add_column(heading, overflow="fold")
     for case in cases:
         table.add_row(case.id, case.kind, case.domain, case.source or "in the program", "yes" if case.facts else "no")
-    Console().print(table)
+    Terminal().print(table)
     for problem in problems:
-        print(f"! {problem}", file=sys.stderr)
+        tell(f"! {problem}")
     return 1 if problems else 0

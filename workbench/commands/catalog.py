@@ -3,56 +3,63 @@
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
+
+from workbench.commands.output import print_json, print_page
+from workbench.commands.verbs import Verbs
+from workbench.files import expanded
 
 SUMMARY = "list the paper's repositories with published counts beside those found here, show one, or check some"
-_CHECK = "check"
+VERBS = ("list", "check")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument(
-        "names",
-        nargs="*",
-        metavar="[check] NAME",
-        help="show these repositories (owner/name or name); with `check`: build their tasks and test both controls on "
-        "every task (without a name: all that can be built)",
+    """Add the command's verbs."""
+    verbs = Verbs(parser, VERBS[0])
+    listing = verbs.add("list", "list the repositories, or show those that are named", _list)
+    listing.add_argument("names", nargs="*", metavar="NAME", help="show these repositories (owner/name or name)")
+    listing.add_argument(
+        "--markdown", action="store_true", help="print the page of the catalogue for the documentation"
     )
-    parser.add_argument(
+    checking = verbs.add("check", "build the tasks of repositories and test both controls on every task", _check)
+    checking.add_argument(
+        "names", nargs="*", metavar="NAME", help="these repositories; all that can be built unless given"
+    )
+    checking.add_argument(
         "--record",
         nargs="?",
         const="",
         metavar="FOLDER",
-        help="with check: write the counts down, among your own records or into FOLDER",
+        help="write the counts down, among your own records or into FOLDER",
     )
-    parser.add_argument("--sandbox", default="", help="with check: bubblewrap, docker, or process")
-    parser.add_argument("--markdown", action="store_true", help="print the page of the catalogue for the documentation")
-    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+    checking.add_argument("--sandbox", default="", help="bubblewrap, docker, process, or package.module:Class")
+    for verb in (listing, checking):
+        verb.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """List, show or check; 1 if a check finds a control that is wrong or cannot be made."""
+def _check(arguments: argparse.Namespace) -> int:
+    """Check; 1 if a control is wrong or cannot be made."""
     from workbench.catalog.repositories import find_repository, load_repositories
+    from workbench.commands.catalog_check import check
     from workbench.errors import UsageError
 
-    checking = arguments.names[:1] == [_CHECK]
-    entries = [find_repository(name) for name in arguments.names[1 if checking else 0 :]]
-    if not checking and (arguments.record is not None or arguments.sandbox):
-        raise UsageError("--record and --sandbox belong to a check: workbench catalog check NAME.")
-    if checking:
-        from workbench.commands.catalog_check import check
+    entries = [find_repository(name) for name in arguments.names]
+    folder = expanded(arguments.record).absolute() if arguments.record else None
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise UsageError(f"--record takes a folder, and {folder} is none.")
+    wanted = entries or [entry for entry in load_repositories() if entry.usable]
+    return check(wanted, arguments.sandbox, arguments.record is not None, folder, arguments.json)
 
-        folder = Path(arguments.record).expanduser().absolute() if arguments.record else None
-        wanted = entries or [entry for entry in load_repositories() if entry.usable]
-        return check(wanted, arguments.sandbox, arguments.record is not None, folder, arguments.json)
+
+def _list(arguments: argparse.Namespace) -> int:
+    from workbench.catalog.repositories import find_repository
     from workbench.commands import catalog_tables
 
+    entries = [find_repository(name) for name in arguments.names]
     if arguments.markdown:
-        print(catalog_tables.page(), end="")
+        print_page(catalog_tables.page())
     elif arguments.json:
         for line in catalog_tables.as_json(entries):
-            print(json.dumps(line, ensure_ascii=False))
+            print_json(line)
     elif entries:
         for entry in entries:
             catalog_tables.show(entry)

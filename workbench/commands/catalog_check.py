@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import platform
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -17,12 +15,12 @@ from typing import TYPE_CHECKING
 from workbench import __version__
 from workbench.catalog.records import Record, write_record
 from workbench.catalog.repositories import Repository
+from workbench.commands.output import print_json, say, tell
 from workbench.errors import WorkbenchError
+from workbench.session.groups import CONTROLS
 
 if TYPE_CHECKING:
     from workbench.engine.task_building import Prepared
-
-CONTROLS = ("reference", "stub")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +56,17 @@ def check(entries: Sequence[Repository], sandbox: str, recorded: bool, folder: P
         except WorkbenchError as error:
             failures += 1
             if as_json:
-                print(json.dumps({"type": "error", "repository": entry.repository, "sentence": str(error)}), flush=True)
-            print(f"workbench: {entry.repository}: {error}", file=sys.stderr)
+                print_json({"type": "error", "repository": entry.repository, "sentence": str(error)})
+            tell(f"workbench: {entry.repository}: {error}")
             continue
         failures += bool(checked.wrong)
         place = write_record(entry, checked.record, folder) if recorded else None
         if as_json:
-            print(json.dumps({"type": "record", **checked.record.to_json(), "wrong": checked.wrong}), flush=True)
+            print_json({"type": "record", **checked.record.to_json(), "wrong": checked.wrong})
         else:
             _print(checked, place)
     if as_json:
-        print(json.dumps({"type": "summary", "checked": len(entries) - failures, "failed": failures}))
+        print_json({"type": "summary", "checked": len(entries) - failures, "failed": failures})
     return 1 if failures else 0
 
 
@@ -114,7 +112,7 @@ def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
         run = plan_regeneration(session, plan)
         process = client.launch(session, run)
         assert process is not None, "an engine that was not warm is a process of its own"
-        print(f"{entry.name}: controls on every task", file=sys.stderr, flush=True)
+        tell(f"{entry.name}: controls on every task")
         try:
             process.wait()
         except BaseException:
@@ -184,18 +182,18 @@ class _Lines:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def tell(
+    def update(
         self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
     ) -> None:
-        """See :class:`workbench.engine.stages.Teller`."""
+        """See :class:`workbench.engine.stages.StageProgress`."""
         if state != "running" and note:
-            print(f"{self._name}: {name} {state}  {note}".rstrip(), file=sys.stderr, flush=True)
+            tell(f"{self._name}: {name} {state}  {note}".rstrip())
 
 
 def _print(checked: Checked, place: Path | None) -> None:
     record = checked.record
     tests = f"{record.stable} stable tests" + (f", {record.unusable} not usable" if record.unusable else "")
-    print(
+    say(
         f"{record.repository}  {record.tasks} tasks of {record.functions} functions ({record.traced} traced, "
         f"{record.in_time} in time) · {tests} · reference {record.reference}/{record.tasks} · "
         f"stub {record.stub}/{record.tasks} · {record.seconds['tasks']:.0f} + {record.seconds['controls']:.0f} s · "
@@ -203,6 +201,6 @@ def _print(checked: Checked, place: Path | None) -> None:
         flush=True,
     )
     for sentence in checked.wrong:
-        print(f"  ! {sentence}", flush=True)
+        say(f"  ! {sentence}", flush=True)
     if place is not None:
-        print(f"  written: {place}", flush=True)
+        say(f"  written: {place}", flush=True)

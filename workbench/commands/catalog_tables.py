@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.catalog.published import TASKS_IN_THE_TEXT, Score, published_counts, published_scores
 from workbench.catalog.records import Record, bundled_record, record_of
 from workbench.catalog.repositories import Quarantined, Repository, load_repositories
+
+if TYPE_CHECKING:
+    from workbench.commands.terminal import Terminal
 
 HEADINGS = (
     "repository", "status", "candidates", "all tasks", "tasks", "functions", "in tests", "traced", "in time", "tasks",
@@ -65,7 +68,6 @@ def _sums(entries: Sequence[Repository]) -> list[str]:
 def list_all() -> None:
     """Print all repositories."""
     from rich.table import Table
-    from rich.text import Text
 
     entries = load_repositories()
     records = [record_of(entry) for entry in entries]
@@ -76,35 +78,34 @@ def list_all() -> None:
         heading = HEADINGS[index]
         words = heading if index < 2 else ("published\n" if index < 2 + _PUBLISHED else "here\n") + heading
         side: Literal["left", "right"] = "left" if index < 2 else "right"
-        table.add_column(Text(words, justify=side), justify=side, no_wrap=index != 1, overflow="fold", vertical="top")
+        table.add_column(words, justify=side, no_wrap=index != 1, overflow="fold", vertical="top")
     for entry, record in zip(entries, records, strict=True):
         cells = row(entry, record)
-        table.add_row(*(Text(cells[index]) for index in shown))
+        table.add_row(*(cells[index] for index in shown))
     for line in totals(entries, records):
-        table.add_row(*(Text(line[index], style="bold") for index in shown))
+        table.add_row(*(line[index] for index in shown), style="bold")
     console.print(table)
-    console.print(Text(f"\n{NOTE} {_sum_note()}"))
+    console.print(f"\n{NOTE} {_sum_note()}")
 
 
 def show(entry: Repository) -> None:
     """Print one repository with everything that was tried."""
     from rich.table import Table
-    from rich.text import Text
 
     console = _console()
-    console.print(Text(entry.repository, style="bold"))
+    console.print(entry.repository, style="bold")
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True, style="dim")
     grid.add_column(overflow="fold")
     for heading, text in _facts(entry, record_of(entry)):
-        grid.add_row(heading, Text(text))
+        grid.add_row(heading, text)
     console.print(grid)
     console.print()
     scores = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     scores.add_column("published pass@k")
     columns, lines = score_lines(published_scores(entry.repository))
     for column in columns:
-        scores.add_column(Text(column, justify="right"), justify="right", no_wrap=True)
+        scores.add_column(column, justify="right", no_wrap=True)
     for line in lines:
         scores.add_row(*line)
     console.print(scores)
@@ -274,9 +275,7 @@ def _present(records: Sequence[Record | None]) -> list[Record]:
     return [record for record in records if record is not None]
 
 
-def _console() -> Any:
-    import sys
+def _console() -> Terminal:
+    from workbench.commands.terminal import Terminal
 
-    from rich.console import Console
-
-    return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 200)
+    return Terminal(piped_width=200)

@@ -127,9 +127,9 @@ def _terminal(env: Mapping[str, str]) -> Iterator[Check]:
             shown,
             "80 × 24 or more shows everything." if small else "",
         )
-        from rich.console import Console
+        from workbench.commands.terminal import Terminal
 
-        system = Console().color_system
+        system = Terminal().color_system
         colours = {None: "none", "standard": "16", "256": "256", "truecolor": "16 million"}.get(system, str(system))
         few = system not in {"256", "truecolor"}
         advice = "Set COLORTERM=truecolor if your terminal can show them; glyphs and words say the same." if few else ""
@@ -177,11 +177,12 @@ def _models(env: Mapping[str, str]) -> Iterator[Check]:
 
 def _sandboxes(env: Mapping[str, str]) -> Iterator[Check]:
     from workbench.sandbox import available_backends
+    from workbench.sandbox.bwrap_program import program, version
 
     isolates = False
     for backend in available_backends():
-        if backend.problem is None:
-            strong = backend.name != "process"
+        if backend.guarantees is not None:
+            strong = backend.guarantees.isolated
             isolates = isolates or strong
             status: Status = "ok" if strong else "note"
             words = (
@@ -189,13 +190,17 @@ def _sandboxes(env: Mapping[str, str]) -> Iterator[Check]:
                 if strong
                 else "weaker, without namespaces; used only where you name it (--sandbox process):"
             )
-            yield Check("Sandboxes", backend.name, status, words, lines=backend.guarantees)
+            if backend.name == "bubblewrap":
+                path = program()
+                words = f"{'.'.join(map(str, version(path)))}, {path}; {words}"
+            yield Check("Sandboxes", backend.name, status, words, lines=backend.guarantees.sentences)
         else:
-            yield Check("Sandboxes", backend.name, "note", backend.problem)
+            yield Check("Sandboxes", backend.name, "note", backend.problem or "")
     if not isolates:
+        # Not "missing": everything but testing a model's code works, and that does once a person says so.
         yield Check(
             "Sandboxes", "isolation", "warning", "no sandbox here isolates code that a model wrote",
-            "Install bubblewrap (apt install bubblewrap) or start Docker; --sandbox process isolates less.",
+            "Mend what is said of bubblewrap above, or start Docker; --sandbox process isolates less.",
         )  # fmt: skip
 
 

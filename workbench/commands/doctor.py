@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
+
+from workbench.commands.output import print_json, sign
+from workbench.glyphs import VERDICTS, WAITING
 
 if TYPE_CHECKING:
     from workbench.commands.checks import Check
 
 SUMMARY = "check the machine: interpreter, terminal, models and keys, sandboxes, Docker, git, disk"
-MARKS = {"ok": "✓ ok", "note": "· not used", "warning": "! attention", "missing": "✗ missing"}
+MARKS = {
+    "ok": f"{VERDICTS['passed']} ok",
+    "note": f"{WAITING} not used",
+    "warning": f"{VERDICTS['crashed']} attention",
+    "missing": f"{VERDICTS['failed']} missing",
+}
 _STYLES = {"ok": "green", "note": "dim", "warning": "yellow", "missing": "red"}
 
 
@@ -23,46 +29,54 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check and print; 0 unless something needed is missing, then 1."""
+    """Check and print; 0 unless something needed is missing, then 1. What only deserves attention is in the last line."""
     from workbench.commands.checks import check_machine
 
     found = check_machine()
     missing = [check for check in found if check.status == "missing"]
     if arguments.json:
         for check in found:
-            print(json.dumps({"type": "check", **asdict(check)}, ensure_ascii=False))
+            print_json({"type": "check", **asdict(check)})
         attention = sum(check.status == "warning" for check in found)
-        print(json.dumps({"type": "summary", "ok": not missing, "missing": len(missing), "warnings": attention}))
+        print_json({"type": "summary", "ok": not missing, "missing": len(missing), "warnings": attention})
         return 1 if missing else 0
     _print(found)
     return 1 if missing else 0
 
 
 def _print(found: Sequence[Check]) -> None:
-    from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
-    from workbench.text import clean
+    from workbench.commands.terminal import Terminal
 
-    console = Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 160)
+    console = Terminal(piped_width=160)
     for group in dict.fromkeys(check.group for check in found):
-        console.print(Text(group, style="bold"))
+        console.print(group, style="bold")
         table = Table.grid(padding=(0, 2, 0, 0))
         table.add_column(min_width=13, no_wrap=True)
         table.add_column(min_width=20, max_width=28, overflow="fold")
         table.add_column(overflow="fold")
         for check in (check for check in found if check.group == group):
-            said = Text(clean(check.detail), style="dim" if check.status == "note" else "")
+            said = console.literal(check.detail, "dim" if check.status == "note" else "")
             for line in check.lines:
-                said.append(f"\n{clean(line)}", "dim")
+                said.append_text(console.literal(f"\n{line}", "dim"))
             if check.advice:
-                said.append(f"\n→ {clean(check.advice)}", _STYLES[check.status])
-            table.add_row(Text(f"  {MARKS[check.status]}", style=_STYLES[check.status]), Text(check.name), said)
+                said.append_text(console.literal(f"\n→ {check.advice}", _STYLES[check.status]))
+            table.add_row(console.literal(f"  {MARKS[check.status]}", _STYLES[check.status]), check.name, said)
         console.print(table)
         console.print()
+    mark, word, sentence, style = closing(found)
+    console.print(f"{sign(mark, word)} {sentence}", style=style)
+
+
+def closing(found: Sequence[Check]) -> tuple[str, str, str, str]:
+    """Return what the findings come to: a sign, the word that stands for it, a sentence, and its colour."""
     missing = [check.name for check in found if check.status == "missing"]
+    attention = [check.name for check in found if check.status == "warning"]
     if missing:
-        console.print(Text(f"✗ {len(missing)} needed: {', '.join(missing)}.", "red"))
-    else:
-        console.print(Text("✓ Everything needed is here.", "green"))
+        also = f" Look also at: {', '.join(attention)}." if attention else ""
+        return VERDICTS["failed"], "missing:", f"{len(missing)} needed: {', '.join(missing)}.{also}", "red"
+    if attention:
+        sentence = f"What cannot be done without is here; {len(attention)} to look at: {', '.join(attention)}."
+        return VERDICTS["crashed"], "attention:", sentence, "yellow"
+    return VERDICTS["passed"], "ok:", "Everything needed is here.", "green"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from workbench import paths
+from workbench.commands.output import print_json, say, say_path
 
 SUMMARY = "say where settings, sessions, cases, themes, caches and logs are kept"
 PLACES = {
@@ -26,12 +26,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the places."""
-    if arguments.what:
-        print(PLACES[arguments.what]())
-    elif arguments.json:
-        print(json.dumps({"type": "places", **{name: str(place()) for name, place in PLACES.items()}}))
+    if arguments.json:
+        chosen = [arguments.what] if arguments.what else PLACES
+        print_json({"type": "places", **{name: str(PLACES[name]()) for name in chosen}})
+    elif arguments.what:
+        say_path(PLACES[arguments.what]())
     else:
         for name, place in PLACES.items():
             there = "" if place().exists() else "  (not there yet)"
-            print(f"{name:<9} {place()}{there}")
+            say(f"{name:<9} {place()}{there}")
     return 0

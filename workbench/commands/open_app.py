@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 SUMMARY = "open the app, on a session if one is named"
 
@@ -13,12 +14,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Open the app and return its exit code."""
-    from workbench.app.app import run_app
+    """Open the app and return its exit code.
+
+    Raises:
+        UsageError: This is no terminal: the app would wait for keys without an end, unseen.
+    """
+    from workbench.errors import UsageError
     from workbench.settings import load
 
+    # The app reads keys from standard input and paints on standard error; a pipe as output means a script.
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        raise UsageError(
+            "The app needs a terminal to open on; in a script use a command, for example `workbench show SESSION`."
+        )
+    from workbench.app.app import run_app
+
     session = None
-    if arguments.session:
+    if arguments.session is not None:
         from workbench.engine.client import resolve_session
 
         session = resolve_session(arguments.session)

@@ -3,23 +3,39 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.commands.arguments import dollars, whole
+from workbench.commands.output import say_path
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from workbench.engine.orders import Order
 
 SUMMARY = "let an evaluator write function bodies from their docstrings, test them in a sandbox, and give pass@k"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
+    from workbench.engine.same_work import options_help
+
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = options_help()
     parser.add_argument("source", metavar="SOURCE", help="a case id, a folder, git URL@revision, or NAME==VERSION")
     parser.add_argument(
-        "--docs", default="original", help="original (default), none, llm:MODEL, folder:PATH, source:SOURCE"
+        "--docs",
+        default="original",
+        help="original (default), none, llm:MODEL, folder:PATH, source:SOURCE, or package.module:Class of your own",
     )
     parser.add_argument(
         "--evaluator", default="", help="a LiteLLM name, local, reference, stub, replay:SESSION, or samples:FILE"
     )
-    parser.add_argument("--samples", type=_at_least_one, default=0, metavar="M", help="candidates per task (3)")
+    parser.add_argument("--samples", type=whole(), default=0, metavar="M", help="candidates per task (3)")
     parser.add_argument("--k", default="1,3", help="the k of pass@k, separated by commas (1,3)")
-    parser.add_argument("--limit", type=_at_least_one, default=0, metavar="N", help="only the first N tasks")
+    parser.add_argument("--limit", type=whole(), default=0, metavar="N", help="only the first N tasks")
     parser.add_argument(
         "--task",
         action="append",
@@ -29,7 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--session", help="a session file or name; what it has of this work is kept and completed")
     parser.add_argument("--no-controls", action="store_true", help="do not test the original and a stub on every task")
-    parser.add_argument("--sandbox", default="", help="bubblewrap, docker, or process; the strongest one unless given")
+    parser.add_argument(
+        "--sandbox",
+        default="",
+        help="bubblewrap, docker, process, or package.module:Class; that of the run which the session has, else the strongest one",
+    )
     parser.add_argument(
         "--engine",
         default="",
@@ -37,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--prompt", default="", help="version of the prompt: paper-1, or short-1 for small models")
     parser.add_argument("--context", default="", help="context policy: prefix-1, signatures-1, tail-1, function-1")
-    parser.add_argument("--spend-limit", type=float, default=0.0, metavar="USD", help="stop asking beyond this")
+    parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
     parser.add_argument("--rebuild", action="store_true", help="build the tasks anew although the cache has them")
     parser.add_argument("--detach", action="store_true", help="start and leave; watch it in the app")
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
@@ -45,11 +65,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when every candidate has a verdict, 1 if that or the self-check failed, 130 if interrupted."""
+    from workbench.commands.damaged import look_for_damage
     from workbench.commands.regeneration_watching import position, watch_regeneration
     from workbench.commands.run import session_path
     from workbench.engine import client
     from workbench.engine.plan import RegenerationPlan
-    from workbench.engine.regeneration_client import plan_regeneration
+    from workbench.engine.regeneration_client import order_regeneration
 
     session = session_path(arguments.session)
     plan = RegenerationPlan(
@@ -68,31 +89,40 @@ def run(arguments: argparse.Namespace) -> int:
         rebuild=arguments.rebuild,
         engine=arguments.engine,
     )
-    since = position(session)
-    key = plan_regeneration(session, plan)
-    process = client.launch(session, key)
+    damaged = look_for_damage(session)
+    since, began = position(session), time.time()
+    new = not session.exists()
+    order = order_regeneration(session, plan)
+    process = client.launch(session, order.run)
     if arguments.detach:
-        print(session)
-        return 0
-    code = watch_regeneration(session, key, process, since, arguments.json)
-    return _engines_word(process) if code == 1 else code
+        say_path(session)
+        return damaged
+    code = max(damaged, watch_regeneration(session, order, process, since, arguments.json, began=began))
+    if code == 2 and new:
+        _remove_empty(session, order, process)
+    return code
 
 
-def _engines_word(process: subprocess.Popen[bytes] | None) -> int:
-    """Return 2 if the engine found the order itself wrong (an unknown task, say), which only the built tasks show; else 1."""
-    if process is None:
-        return 1
+def _remove_empty(session: Path, order: Order, process: subprocess.Popen[bytes]) -> None:
+    """Remove a session that was made for an order which turned out to be wrong, where nothing else was ordered in it."""
+    import subprocess
+
+    from workbench.engine.plan import RegenerationPlan
+    from workbench.session import SessionReader
+
     try:
-        return 2 if process.wait(timeout=10) == 2 else 1
+        process.wait(timeout=10)
     except subprocess.TimeoutExpired:
-        return 1
-
-
-def _at_least_one(text: str) -> int:
-    # 0 stands for "not given" in a plan, so it must not come from the user.
-    if not text.strip().isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"it takes a whole number of 1 or more, not {text!r}")
-    return int(text)
+        return
+    with SessionReader(session) as reader:
+        runs = reader.runs()
+        if [row.id for row in runs] != [order.run] or reader.holder(order.run) is not None:
+            return
+        # Somebody else's order may be on this run by now, and its engine about to take it up.
+        if RegenerationPlan.from_json(runs[0].config).asks != (order.ask,) or reader.candidates(order.run):
+            return
+    for leftover in (session, Path(f"{session}-wal"), Path(f"{session}-shm")):
+        leftover.unlink(missing_ok=True)
 
 
 def numbers(text: str) -> tuple[int, ...]:
@@ -102,8 +132,9 @@ def numbers(text: str) -> tuple[int, ...]:
         UsageError: Something in it is no number of 1 or more.
     """
     from workbench.errors import UsageError
+    from workbench.numbers import whole as whole_number
 
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    if not parts or not all(part.isdecimal() and int(part) >= 1 for part in parts):
-        raise UsageError(f"--k takes whole numbers of 1 or more, separated by commas, not {text!r}.")
-    return tuple(int(part) for part in parts)
+    try:
+        return tuple(whole_number(part, 1) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"--k takes whole numbers of 1 or more, separated by commas, not {text!r}.") from None

@@ -1,56 +1,60 @@
-"""The closing figures of a regeneration run: pass@k of what was asked for last, verdicts, controls, what fell out."""
+"""The closing figures of an order and of the run that it belongs to, as one line of JSON; the domain room computes them."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workbench.commands.self_check import self_check
-from workbench.engine.plan import Ask, RegenerationPlan
-from workbench.engine.selection import chosen, row_id
-from workbench.regeneration.leakage import THRESHOLD
-from workbench.regeneration.passk import TaskCount, pass_at_k, summarise
+from workbench.engine.orders import Order, is_finished, last_order, ordered_work, refusal
+from workbench.engine.plan import RegenerationPlan
+from workbench.engine.selection import row_id
+from workbench.regeneration.outcome import (
+    GroupOutcome,
+    TaskResult,
+    group_outcomes,
+    pass_figures,
+    task_result,
+    totals,
+)
+from workbench.regeneration.self_check import SelfCheck, self_check
 from workbench.session import SessionReader
-from workbench.session.identity import candidate_id
-from workbench.session.rows import CandidateRow, TaskRow
-
-LEVEL = 0.95
+from workbench.session.reasons import counted
+from workbench.session.rows import CandidateRow, RunRow, TaskRow
+from workbench.session.sample_counts import counts_of, failed_checks, sample_counts
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One task and its samples; ``counted`` of them have a verdict that is the model's, ``passed`` passed."""
+    """One task that was meant, its samples and what came of them."""
 
     task: TaskRow
     candidates: tuple[CandidateRow, ...]
-    counted: int
-    passed: int
-
-    @property
-    def leaking(self) -> bool:
-        """Whether the docstring carries the code."""
-        return self.task.leak is not None and self.task.leak >= THRESHOLD
-
-    def at(self, k: int) -> float | None:
-        """Return pass@k of the task, None where it has fewer than k samples."""
-        return pass_at_k(self.counted, self.passed, k)
+    result: TaskResult
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a run: the plan, its state, and a line per task that was meant."""
+    """What came of an order: what was asked for, the plan of its run, its state, and a line per task that was meant.
 
+    ``state`` is ``done`` once all that was ordered is there, also while the run goes on with other orders;
+    ``pending_rechecks`` counts verdicts that are still to be looked at again then. ``groups`` are those of the whole run.
+    """
+
+    order: Order
     plan: RegenerationPlan
     state: str
     error: str | None
     note: str | None
-    spend_usd: float
     lines: tuple[Line, ...]
     controls: dict[str, float]
+    check: SelfCheck
+    groups: tuple[GroupOutcome, ...]
     dropped: dict[str, int]
+    pending_rechecks: int
+    live: bool
 
     @property
     def ready(self) -> list[Line]:
@@ -58,104 +62,117 @@ class Outcome:
         return [line for line in self.lines if line.task.state != "excluded"]
 
 
-def last_ask(plan: RegenerationPlan) -> Ask:
-    """Return what a run was asked for last."""
-    wanted = (plan.evaluator, plan.tasks, plan.limit, plan.prompt, plan.context)
-    for ask in reversed(plan.asks):
-        if (ask.evaluator, ask.tasks, ask.limit, ask.prompt, ask.context) == wanted:
-            return ask
-    return Ask(plan.evaluator, plan.samples, plan.tasks, plan.limit, plan.prompt, plan.context)
-
-
-def read_outcome(reader: SessionReader, run: str) -> Outcome:
-    """Read what came of a run's last ask."""
-    row = reader.run(run)
-    assert row is not None, run
-    plan = RegenerationPlan.from_json(row.config)
-    ask = last_ask(plan)
-    rows = reader.tasks(run)
-    meant = chosen(ask, [(row_id(task), task.id, task) for task in rows])
-    every: dict[str, list[CandidateRow]] = defaultdict(list)
-    for candidate in reader.candidates(run):
-        every[candidate.task_id].append(candidate)
+def read_outcome(reader: SessionReader, run: str | Order) -> Outcome:
+    """Read what came of an order, or of what a run was asked for last."""
+    key = run.run if isinstance(run, Order) else run
+    row = reader.run(key)
+    assert row is not None, key
+    order = run if isinstance(run, Order) else last_order(row)
+    finished = is_finished(reader, order)
+    work = ordered_work(reader, order)
+    known = {task.id: task for task in work.tasks}
     lines = []
-    for task in meant:
-        mine = tuple(one for one in every[task.id] if _belongs(one, task, ask))
-        counted = sum(one.verdict is not None and one.verdict != "error" for one in mine)
-        lines.append(Line(task, mine, counted, sum(one.verdict == "passed" for one in mine)))
+    for task in work.tasks:
+        mine = work.candidates[task.id]
+        lines.append(Line(task, mine, task_result(task, counts_of(mine, known))))
+    refused = refusal(reader, order)
+    live = reader.run_state(row) in ("queued", "running")
+    every = [one for each in work.controls.values() for one in each]
+    own_controls = self_check(counts_of(every, known), len(known)).controls
+    check, groups = _run_outcome(reader, row, order.k, live)
     return Outcome(
-        plan=plan,
-        state=reader.run_state(row),
-        error=row.error,
+        order=order,
+        plan=RegenerationPlan.from_json(row.config),
+        state="done" if finished else "failed" if refused else reader.run_state(row),
+        # What ended the run later, or another order, is no reason to doubt what is complete.
+        error=None if finished else refused or row.error,
         note=row.note,
-        spend_usd=row.spend_usd,
         lines=tuple(lines),
-        controls=_controls(every[task.id] for task in meant),
-        dropped=dict(Counter(entry.stage for entry in reader.dropped(run))),
+        controls={one.name: one.passed / one.decided for one in own_controls if one.decided},
+        check=check,
+        groups=groups,
+        dropped=dict(Counter(entry.stage for entry in reader.dropped(key))),
+        pending_rechecks=work.pending_rechecks if finished else 0,
+        live=live,
     )
 
 
-def _belongs(candidate: CandidateRow, task: TaskRow, ask: Ask) -> bool:
-    if candidate.evaluator != ask.evaluator or (ask.samples and candidate.sample >= ask.samples):
-        return False
-    return candidate.id == candidate_id(task.id, ask.evaluator, ask.prompt_version, candidate.sample)
+def _run_outcome(
+    reader: SessionReader, run: RunRow, ks: tuple[int, ...], live: bool
+) -> tuple[SelfCheck, tuple[GroupOutcome, ...]]:
+    """Return what the whole run proves about itself, and what came of each of its groups."""
+    tasks = reader.tasks(run.id)
+    counts = sample_counts(reader, run.id, by_task=True)
+    check = self_check(counts, len(tasks))
+    if check.suspect:
+        check = self_check(counts, len(tasks), failed_checks(reader, run.id))
+    return check, group_outcomes(counts, tasks, ks, now=time.time() if live else None)
 
 
-def _controls(candidates: Iterable[Sequence[CandidateRow]]) -> dict[str, float]:
-    """Return the share of tasks, taken-out ones included, that pass under each control."""
-    found: dict[str, list[bool]] = defaultdict(list)
-    for each in candidates:
-        for one in each:
-            if one.evaluator in ("reference", "stub") and one.sample == 0 and one.verdict not in (None, "error"):
-                found[one.evaluator].append(one.verdict == "passed")
-    return {name: sum(passed) / len(passed) for name, passed in sorted(found.items())}
+def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, Any]:
+    """Return the closing JSON line of an order, or of what a run was asked for last.
 
+    Its own figures are those of what was ordered; ``groups`` has those of all that the run holds.
 
-def _counts(lines: Iterable[Line]) -> list[TaskCount]:
-    return [TaskCount(line.task.id, line.task.snapshot, line.task.path, line.counted, line.passed) for line in lines]
-
-
-def summary(session: Path, run: str) -> dict[str, Any]:
-    """Return the closing JSON line of a run."""
+    Args:
+        session: The session file.
+        run: What was ordered, or a run.
+        began: When it was ordered, unix seconds: verdicts from before are counted as ``kept``.
+    """
     with SessionReader(session) as reader:
         outcome = read_outcome(reader, run)
-        checked = self_check(reader, run)
-    plan, ready = outcome.plan, outcome.ready
-    estimates = summarise(_counts(ready), plan.k, interval=LEVEL).overall
-    clean = [line for line in ready if not line.leaking]
-    unleaked = summarise(_counts(clean), plan.k).overall
-    sampled = [line.counted for line in ready]
+    plan, ready, ask = outcome.plan, outcome.ready, outcome.order.ask
+    figures = pass_figures([line.result for line in ready], outcome.order.k)
     samples = [one for line in ready for one in line.candidates]
-    costs = [one.cost_usd for one in samples if one.cost_usd is not None]
+    sums = totals(
+        counts_of(samples, {line.task.id: line.task for line in ready}), now=time.time() if outcome.live else None
+    )
+    ks = [str(estimate.k) for estimate in figures.pass_at]
     return {
         "type": "summary",
         "session": str(session),
-        "run": run,
+        "run": outcome.order.run,
         "state": outcome.state,
         "source": plan.source,
         "docs": plan.docs,
-        "evaluator": plan.evaluator,
-        "prompt": plan.prompt or None,
-        "context": plan.context or None,
+        "evaluator": ask.evaluator,
+        "prompt": ask.prompt or None,
+        "context": ask.context or None,
         "sandbox": plan.sandbox,
         "tasks": len(ready),
-        "samples": last_ask(plan).samples or max((len(line.candidates) for line in ready), default=0),
-        "candidates": len(samples),
-        "pass_at_k": {str(k): estimate.value for k, estimate in estimates.items()},
-        "interval": {
-            str(k): None if estimate.low is None or estimate.tasks < 2 else [estimate.low, estimate.high]
-            for k, estimate in estimates.items()
-        },
+        "samples": ask.samples or max((len(line.candidates) for line in ready), default=0),
+        "candidates": sums.samples,
+        "pass_at_k": {str(e.k): e.value for e in figures.pass_at},
+        "interval": {str(e.k): None if e.low is None else [e.low, e.high] for e in figures.pass_at},
+        # What was drawn for the interval, or why there is none.
+        "interval_words": {str(e.k): e.interval.words if e.interval else None for e in figures.pass_at},
+        "interval_over": {str(e.k): e.interval.over if e.interval else "" for e in figures.pass_at},
         # Which figure rests on what: a task with fewer than k samples has no pass@k.
-        "tasks_at_k": {str(k): estimate.tasks for k, estimate in estimates.items()},
-        "samples_per_task": [min(sampled, default=0), max(sampled, default=0)],
-        "leaking": len(ready) - len(clean),
-        "pass_at_k_without_leaking": {str(k): estimate.value for k, estimate in unleaked.items()},
-        "verdicts": dict(Counter(one.verdict for one in samples if one.verdict is not None)),
-        "unfinished": sum(one.verdict is None for one in samples),
-        "paths": dict(Counter(one.path_taken for one in samples if one.path_taken)),
+        "tasks_at_k": {str(e.k): e.tasks for e in figures.pass_at},
+        "samples_per_task": list(figures.samples_per_task),
+        "leaking": figures.leaking,
+        "pass_at_k_without_leaking": dict(zip(ks, figures.without_leaking, strict=True)),
+        # Passes of bodies that are not plain, and pass@k as if they had failed.
+        "doubtful": figures.doubtful,
+        "pass_at_k_without_doubtful": dict(zip(ks, figures.without_doubtful, strict=True)),
+        "verdicts": dict(sums.verdicts),
+        # Why samples have no verdict of their own, one entry for each kind of reason.
+        "reasons": [
+            reason.to_json()
+            for reason in counted(
+                (one.verdict_reason or "no reason was recorded", 1) for one in samples if one.verdict == "error"
+            )
+        ],
+        "kept": sum(one.verdict is not None and (one.at or 0.0) < began for one in samples),
+        "unfinished": sums.unfinished,
+        # Counted above by their former verdicts, which stay until the new ones are there.
+        "again": sums.again,
+        "routes": dict(sums.routes),
+        "paths": dict(sums.routes),  # the former name, for one version
+        "elapsed_s": sums.elapsed_s,
         "controls": outcome.controls,
-        "self_check": checked,
+        "self_check": outcome.check.to_json(),
+        "pending_rechecks": outcome.pending_rechecks,
         "excluded": len(outcome.lines) - len(ready),
         "excluded_tasks": [
             {"id": line.task.id, "task_id": row_id(line.task), "reason": line.task.reason}
@@ -163,8 +180,9 @@ def summary(session: Path, run: str) -> dict[str, Any]:
             if line.task.state == "excluded"
         ],
         "dropped": outcome.dropped,
-        "tokens": sum((one.prompt_tokens or 0) + (one.completion_tokens or 0) for one in samples),
-        "cost": sum(costs) if costs else None,
+        "tokens": sums.tokens,
+        "cost": sums.cost_usd,
+        "groups": [group.to_json() for group in outcome.groups],
         "note": outcome.note,
         "error": outcome.error,
     }

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench import glyphs
+from workbench.commands.output import print_json, say, tell
 from workbench.commands.regeneration_summary import read_outcome, summary
 from workbench.commands.self_check import self_check_line
-from workbench.commands.watching import Show, follow, print_json, stop
+from workbench.commands.watching import Show, follow, reason_lines, stop
+from workbench.engine.orders import Order, is_finished, refusal
 from workbench.engine.selection import row_id
+from workbench.reports.regenerated import is_former
 from workbench.session import SessionReader
+from workbench.session.reasons import Reason, kind_of
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Callable
 
     from rich.console import OverflowMethod
 
     from workbench.session.rows import CandidateRow, StageRow, TaskRow
 
-GLYPHS = {"passed": "✓", "failed": "✗", "timeout": "⧖", "crashed": "!", "invalid": "∅", "error": "?"}
 _MOST_ROWS = 200
+_NEVER = -1.0
 
 
 def position(session: Path) -> int:
@@ -31,7 +37,7 @@ def position(session: Path) -> int:
         return reader.last_change()
 
 
-class RegenerationLook:
+class RegenerationWatch:
     """Shows what changes in a regeneration run: stages, dropped functions, tasks, verdicts.
 
     Args:
@@ -40,14 +46,20 @@ class RegenerationLook:
 
     def __init__(self, since: int = 0) -> None:
         self._since = since
+        # Until an engine has come to a stage, what stands there was told when it was done; a session begun now has none such.
+        self._began = time.time() if since else 0.0
         self._stages: dict[str, tuple[object, ...]] = {}
         self._names: dict[str, str] = {}
+        self._former: dict[str, float | None] = {}
         self._tasks: dict[str, tuple[object, ...]] = {}
+        self._kinds: set[str] = set()
 
     def __call__(self, reader: SessionReader, run: str, show: Show) -> None:
         """Show what is new."""
         for stage in reader.stages(run):
             told = (stage.state, stage.done, stage.total, stage.note)
+            if stage.at < self._began:
+                continue
             if self._stages.get(stage.name, ("waiting",)) != told and stage.state != "waiting":
                 self._stages[stage.name] = told
                 show(stage_line(stage))
@@ -57,8 +69,24 @@ class RegenerationLook:
                 self._task(reader.task(item), run, show)
             for item in dict.fromkeys(change.item for change in changes if change.kind == "candidate"):
                 row = reader.candidate(item)
-                if row is not None and row.run_id == run and row.state == "done" and row.verdict is not None:
-                    show(candidate_line(row, self._name(reader, row.task_id)))
+                if row is not None and row.run_id == run and row.verdict is not None:
+                    self._verdict(row, self._name(reader, row.task_id), show)
+
+    def _verdict(self, row: CandidateRow, task: str, show: Show) -> None:
+        """Show a verdict that is new; one that only stands again, because its rerun was cancelled, is not."""
+        if is_former(row):
+            self._former[row.id] = row.at
+        elif row.state == "done" and self._former.pop(row.id, _NEVER) != row.at:
+            show(candidate_line(row, task))
+            self._reason(row, show)
+
+    def _reason(self, row: CandidateRow, show: Show) -> None:
+        """Say why a sample has no verdict of its own, once for each kind of reason; the summary counts them."""
+        if row.verdict == "error" and not row.control and row.verdict_reason:
+            kind = kind_of(row.verdict_reason)
+            if kind not in self._kinds:
+                self._kinds.add(kind)
+                show({"type": "reason", "count": 1, "sentence": row.verdict_reason})
 
     def _task(self, task: TaskRow | None, run: str, show: Show) -> None:
         if task is None or task.run_id != run:
@@ -109,7 +137,8 @@ def candidate_line(row: CandidateRow, task: str) -> dict[str, Any]:
         "sample": row.sample,
         "verdict": row.verdict,
         "reason": row.verdict_reason,
-        "path": row.path_taken,
+        "route": row.route,
+        "path": row.route,  # the former name, for one version
         "seconds": row.tested_s,
         "asked_s": row.asked_s,
         "tokens": (row.prompt_tokens or 0) + (row.completion_tokens or 0),
@@ -121,20 +150,11 @@ class TerminalShow:
     """Live bars for the stages, pass@1 so far; errors go to standard error."""
 
     def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        from workbench.commands.terminal import Terminal, bars
 
-        self.console = Console(highlight=False)
+        self.console = Terminal()
         self._live = self.console.is_terminal
-        self._progress = Progress(
-            TextColumn("{task.description:<13}"),
-            BarColumn(24),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[note]}", markup=False),
-            console=self.console,
-            disable=not self._live,
-        )
+        self._progress = bars(self.console)
         self._bars: dict[str, Any] = {}
         self._verdicts: dict[str, int] = {}
 
@@ -152,13 +172,13 @@ class TerminalShow:
 
         if event["type"] == "error":
             self.end()
-            print(f"workbench: {event['sentence']}", file=sys.stderr)
+            tell(f"workbench: {event['sentence']}")
         elif event["type"] == "stage":
             note = one_line((event["note"] or "").partition("\n")[0], max(20, self.console.width - 66))
             if not self._live:
                 if event["state"] in ("done", "failed"):
                     count = f" {event['done']} of {event['total']}" if event["total"] else ""
-                    print(
+                    say(
                         f"{event['name']:<13} {event['state']}{count}  {(event['note'] or '').partition(chr(10))[0]}".rstrip(),
                         flush=True,
                     )
@@ -169,16 +189,24 @@ class TerminalShow:
             total = event["total"] or (1 if finished else None)
             done = total if finished and not event["total"] else event["done"]
             self._progress.update(self._bars[event["name"]], total=total, completed=done, note=note)
+        elif event["type"] == "reason":
+            said = one_line(str(Reason(event["sentence"], event["count"])), 600)
+            if self._live:
+                # Above the bars; standard error would break them.
+                self.console.print(said, style="red", markup=False)
+            else:
+                tell(said)
         elif event["type"] == "candidate" and not event["control"]:
             self._verdicts[event["verdict"]] = self._verdicts.get(event["verdict"], 0) + 1
             if "candidates" in self._bars:
-                words = " ".join(f"{GLYPHS.get(name, name)} {count}" for name, count in sorted(self._verdicts.items()))
+                words = " ".join(
+                    f"{glyphs.VERDICTS.get(name, name)} {count}" for name, count in sorted(self._verdicts.items())
+                )
                 self._progress.update(self._bars["candidates"], note=words)
 
-    def table(self, session: Path, run: str, closing: dict[str, Any]) -> None:
+    def table(self, session: Path, run: str | Order, closing: dict[str, Any]) -> None:
         """Print a line per task and the figures."""
         from rich.table import Table
-        from rich.text import Text
 
         with SessionReader(session) as reader:
             outcome = read_outcome(reader, run)
@@ -197,47 +225,85 @@ class TerminalShow:
         widest = max(12, self.console.width // (5 if several else 4))
         widths = {name: min(widest, max(map(len, [name, *texts]))) for name, texts in names.items()}
         widths |= {"tests": 5, "cover": 5}
-        widths["samples"] = max(7, min(20, max((len(line.candidates) for line in lines), default=0)))
-        widths |= {f"pass@{k}": len(f"pass@{k}") for k in outcome.plan.k}
+        samples = {line.task.id: "".join(map(_cell, line.candidates)) for line in lines}
+        widths["samples"] = max(7, min(20, max(map(len, samples.values()), default=0)))
+        widths |= {f"pass@{k}": len(f"pass@{k}") for k in outcome.order.k}
         for heading, width in widths.items():
             left = heading in ("file", "function", "samples")
-            fold: OverflowMethod = "fold" if heading == "samples" else "ellipsis"
+            fold: OverflowMethod = "fold" if heading == "samples" else self.console.cut
             table.add_column(
                 heading, justify="left" if left else "right", width=width, overflow=fold, no_wrap=fold != "fold"
             )
         room = self.console.width - sum(width + 2 for width in widths.values())
-        table.add_column("failing first", overflow="ellipsis", no_wrap=True, max_width=max(8, room))
+        table.add_column("failing first", overflow=self.console.cut, no_wrap=True, max_width=max(8, room))
+        signs: list[str] = []
         for line in lines[:_MOST_ROWS]:
-            cells = "".join(GLYPHS.get(one.verdict or "", "·") for one in line.candidates)
-            values = [line.at(k) for k in outcome.plan.k]
+            cells = samples[line.task.id]
+            signs.append(cells)
+            values = [line.result.at(k) for k in outcome.order.k]
             tests = list(failing[line.task.id])
             why = "taken out: " + (line.task.reason or "") if line.task.state == "excluded" else first_of(tests)
             name = row_id(line.task).partition("::")[2]
             table.add_row(
-                *([Text(line.task.path)] if several else []),
-                Text(name),
-                str(line.task.tests.count('"') // 2),
+                *([line.task.path] if several else []),
+                name,
+                str(line.task.test_count),
                 "" if line.task.coverage is None else f"{line.task.coverage:.0%}",
-                cells,
+                self.console.cells(cells),
                 *("–" if value is None else f"{value:.2f}" for value in values),
-                Text(why),
+                why,
             )
         self.console.print(table)
+        if legend := self.console.legend(signs):
+            self.console.print(f"samples: {legend}", style="dim")
         if len(lines) > _MOST_ROWS:
             self.console.print(f"… and {len(lines) - _MOST_ROWS} more tasks", style="dim")
         if len(lines) < len(outcome.lines):
             self.console.print(f"{len(outcome.lines) - len(lines)} tasks without a sample are not listed.", style="dim")
+        for said in reason_lines(closing["reasons"]):
+            self.console.print(said, style="red", soft_wrap=True)
+        if closing["kept"] and isinstance(run, Order):
+            self.console.print(kept_words(closing), style="yellow", soft_wrap=True)
+        if closing["again"]:
+            self.console.print(again_words(closing), style="yellow")
         if closing["note"]:
-            self.console.print(Text(closing["note"], style="yellow"))
+            self.console.print(closing["note"], style="yellow")
         for sentence in closing["self_check"]["failed"]:
-            self.console.print(Text(f" {sentence} ", style="bold reverse red"))
-        self.console.print(Text(figures(closing), style="bold"))
+            self.console.print(f" {self.console.readable(sentence)} ", style="bold reverse red")
+        self.console.print(figures(closing), style="bold")
+        for words in dict.fromkeys(closing["interval_words"].values()):
+            if words and closing["tasks"]:
+                self.console.print(words, style="dim", soft_wrap=True)
         if checked := self_check_line(closing["self_check"]):
-            self.console.print(Text(checked, style="bold red" if closing["self_check"]["failed"] else "dim"))
+            self.console.print(checked, style="bold red" if closing["self_check"]["failed"] else "dim")
+        if closing["pending_rechecks"]:
+            later = f"{closing['second_looks']} verdicts are still to be looked at again on the cold route"
+            self.console.print(f"{later}, after what else was asked for.", style="dim")
         fewest, most = closing["samples_per_task"]
         drawn = f"{fewest} to {most}" if fewest != most else f"{most or closing['samples']}"
         details = f"docs {closing['docs']} · {closing['evaluator']} · m = {drawn}"
-        self.console.print(Text(f"{details} · {closing['sandbox']} · session: {session}", style="dim"))
+        self.console.print(f"{details} · {closing['sandbox']} · session: {session}", style="dim")
+
+
+def _cell(candidate: CandidateRow) -> str:
+    sign = glyphs.VERDICTS.get(candidate.verdict or "", glyphs.WAITING)
+    return sign + (glyphs.FORMER if is_former(candidate) else "") + (glyphs.DOUBTFUL if candidate.doubtful else "")
+
+
+def again_words(closing: dict[str, Any]) -> str:
+    """Return how many samples still have the verdict of an earlier test."""
+    return (
+        f"{closing['again']} of {closing['candidates']} samples are still to be tested again; "
+        f"their former verdicts ({glyphs.FORMER}) are shown and count."
+    )
+
+
+def kept_words(closing: dict[str, Any]) -> str:
+    """Return how many verdicts are not of this order, and how they are tested again."""
+    return (
+        f"{closing['kept']} of {closing['candidates']} verdicts were in the session before and are shown as they are. "
+        f"Test them again with: workbench rerun {closing['session']} '*'"
+    )
 
 
 def first_of(tests: list[str]) -> str:
@@ -252,7 +318,8 @@ def figures(closing: dict[str, Any]) -> str:
     parts = []
     for k, value in closing["pass_at_k"].items():
         bounds = closing["interval"][k]
-        spread = f" [{bounds[0]:.2f}, {bounds[1]:.2f}]" if bounds and value is not None else ""
+        over = closing["interval_over"][k]
+        spread = f" [{bounds[0]:.2f}, {bounds[1]:.2f}] {over}" if bounds and value is not None else ""
         resting = closing["tasks_at_k"][k]
         # Figures over different tasks are not to be compared: each says how many are in it, where they differ.
         fewer = (
@@ -271,7 +338,13 @@ def figures(closing: dict[str, Any]) -> str:
             for k, value in closing["pass_at_k_without_leaking"].items()
         )
         parts.append(f"without {closing['leaking']} whose docstring carries the code: {clean}")
-    parts += [f"{GLYPHS.get(name, '')} {name} {count}" for name, count in closing["verdicts"].items()]
+    if closing["doubtful"]:
+        sure = ", ".join(
+            f"pass@{k} {'–' if value is None else f'{value:.2f}'}"
+            for k, value in closing["pass_at_k_without_doubtful"].items()
+        )
+        parts.append(f"{glyphs.DOUBTFUL} doubtful {closing['doubtful']}, without them: {sure}")
+    parts += [f"{glyphs.VERDICTS.get(name, '')} {name} {count}" for name, count in closing["verdicts"].items()]
     if closing["excluded"]:
         parts.append(f"{closing['excluded']} taken out")
     if closing["dropped"]:
@@ -280,44 +353,81 @@ def figures(closing: dict[str, Any]) -> str:
 
 
 def watch_regeneration(
-    session: Path, run: str, process: subprocess.Popen[bytes] | None, since: int, as_json: bool
+    session: Path,
+    run: str | Order,
+    process: subprocess.Popen[bytes] | None,
+    since: int,
+    as_json: bool,
+    advice: str = "",
+    began: float | None = None,
 ) -> int:
-    """Follow a run to its end and print its summary.
+    """Follow an order, or a run to its end, and print its summary.
+
+    Args:
+        session: The session file.
+        run: What was ordered; the id of a run alone follows that to its end and tells of its last order.
+        process: The engine, where the caller started it.
+        since: Sequence number of the last change that is known.
+        as_json: Whether lines of JSON are printed.
+        advice: What to do after an interruption, if not resume.
+        began: When it was ordered, unix seconds; by default now.
 
     Returns:
-        0 when every candidate has a verdict, 1 when something failed, 130 when interrupted.
+        0 when every candidate has a verdict, 1 when something failed, 2 when the engine refused the order, 130 when
+        interrupted.
     """
+    key = run.run if isinstance(run, Order) else run
     terminal = None if as_json else TerminalShow()
     show: Show = print_json if terminal is None else terminal
     if as_json:
-        print_json({"type": "run", "run": run, "session": str(session)})
+        print_json({"type": "run", "run": key, "session": str(session)})
     else:
         assert terminal is not None
         terminal.start()
     interrupted = False
     state = "interrupted"
+    began = time.time() if began is None else began
     try:
-        state = follow(session, run, process, show, RegenerationLook(since))
+        order = run if isinstance(run, Order) else None
+        state = follow(session, key, process, show, RegenerationWatch(since), order_end(order) if order else None)
     except KeyboardInterrupt:
         interrupted = True
-        stop(session, run)
+        stop(session, key)
     finally:
         if terminal is not None:
             terminal.end()
-    closing = summary(session, run)
+    closing = summary(session, run, began)
+    if state == "refused":
+        show({"type": "error", "sentence": closing["error"]})
     if terminal is None:
         print_json(closing)
     elif closing["tasks"] or closing["excluded"]:
         terminal.table(session, run, closing)
+    elif not closing["error"]:
+        tell(f"workbench: no task came of this order. Look at what the session has: workbench show {session}")
     if interrupted:
         done = sum(closing["verdicts"].values())
         sentence = f"Interrupted: {done} of {closing['candidates']} candidates have their verdict and are kept."
-        print(f"{sentence} Go on with: workbench resume {session}", file=sys.stderr)
+        tell(f"{sentence} {advice or f'Go on with: workbench resume {session}'}")
         return 130
-    return exit_code(state, closing)
+    return 2 if state == "refused" else exit_code(state, closing)
+
+
+def order_end(order: Order) -> Callable[[SessionReader], str]:
+    """Return what tells how an order ended: ``done``, ``refused``, or nothing while it has not."""
+
+    def end(reader: SessionReader) -> str:
+        if refusal(reader, order):
+            return "refused"
+        return "done" if is_finished(reader, order) else ""
+
+    return end
 
 
 def exit_code(state: str, closing: dict[str, Any]) -> int:
     """Return 0 for a run whose every candidate has a verdict and whose self-check held, else 1."""
-    complete = state == "done" and not closing["unfinished"] and "error" not in closing["verdicts"]
+    missing = closing["unfinished"] or closing["again"]
+    # Nothing asked for, nothing tested: that is no success.
+    something = bool(closing["tasks"] or closing["excluded"])
+    complete = something and state == "done" and not missing and "error" not in closing["verdicts"]
     return 0 if complete and not closing["self_check"]["failed"] else 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from workbench.commands.arguments import whole
+
 SUMMARY = "run a trial once more as the next repeat; test candidates again, or let another model write them"
 
 
@@ -18,58 +20,68 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a trial's, task's or candidate's id or its first characters, a task's glob or function name; "
         "`workbench show SESSION` lists them",
     )
-    parser.add_argument("--model", default="", help="with another model")
+    parser.add_argument("--model", default="", help="with this model; with --samples also whose samples are meant")
     parser.add_argument(
         "--failed", action="store_true", help="only candidates that did not pass; without ITEM all of them"
     )
-    parser.add_argument("--samples", type=int, default=0, metavar="M", help="go on until each task has M candidates")
+    parser.add_argument(
+        "--samples",
+        type=whole(),
+        default=0,
+        metavar="M",
+        help="go on until each task has M candidates of its evaluator; --model says of which where there are several",
+    )
     parser.add_argument("--engine", default="", help="test elsewhere from now on: dask://HOST:PORT, or local")
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Rerun and follow."""
+    from workbench.commands.damaged import tell_damage
     from workbench.commands.run import watch
     from workbench.engine import client
-    from workbench.engine.own_copy import working_copy
+    from workbench.engine.writable_copy import working_copy
     from workbench.errors import UsageError
     from workbench.session import SessionReader
 
     original = client.resolve_session(arguments.session)
     if not (arguments.item or arguments.failed or arguments.samples):
         raise UsageError("Name an item to run again, or give --failed or --samples M.")
-    if arguments.samples < 0:
-        raise UsageError("The number of samples must be 1 or more.")
     with SessionReader(original) as reader:
         trials = any(row.id.startswith(arguments.item) for row in reader.trials())
         regenerated = any(row.kind == "regenerate" for row in reader.runs())
+        damaged = tell_damage(reader.damage)
     if regenerated and not (arguments.item and trials):
-        return _rerun_candidates(arguments, original)
+        return max(damaged, _rerun_candidates(arguments, original))
     if arguments.failed or arguments.samples:
         raise UsageError("--failed and --samples are for regeneration runs; this session has none.")
+    if arguments.engine:
+        raise UsageError("--engine says where candidates are tested; a trial has none.")
     with working_copy(original) as session:
         trial = client.rerun(session, arguments.item, model=arguments.model or None)
     with SessionReader(session) as reader:
         row = reader.trial(trial)
     assert row is not None
-    return watch(session, [row.run_id], None, arguments.json, lambda: [trial])
+    return max(damaged, watch(session, [row.run_id], None, arguments.json, lambda: [trial]))
 
 
 def _rerun_candidates(arguments: argparse.Namespace, original: Path) -> int:
     from workbench.commands.regeneration_watching import position, watch_regeneration
-    from workbench.engine.own_copy import working_copy
-    from workbench.engine.regeneration_client import move, rerun_items
+    from workbench.engine.regeneration_client import move, rerun_orders
+    from workbench.engine.writable_copy import working_copy
 
     with working_copy(original) as session:
         if arguments.engine:
             move(session, arguments.engine)
         since = position(session)
-        runs = rerun_items(
+        runs = rerun_orders(
             session, arguments.item, failed=arguments.failed, model=arguments.model, samples=arguments.samples
         )
+    # An interruption cancels, and what a cancelled rerun did not come to is complete as it was.
+    advice = "" if arguments.model or arguments.samples else "What was not tested again keeps its former verdict."
     code = 0
     for key in runs:
-        code = max(code, watch_regeneration(session, key, None, since, arguments.json))
+        code = max(code, watch_regeneration(session, key, None, since, arguments.json, advice))
         if code == 130:
             break
     return code

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
+
+from workbench.commands.output import say, tell
 
 SUMMARY = "execute what is missing in a session: interrupted, cancelled and failed work"
 
@@ -19,42 +20,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Resume and follow."""
+    from workbench.commands.damaged import tell_damage
     from workbench.commands.run import watch
+    from workbench.commands.watching import Scored, asked_for
     from workbench.engine import client
-    from workbench.engine.own_copy import own_copy
+    from workbench.engine.writable_copy import writable_copy
     from workbench.session import SessionReader
+    from workbench.session.pending_work import is_rescored, unfinished
 
     session = client.resolve_session(arguments.session)
     with SessionReader(session) as reader:
         since = reader.last_change()
         kinds = {row.id: row.kind for row in reader.runs()}
-        held = [row.id for row in reader.runs() if reader.holder(row.id) is not None]
-        missing = client.unfinished(reader)
+        missing = unfinished(reader)
+        code = tell_damage(reader.damage)
     if missing and (arguments.run is None or arguments.run in kinds):
-        session = own_copy(session)
+        session = writable_copy(session)
     if arguments.engine:
         from workbench.engine.regeneration_client import move
 
         move(session, arguments.engine, arguments.run or "")
     runs = client.resume(session, arguments.run)
+    with SessionReader(session) as reader:
+        held = [row.id for row in reader.runs() if row.id not in runs and reader.holder(row.id) is not None]
     if held and not arguments.run:
-        print(
+        tell(
             f"Being executed right now: {', '.join(held)}. Watch it: workbench open {session}; stop it: workbench cancel "
-            f"{session}",
-            file=sys.stderr,
+            f"{session}"
         )
     elif not runs and not arguments.json:
-        print("Nothing is missing: every run of this session is done.")
+        say("Nothing is missing: every run of this session is done.")
 
-    def trials() -> list[str]:
+    def trials() -> list[Scored]:
         with SessionReader(session) as reader:
-            return [row.id for row in reader.trials() if not arguments.run or row.run_id == arguments.run]
+            own = [Scored(row.id) for row in reader.trials() if not arguments.run or row.run_id == arguments.run]
+            # Of a run that scored trials of others, those are what it is about.
+            others = [
+                one
+                for row in reader.runs()
+                if row.kind == "document" and arguments.run in (None, row.id) and is_rescored(row)
+                for one in asked_for(reader, row.id)
+            ]
+        return own + others
 
     mine = [key for key, kind in kinds.items() if arguments.run in (None, key) and kind == "regenerate"]
     documents = [key for key in runs if kinds[key] == "document"]
-    code = 0
     if documents or not mine:
-        code = watch(session, documents, None, arguments.json, trials)
+        code = max(code, watch(session, documents, None, arguments.json, trials))
     return (
         code
         if code == 130
@@ -64,16 +76,23 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _regenerations(arguments: argparse.Namespace, session: Path, taken: list[str], every: list[str], since: int) -> int:
     """Follow the regeneration runs that were taken up; a script gets the summary of those that lacked nothing too."""
+    from workbench.commands.output import print_json
     from workbench.commands.regeneration_summary import summary
-    from workbench.commands.regeneration_watching import watch_regeneration
-    from workbench.commands.watching import print_json
+    from workbench.commands.regeneration_watching import position, watch_regeneration
+    from workbench.engine.orders import all_orders
+    from workbench.session import SessionReader
 
     code = 0
     for key in every:
-        if key in taken:
-            code = max(code, watch_regeneration(session, key, None, since, arguments.json))
-            if code == 130:
-                break
-        elif arguments.json:
-            print_json(summary(session, key))
+        with SessionReader(session) as reader:
+            row = reader.run(key)
+        # Every figure that was asked for, not only that of the last order.
+        for order in all_orders(row) if row is not None else ():
+            if key in taken:
+                code = max(code, watch_regeneration(session, order, None, since, arguments.json))
+                since = position(session)
+                if code == 130:
+                    return code
+            elif arguments.json:
+                print_json(summary(session, order))
     return code

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from workbench.commands.arguments import dollars, names, whole
+from workbench.commands.output import say_path, tell
+from workbench.numbers import MOST_REPEATS
+
+if TYPE_CHECKING:
+    from workbench.commands.watching import Scored
 
 SUMMARY = "run an agent on test cases and score what it hands in"
 
@@ -17,12 +23,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "cases", nargs="+", metavar="CASE", help="ids, 'all', or folders, git URL@revision, NAME==VERSION"
     )
-    parser.add_argument("--agent", default="white", help="white (default), planner, single-file, no-exploration")
+    parser.add_argument(
+        "--agent",
+        default="",
+        help="white (default), planner, single-file, no-exploration, or package.module:Class of your own",
+    )
     parser.add_argument("--model", default="", help="a LiteLLM name, local, or replay:SESSION")
-    parser.add_argument("--judge", default="", help="offline, or a model")
-    parser.add_argument("--judge-repeats", type=int, default=1, metavar="N", help="times that a model judges each tier")
-    parser.add_argument("--repeats", type=int, default=1, metavar="N", help="trials per case")
-    parser.add_argument("--spend-limit", type=float, default=0.0, metavar="USD", help="stop asking beyond this")
+    parser.add_argument(
+        "--judge",
+        default="",
+        help="offline, a model, or package.module:Class of your own; trials that the session has are scored by it, not run again",
+    )
+    parser.add_argument(
+        "--rubric", type=names, default=(), metavar="R[,R2]", help="aeo-bench, strict; both unless given"
+    )
+    parser.add_argument(
+        "--judge-repeats",
+        type=whole(1, MOST_REPEATS),
+        default=1,
+        metavar="N",
+        help="times that a model judges each tier",
+    )
+    parser.add_argument("--repeats", type=whole(1, MOST_REPEATS), default=1, metavar="N", help="trials per case")
+    parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
     parser.add_argument("--session", help="a session file or name; a new one is made if there is none")
     parser.add_argument("--detach", action="store_true", help="start and leave; watch it in the app")
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
@@ -32,20 +55,26 @@ def session_path(text: str | None) -> Path:
     """Return the session file that ``--session`` means; without one, a new name of today."""
     from workbench import paths
 
-    if not text:
+    if text is None:
         return paths.sessions_dir() / time.strftime("%Y-%m-%d-%H%M%S.session")
-    given = Path(text).expanduser()
-    if given.suffix != ".session":
-        given = given.with_name(given.name + ".session")
+    from workbench.engine.session_names import check_name, named
+    from workbench.errors import UsageError
+
+    written = check_name(text)
+    if "/" in text and written.is_dir():
+        raise UsageError(f"{written} is a folder, not a session; name a file in it.")
+    given = named(written)
     bare = given.parent == Path() and not given.exists()
     return paths.sessions_dir() / given if bare else given
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when all trials are done, 1 if any failed, 130 if interrupted."""
+    from workbench import settings
     from workbench.catalog import load_cases
+    from workbench.commands.damaged import look_for_damage
     from workbench.engine import client
-    from workbench.engine.plan import DocumentPlan
+    from workbench.engine.plan import RUBRICS, DocumentPlan
 
     cases = list(arguments.cases)
     if "all" in cases:
@@ -53,40 +82,54 @@ def run(arguments: argparse.Namespace) -> int:
     session = session_path(arguments.session)
     plan = DocumentPlan(
         cases=tuple(cases),
-        agent=arguments.agent,
+        agent=arguments.agent or settings.load().agent,
         model=arguments.model,
         judge=arguments.judge,
         repeats=arguments.repeats,
         spend_limit=arguments.spend_limit,
         judge_repeats=arguments.judge_repeats,
+        rubrics=arguments.rubric or RUBRICS,
     )
+    damaged = look_for_damage(session)
     new_run = client.plan_document(session, plan)
+    tell_recorded(session, new_run)
     process = client.launch(session, new_run)
     if arguments.detach:
-        print(session)
-        return 0
-    return watch(session, [new_run], process, arguments.json, lambda: planned_trials(session, new_run))
+        say_path(session)
+        return damaged
+    return max(damaged, watch(session, [new_run], process, arguments.json, lambda: planned_trials(session, new_run)))
 
 
-def planned_trials(session: Path, run_key: str) -> list[str]:
-    """Return the trials that a run asked for, also those that the session had already."""
-    from workbench.catalog import resolve_case
-    from workbench.engine.plan import DocumentPlan
+def tell_recorded(session: Path, run_key: str) -> None:
+    """Say of which trials no agent is run, because the session has them."""
+    from workbench.commands.watching import asked_for
     from workbench.session import SessionReader
-    from workbench.session.identity import trial_id
 
     with SessionReader(session) as reader:
-        row = reader.run(run_key)
-    if row is None or row.kind != "document":
-        return []
-    plan = DocumentPlan.from_json(row.config)
-    repeats = range(plan.first_repeat, plan.first_repeat + plan.repeats)
-    return [trial_id(plan.agent, plan.model, resolve_case(c).id, repeat) for repeat in repeats for c in plan.cases]
+        rows = [row for one in asked_for(reader, run_key) if (row := reader.trial(one.trial)) is not None]
+    recorded = [row for row in rows if row.run_id != run_key]
+    if recorded:
+        tell(
+            f"{len(recorded)} of {len(rows)} trials are in the session already: no agent is run for them, only scores that "
+            f"they lack are asked for. Once more from the start: workbench rerun {session} {recorded[0].id}"
+        )
 
 
-def watch(session: Path, runs: list[str], process: object, as_json: bool, trials: Callable[[], list[str]]) -> int:
+def planned_trials(session: Path, run_key: str) -> list[Scored]:
+    """Return the trials that a run asked for with their judges, also those that the session had already."""
+    from workbench.commands.watching import asked_for
+    from workbench.session import SessionReader
+
+    with SessionReader(session) as reader:
+        return asked_for(reader, run_key)
+
+
+def watch(
+    session: Path, runs: list[str], process: object, as_json: bool, trials: Callable[[], Sequence[Scored | str]]
+) -> int:
     """Follow runs one after the other, then print the summary of ``trials()``; returns the exit code."""
-    from workbench.commands.watching import TerminalShow, follow, print_json, stop, summary
+    from workbench.commands.output import print_json
+    from workbench.commands.watching import TerminalShow, follow, stop, summary
 
     terminal = None if as_json else TerminalShow()
     show: Callable[[dict[str, Any]], None] = print_json if terminal is None else terminal
@@ -103,7 +146,7 @@ def watch(session: Path, runs: list[str], process: object, as_json: bool, trials
             if as_json:
                 print_json(closing)
             sentence = f"Interrupted: {done} of {len(closing['cases'])} trials are done and kept."
-            print(f"{sentence} Go on with: workbench resume {session}", file=sys.stderr)
+            tell(f"{sentence} Go on with: workbench resume {session}")
             return 130
     closing = summary(session, trials())
     if terminal is None:

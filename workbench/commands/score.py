@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.commands.arguments import path, whole
+from workbench.commands.output import print_json, tell
 from workbench.errors import UsageError
+from workbench.files import parse_json, read_bytes
+from workbench.numbers import MOST_REPEATS
 
 if TYPE_CHECKING:
     from workbench.rubric import Scorecard
@@ -21,12 +23,20 @@ _LOOKED_AT = 8_000  # bytes; git, too, takes a NUL byte among the first ones as 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("readme", type=Path, metavar="README.md")
-    parser.add_argument("--metadata", type=Path, metavar="FILE", help="schema.org metadata as JSON")
+    parser.add_argument("readme", type=path, metavar="README.md")
+    parser.add_argument("--metadata", type=path, metavar="FILE", help="schema.org metadata as JSON")
     parser.add_argument("--case", help="a test case: its facts are compared with")
     parser.add_argument("--rubric", default="aeo-bench", help="aeo-bench (default) or strict")
-    parser.add_argument("--judge", default="", help="offline, or a model; by default what this machine has")
-    parser.add_argument("--judge-repeats", type=int, default=1, metavar="N", help="times that a model judges each tier")
+    parser.add_argument(
+        "--judge", default="", help="offline, a model, or package.module:Class; by default what this machine has"
+    )
+    parser.add_argument(
+        "--judge-repeats",
+        type=whole(1, MOST_REPEATS),
+        default=1,
+        metavar="N",
+        help="times that a model judges each tier",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the score")
 
 
@@ -34,16 +44,9 @@ def read_text(path: Path) -> str:
     """Return the text of a file.
 
     Raises:
-        UsageError: It is missing, a folder, a binary file or far too large.
+        UsageError: It is missing, a folder, a pipe, a binary file or far too large.
     """
-    try:
-        if path.stat().st_size > _LARGEST:
-            raise UsageError(f"{path} has {path.stat().st_size:,} bytes; that is no README.")
-        data = path.read_bytes()
-    except IsADirectoryError:
-        raise UsageError(f"{path} is a folder; name the README inside it.") from None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+    data = read_bytes(path, most=_LARGEST)
     if b"\0" in data[:_LOOKED_AT]:
         raise UsageError(f"{path} is a binary file, not text.")
     return data.decode("utf-8-sig", errors="replace")
@@ -54,7 +57,7 @@ def _metadata(path: Path | None) -> tuple[object, str | None]:
         return None, None
     text = read_text(path)
     try:
-        return json.loads(text), None
+        return parse_json(text), None
     except ValueError as error:
         return None, f"{path} is not JSON ({error}); it counts as no metadata."
 
@@ -64,13 +67,13 @@ def run(arguments: argparse.Namespace) -> int:
     readme = read_text(arguments.readme)
     metadata, problem = _metadata(arguments.metadata)
     if problem:
-        print(f"workbench: {problem}", file=sys.stderr)
+        tell(f"workbench: {problem}")
     card = asyncio.run(_score(readme, metadata, arguments))
     without_case = arguments.case is None
     if arguments.json:
         for criterion in card.to_json()["criteria"]:
-            print(json.dumps({"type": "criterion", **criterion}, ensure_ascii=False))
-        print(json.dumps(score_line(card), ensure_ascii=False))
+            print_json({"type": "criterion", **criterion})
+        print_json(score_line(card))
     else:
         print_card(card)
     failed = [tier for tier, score in card.tiers.items() if score.points is None and not (without_case and tier == 3)]
@@ -90,9 +93,10 @@ def score_line(card: Scorecard) -> dict[str, Any]:
 
 
 async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -> Scorecard:
-    from workbench.catalog import resolve_case, snapshot_of, view_of
+    from workbench.catalog import check_there, resolve_case, snapshot_of, view_of
     from workbench.models.defaults import default_model
-    from workbench.rubric import NO_FACTS_POINTS, Judge, LLMJudge, OfflineJudge, rubrics, score
+    from workbench.models.names import check_model
+    from workbench.rubric import NO_FACTS_POINTS, Judge, make_judge, parse_judge, rubrics, score
     from workbench.settings import load
 
     known = [info.name for info in rubrics()]
@@ -100,11 +104,18 @@ async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -
         raise UsageError(f"There is no rubric {arguments.rubric!r}. Known rubrics: {', '.join(known)}.")
     settings = load()
     case = resolve_case(arguments.case) if arguments.case else None
+    if case is not None:
+        check_there(case)
     judge_name = arguments.judge or settings.judge
     if not judge_name:
         judge_name = default_model("judge")
         judge_name = "offline" if judge_name.startswith("local") else judge_name
-    view = view_of(case, snapshot_of(case)) if case is not None and case.facts is not None else None
+    named = parse_judge(judge_name)
+    if named.kind == "replay":
+        raise UsageError("Nothing was recorded for this document; a judge is offline, a model or package.module:Class.")
+    if named.kind == "model":
+        check_model(judge_name, "the judge", base_url=settings.base_url, local_model_path=settings.local_model_path)
+    view = view_of(case, snapshot_of(case)) if case is not None else None
 
     async def by(judge: Judge) -> Scorecard:
         return await score(
@@ -120,42 +131,39 @@ async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -
             without_facts=NO_FACTS_POINTS if case is not None else None,
         )
 
-    if judge_name == "offline":
-        return await by(OfflineJudge())
+    if named.kind == "offline":
+        return await by(make_judge(judge_name, None))
     from workbench.models import Gateway, Limits
     from workbench.models.memory import MemoryCallLog
 
     gateway = Gateway(MemoryCallLog(), Limits(timeout_s=settings.request_timeout, tries=settings.max_tries))
     try:
-        return await by(LLMJudge(gateway, judge_name, repeats=arguments.judge_repeats))
+        return await by(make_judge(judge_name, gateway, repeats=arguments.judge_repeats))
     finally:
         await gateway.aclose()
 
 
 def print_card(card: Scorecard) -> None:
     """Print the tiers, then every criterion with its reason."""
-    from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
+    from workbench.commands.terminal import Terminal
+    from workbench.session.json_forms import TIER_NAMES
     from workbench.text import one_line
 
-    console = Console(highlight=False)
-    titles = {1: "Structural", 2: "Sections", 3: "Accuracy", 4: "Quality"}
+    console = Terminal()
     total = "?" if card.total is None else f"{card.total:.1f}"
-    console.print(
-        Text(f"{total} of {card.out_of:.0f} points · rubric {card.rubric} · judge {card.judge}", style="bold")
-    )
+    console.print(f"{total} of {card.out_of:.0f} points · rubric {card.rubric} · judge {card.judge}", style="bold")
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column()
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
     for tier, tier_score in sorted(card.tiers.items()):
         shown = "? unscored" if tier_score.points is None else f"{tier_score.points:.1f} / {tier_score.maximum:.0f}"
-        table.add_row(Text(f"{tier} {titles[tier]}", style="bold"), Text(shown, style="bold"), "")
+        table.add_row(console.literal(f"{tier} {TIER_NAMES[tier]}", "bold"), console.literal(shown, "bold"), "")
         for criterion in card.criteria:
             if criterion.tier == tier:
                 points = "?" if criterion.points is None else f"{criterion.points:.1f} / {criterion.maximum:.0f}"
                 by = "" if criterion.judged_by == "rule" else f" [{criterion.judged_by}]"
-                table.add_row(f"  {criterion.title}", points, Text(one_line(criterion.reason, 300) + by))
+                table.add_row(f"  {criterion.title}", points, one_line(criterion.reason, 300) + by)
     console.print(table)

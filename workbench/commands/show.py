@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the session or the item."""
+    from workbench.commands.damaged import tell_damage
     from workbench.engine.client import resolve_session
     from workbench.reports.contents import read_contents
     from workbench.reports.items import find_item
@@ -40,8 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
         item = find_item(reader, _id_of(reader, arguments.item)) if arguments.item else None
         contents = read_contents(reader, item)
         if arguments.json:
-            from workbench.reports.records import json_text
             from workbench.reports.writing import encoded
+            from workbench.text import json_text
 
             for line in json_lines(reader, contents):
                 sys.stdout.buffer.write(encoded(json_text(line) + "\n"))
@@ -50,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
             from workbench.commands.showing import Pages
 
             Pages(reader, contents, arguments.session).show()
-    return 0
+        return tell_damage(reader.damage)
 
 
 def _id_of(reader: SessionReader, text: str) -> str:
@@ -87,6 +88,8 @@ def json_lines(reader: SessionReader, contents: Contents) -> Iterator[dict[str, 
             yield {"type": "trial", **records.trial_values(trial)}
         for group in records.spread_values(contents):
             yield {"type": "mean", **group}
+        for one in records.agreement_values(contents):
+            yield {"type": "agreement", **one}
         for run, outcome in contents.regenerations:
             yield {"type": "regeneration", "run": run.row.id, **records.regeneration_values(outcome)}
         for remark in records.remark_values(contents):
@@ -106,7 +109,7 @@ def json_lines(reader: SessionReader, contents: Contents) -> Iterator[dict[str, 
         for task in outcome.tasks:
             lines = outcome.of_task(task.id)
             if item is None or item.kind == "task":
-                yield {"type": "task", **records.task_values(reader, task, lines)}
+                yield {"type": "task", **records.task_values(reader, task, outcome)}
             for candidate in (one for line in lines for one in line.candidates):
                 if item is None or item.kind == "task":
                     yield {"type": "candidate", **records.candidate_values(reader, candidate)}

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
 
 from rich.cells import cell_len
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
-from workbench.reports import rows_shown, wording
-from workbench.reports.contents import Contents, Trial, card_of, seen_words
+from workbench import glyphs
+from workbench.commands.terminal import Terminal
+from workbench.reports import report_tables, wording
+from workbench.reports.contents import Contents, Trial, accessed_files_words, card_of
 from workbench.reports.excerpts import pretty_json, split_answer
-from workbench.reports.rows_shown import Shown
-from workbench.session import SessionReader
+from workbench.reports.regenerated import former_failing, former_words, interval_notes, stands_words
+from workbench.reports.report_tables import Shown
+from workbench.session import SessionReader, json_forms
 from workbench.session.rows import CandidateRow, ScoreRow, StepRow, TaskRow
-from workbench.text import clean
 
 _WIDE = 160  # columns where the output is no terminal and nothing must fit
 # What a narrow terminal can do without, the most dispensable first.
 _DISPENSABLE = ("T1", "T2", "T3", "T4", "asked for", "spend $", "cost $", "kind", "controls", "cover", "rep.", "tokens")
-_STYLES = {"✓": "green", "✗": "red", "!": "red", "⧖": "yellow", "‖": "yellow", "▸": "cyan", "?": "yellow"}
+_STYLES = {
+    glyphs.VERDICTS["passed"]: "green",
+    glyphs.VERDICTS["failed"]: "red",
+    glyphs.VERDICTS["crashed"]: "red",
+    glyphs.VERDICTS["timeout"]: "yellow",
+    glyphs.VERDICTS["error"]: "yellow",
+    glyphs.INTERRUPTED: "yellow",
+    glyphs.RUNNING: "cyan",
+    glyphs.UNSCORED: "yellow",
+}
 
 
 class Pages:
@@ -35,8 +42,7 @@ class Pages:
     """
 
     def __init__(self, reader: SessionReader, contents: Contents, called: str) -> None:
-        width = None if sys.stdout.isatty() else _WIDE
-        self._console = Console(highlight=False, markup=False, emoji=False, width=width)
+        self._console = Terminal(piped_width=_WIDE)
         self._reader = reader
         self._contents = contents
         self._called = called
@@ -47,9 +53,12 @@ class Pages:
         if item is None:
             self._session()
         elif item.step is not None:
-            self._step(next(step for step in self._reader.steps(item.id) if step.number == item.step))
+            for step in self._reader.steps(item.id):
+                if step.number == item.step:
+                    self._step(step)
         elif item.kind == "trial":
-            self._trial(self._contents.trials[0])
+            for trial in self._contents.trials:
+                self._trial(trial)
         elif item.kind == "task":
             for _, outcome in self._contents.regenerations:
                 for task in outcome.tasks:
@@ -62,7 +71,7 @@ class Pages:
     # -- pieces
 
     def _line(self, text: str = "", style: str = "") -> None:
-        self._console.print(Text(clean(text), style=style), soft_wrap=True)
+        self._console.print(text, style=style, soft_wrap=True)
 
     def _heading(self, text: str) -> None:
         self._line()
@@ -70,7 +79,7 @@ class Pages:
 
     def _text(self, text: str) -> None:
         # Straight through: wrapping a model's text would change what is copied from the terminal.
-        self._console.print(Text(clean(text).rstrip("\n")), soft_wrap=True)
+        self._console.print(self._console.foreign(text.rstrip("\n")), soft_wrap=True)
 
     def _facts(self, *facts: str) -> None:
         self._line(" · ".join(fact for fact in facts if fact), "dim")
@@ -79,10 +88,19 @@ class Pages:
         shown = narrowed(shown, self._console.width)
         table = Table(box=None, pad_edge=False, header_style="dim")
         for place, heading in enumerate(shown.headings):
-            table.add_column(clean(heading), justify="right" if place in shown.right else "left", overflow="fold")
+            table.add_column(heading, justify="right" if place in shown.right else "left", overflow="fold")
         for row in shown.rows:
-            table.add_row(*(Text(clean(cell), style=_style(cell)) for cell in row))
+            table.add_row(
+                *(
+                    self._console.cells(cell) if heading == "samples" else self._console.literal(cell, _style(cell))
+                    for heading, cell in zip(shown.headings, row, strict=True)
+                )
+            )
         self._console.print(table)
+        if "samples" in shown.headings:
+            place = shown.headings.index("samples")
+            if legend := self._console.legend([row[place] for row in shown.rows]):
+                self._line(f"samples: {legend}", "dim")
 
     def _remarks(self, item: str, step: int | None = None) -> None:
         for remark in self._contents.remarks(item):
@@ -95,31 +113,39 @@ class Pages:
         contents = self._contents
         self._line(contents.name, "bold")
         self._facts(wording.when(contents.created_at), contents.created_by, str(self._reader.path))
+        for warning in self._reader.warnings():
+            self._line(warning, "yellow")
         if not contents.runs:
             self._line("Nothing has been run in this session yet.")
             return
         self._heading(f"Runs {len(contents.runs)}")
-        self._table(rows_shown.runs(contents))
+        self._table(report_tables.runs(contents))
         for run in contents.runs:
-            if run.state in {"interrupted", "cancelled", "failed"}:
+            if run.state in {"interrupted", "unscored", "cancelled", "failed"}:
                 self._line(f"Run {run.row.id} is {run.state}. Go on with: workbench resume {self._called}", "yellow")
         if contents.trials:
             self._heading(f"Trials {len(contents.trials)}")
-            self._table(rows_shown.trials(contents))
+            self._table(report_tables.trials(contents))
             if len(contents.trials) > 1:
-                self._heading("Means")
-                self._table(rows_shown.means(contents))
+                self._heading("KernelFeatures")
+                self._table(report_tables.means(contents))
+            if contents.agreement:
+                self._heading("Agreement of judges")
+                self._table(report_tables.agreement(contents))
+                self._line(report_tables.AGREEMENT_SENTENCE, "dim")
         for run, outcome in contents.regenerations:
             self._heading(f"Regeneration {run.row.id}")
             if outcome.stages:
-                self._table(rows_shown.stages(outcome))
-            if outcome.evaluators:
-                self._table(rows_shown.evaluators(outcome))
+                self._table(report_tables.stages(outcome))
+            if outcome.groups:
+                self._table(report_tables.evaluators(outcome))
+                for note in interval_notes(outcome):
+                    self._line(note, "dim")
             self._heading(f"Tasks {len(outcome.tasks)}")
-            self._table(rows_shown.tasks(contents, outcome))
+            self._table(report_tables.tasks(contents, outcome))
             if outcome.dropped:
                 self._heading(f"Dropped {len(outcome.dropped)}")
-                self._table(rows_shown.dropped(outcome))
+                self._table(report_tables.dropped(outcome))
         items = [trial.row.id for trial in contents.trials]
         items += [task.id for _, outcome in contents.regenerations for task in outcome.tasks]
         if items:
@@ -128,17 +154,19 @@ class Pages:
 
     def _trial(self, trial: Trial) -> None:
         row = trial.row
-        self._line(rows_shown.trial_title(trial), "bold")
+        self._line(report_tables.trial_title(trial), "bold")
         self._line(wording.state(row.state), _style(wording.state(row.state)))
         self._facts(
             row.id,
             f"{wording.count(row.prompt_tokens)} + {wording.count(row.completion_tokens)} tokens",
             f"cost {wording.money(row.cost_usd)} $",
             f"{wording.seconds(row.seconds)} s",
-            seen_words(self._reader, row),
+            accessed_files_words(self._reader, row),
         )
         if row.error:
             self._line(row.error, "red")
+        if trial.problem:
+            self._line(trial.problem, "yellow")
         self._remarks(row.id)
         steps = self._reader.steps(row.id)
         self._heading(f"Steps {len(steps)}")
@@ -147,31 +175,40 @@ class Pages:
             self._score(score)
         if row.readme_blob:
             self._heading("README")
-            self._text(self._reader.text(row.readme_blob))
+            self._text(self._reader.shown(row.readme_blob, f"the README of trial {row.id}"))
         else:
             self._heading("No README was handed in.")
         if row.metadata_blob:
             self._heading("Metadata")
-            self._text(pretty_json(self._reader.text(row.metadata_blob)))
+            self._text(pretty_json(self._reader.shown(row.metadata_blob, f"the metadata of trial {row.id}")))
         if steps:
             short = self._contents.short.get(row.id, row.id)
             self._line()
             self._facts(f"One step: workbench show {self._called} {short}:{steps[-1].number}")
 
     def _score(self, score: ScoreRow) -> None:
-        self._heading(f"{score.rubric} {wording.of(score.total, score.out_of)}, judge {score.judge}")
         card = card_of(self._reader, score)
+        given = wording.given(card.given if card else None)
+        self._heading(
+            f"{score.rubric} {wording.of(score.total, score.out_of)}{f', {given}' if given else ''}, judge {score.judge}"
+        )
+        if card is None:
+            self._line("The criteria of this score cannot be read.", "yellow")
+            return
         rows = [
             (
-                str(one["tier"]),
-                one["title"],
-                wording.points(one["points"]) if one["maximum"] else "",
-                wording.points(one["maximum"]) if one["maximum"] else "",
-                one["reason"],
+                str(one.tier),
+                one.title,
+                wording.points(one.points) if one.maximum else "",
+                wording.points(one.maximum) if one.maximum else "",
+                *((wording.points(one.given) if one.given is not None else "",) if given else ()),
+                one.reason,
             )
-            for one in card.get("criteria", [])
+            for one in card.criteria
         ]
-        self._table(Shown(("tier", "criterion", "points", "of", "reason"), tuple(rows), frozenset({2, 3})))
+        by_format = ("by the format",) if given else ()
+        heads = ("tier", "criterion", "points", "of", *by_format, "reason")
+        self._table(Shown(heads, tuple(rows), frozenset({2, 3, 4} if given else {2, 3})))
 
     def _step(self, step: StepRow) -> None:
         self._line(f"Step {step.number}  {step.action}  {step.target}", "bold")
@@ -190,11 +227,12 @@ class Pages:
             self._line(f"! {step.problem}", "yellow")
         self._remarks(step.trial_id, step.number)
         if call is not None:
-            self._attempts(call.attempts)
+            self._attempts(self._reader.decoded(call.attempts, list, f"the attempts of call {call.id}"))
             for role, text in self._reader.messages(call):
                 self._heading(f"Message: {role}")
                 self._text(text)
-        answer = self._reader.text(step.answer_blob)
+        of = f"step {step.number} of trial {step.trial_id}"
+        answer = self._reader.shown(step.answer_blob, f"the answer of {of}")
         thought, said = split_answer(answer)
         if thought:
             self._heading("Thought")
@@ -204,25 +242,25 @@ class Pages:
             self._text(said)
         if step.observation_blob:
             self._heading(f"Observation, {wording.size(step.observation_size)}")
-            self._text(self._reader.text(step.observation_blob))
+            self._text(self._reader.shown(step.observation_blob, f"the observation of {of}"))
 
-    def _attempts(self, attempts: str) -> None:
-        tried = json.loads(attempts)
+    def _attempts(self, attempts: list[object]) -> None:
+        tried = [one for one in attempts if isinstance(one, dict)]
         if len(tried) > 1 or any(one.get("error") for one in tried):
             self._heading(f"Attempts {len(tried)}")
             for number, one in enumerate(tried, 1):
-                waited = f" after waiting {one['waited_s']:.1f} s" if one.get("waited_s") else ""
-                self._line(f"{number}  {one.get('seconds') or 0:.1f} s{waited}  {one.get('error') or 'answered'}")
+                took, paused = (json_forms.number(one.get(key)) or 0.0 for key in ("seconds", "waited_s"))
+                waited = f" after waiting {paused:.1f} s" if paused else ""
+                self._line(f"{number}  {took:.1f} s{waited}  {one.get('error') or 'answered'}")
 
     def _task(self, task: TaskRow, candidates: Sequence[CandidateRow]) -> None:
         self._line(f"{task.qualified_name}  {task.path}", "bold")
-        tests = wording.decoded(task.tests)
         self._facts(
             task.id,
             f"lines {task.start_line} to {task.end_line}" if task.start_line is not None else "",
-            wording.plural(len(tests), "test") if isinstance(tests, list) else "",
+            wording.plural(task.test_count, "test"),
             f"docs {task.docs}",
-            rows_shown.controls_words(task.controls),
+            report_tables.controls_words(task.controls),
             task.state,
         )
         if task.reason:
@@ -231,14 +269,14 @@ class Pages:
         for title, blob in (("Docstring", task.docstring_blob), ("Body", task.body_blob)):
             if blob:
                 self._heading(title)
-                self._text(self._reader.text(blob))
+                self._text(self._reader.shown(blob, f"the {title.lower()} of task {task.id}"))
         self._heading(f"Candidates {len(candidates)}")
         rows = tuple(
             (
                 self._contents.short.get(one.id, one.id),
                 one.evaluator,
                 str(one.sample),
-                wording.verdict(one.verdict) if one.verdict else wording.state(one.state),
+                stands_words(one),
                 wording.seconds(one.tested_s),
                 "; ".join(filter(None, (one.verdict_reason, *(t.test_id for t in self._reader.failing_tests(one.id))))),
             )
@@ -250,7 +288,7 @@ class Pages:
         task = self._reader.task(candidate.task_id)
         where = f"{task.qualified_name}  {task.path}" if task else candidate.task_id
         self._line(f"{where}  {candidate.evaluator}, sample {candidate.sample}", "bold")
-        stands = wording.verdict(candidate.verdict) if candidate.verdict else wording.state(candidate.state)
+        stands = stands_words(candidate)
         reason = f": {candidate.verdict_reason}" if candidate.verdict_reason else ""
         self._line(stands + reason, _style(stands))
         self._facts(
@@ -261,24 +299,30 @@ class Pages:
             candidate.notes or "",
         )
         self._remarks(candidate.id)
+        if former := self._reader.former_verdicts(candidate.id):
+            self._heading("Former verdicts")
+            for one in former:
+                self._line(former_words(one))
+                for test in former_failing(self._reader, one):
+                    self._line(f"  {test.outcome}  {test.test_id}", "dim")
         if candidate.body_blob:
             self._heading("Body")
-            self._text(self._reader.text(candidate.body_blob))
+            self._text(self._reader.shown(candidate.body_blob, f"the body of candidate {candidate.id}"))
         elif candidate.answer_blob:
             self._heading("Answer, in which no body was found")
-            self._text(self._reader.text(candidate.answer_blob))
+            self._text(self._reader.shown(candidate.answer_blob, f"the answer of candidate {candidate.id}"))
         for test in self._reader.failing_tests(candidate.id):
             self._heading(f"{test.outcome}  {test.test_id}")
             self._line(test.message)
             if test.traceback_blob:
-                self._text(self._reader.text(test.traceback_blob))
+                self._text(self._reader.shown(test.traceback_blob, f"a traceback of candidate {candidate.id}"))
 
 
 def _steps(steps: Sequence[StepRow]) -> Shown:
     rows = tuple(
         (
             str(step.number),
-            {"invalid": "! ", "error": "✗ "}.get(step.kind, "") + step.action,
+            {"invalid": "! ", "error": f"{glyphs.VERDICTS['failed']} "}.get(step.kind, "") + step.action,
             "" if step.target == step.action else step.target,
             wording.count((step.prompt_tokens or 0) + (step.completion_tokens or 0)),
             wording.seconds(step.seconds),

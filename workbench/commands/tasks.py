@@ -9,68 +9,77 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from workbench.commands.arguments import whole
+from workbench.commands.verbs import Verbs
 
+if TYPE_CHECKING:
+    from workbench.commands.terminal import Terminal
     from workbench.documenters import Docstring
     from workbench.engine.task_building import Prepared
     from workbench.regeneration.tasks import Task, TaskSet
 
 SUMMARY = "build the regeneration tasks of repositories: functions whose tests fail with a stub and pass as they are"
-_USAGE = """workbench tasks SOURCE [--docs DOCS] [--limit N] [--task ID] [--sandbox NAME] [--rebuild] [--json]
-       workbench tasks build SOURCE [SOURCE ...] [--out FOLDER] [--formats jsonl,parquet] [--workers N]
-                             [--sandbox NAME] [--rebuild] [--json]
-       workbench tasks show DATASET [--limit N] [--task ID] [--json]"""
+VERBS = ("list", "build", "show")
+_SOURCE = "a case id, a repository of the catalogue, a folder, git URL@revision, or NAME==VERSION"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.usage = _USAGE
-    parser.add_argument(
-        "words",
-        metavar="SOURCE",
-        nargs="+",
-        help="a case id, a repository of the catalogue, a folder, git URL@revision, or NAME==VERSION; "
-        "'build' before sources writes a dataset, 'show' before a dataset prints it",
+    """Add the command's verbs."""
+    verbs = Verbs(parser, VERBS[0])
+    listing = verbs.add("list", "list the tasks of a repository, and why its other functions are none", _list)
+    listing.add_argument("source", metavar="SOURCE", help=_SOURCE)
+    listing.add_argument(
+        "--docs",
+        default="original",
+        help="whose docstrings: original (default), none, folder:PATH, source:SOURCE, package.module:Class",
     )
-    parser.add_argument(
-        "--docs", default="original", help="whose docstrings: original (default), none, folder:PATH, source:SOURCE"
+    _chosen(listing)
+    _built(listing)
+    build = verbs.add("build", "write a dataset of the tasks of repositories", _build_dataset)
+    build.add_argument("sources", metavar="SOURCE", nargs="+", help=_SOURCE)
+    build.add_argument("--out", default="", metavar="FOLDER", help="where the dataset goes")
+    build.add_argument("--formats", default="", help="jsonl,parquet (both unless given)")
+    build.add_argument(
+        "--workers", type=whole(1, 1_000), default=0, metavar="N", help="sandboxes at once (as many as cores)"
     )
-    parser.add_argument("--limit", type=int, default=0, metavar="N", help="only the first N tasks")
-    parser.add_argument(
+    _built(build)
+    show = verbs.add("show", "show what a dataset holds", _show)
+    show.add_argument("dataset", metavar="DATASET", help="a folder that tasks build wrote, or its name")
+    _chosen(show)
+    for verb in (listing, build, show):
+        verb.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+
+
+def _chosen(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--limit", type=whole(), default=0, metavar="N", help="only the first N tasks")
+    verb.add_argument(
         "--task",
         action="append",
         default=[],
         metavar="ID",
         help="only this task: id, beginning, glob, or function name",
     )
-    parser.add_argument("--sandbox", default="", help="bubblewrap, docker, or process; the strongest one unless given")
-    parser.add_argument("--out", default="", metavar="FOLDER", help="with build: where the dataset goes")
-    parser.add_argument("--formats", default="", help="with build: jsonl,parquet (both unless given)")
-    parser.add_argument(
-        "--workers", type=int, default=0, metavar="N", help="with build: sandboxes at once (as many as cores)"
+
+
+def _built(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--sandbox",
+        default="",
+        help="bubblewrap, docker, process, or package.module:Class; the strongest one unless given",
     )
-    parser.add_argument("--rebuild", action="store_true", help="build anew although the cache has them")
-    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+    verb.add_argument("--rebuild", action="store_true", help="build anew although the cache has them")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """List, build or show; 1 when a repository gives no task."""
-    from workbench.errors import UsageError
+def _build_dataset(arguments: argparse.Namespace) -> int:
+    from workbench.commands import tasks_build
 
-    match arguments.words:
-        case ["build", *sources]:
-            from workbench.commands import tasks_build
+    return tasks_build.run(arguments, arguments.sources)
 
-            return tasks_build.run(arguments, sources)
-        case ["show", path]:
-            from workbench.commands import tasks_show
 
-            return tasks_show.run(arguments, path)
-        case [source] if source != "show":
-            arguments.source = source
-            return _list(arguments)
-    raise UsageError("workbench tasks takes one SOURCE, build SOURCE…, or show DATASET; see workbench tasks --help.")
+def _show(arguments: argparse.Namespace) -> int:
+    from workbench.commands import tasks_show
+
+    return tasks_show.run(arguments, arguments.dataset)
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -81,10 +90,6 @@ def _list(arguments: argparse.Namespace) -> int:
     from workbench.engine.task_building import NoTasks
     from workbench.errors import UsageError
 
-    if arguments.out or arguments.formats or arguments.workers:
-        raise UsageError("--out, --formats and --workers belong to workbench tasks build SOURCE….")
-    if arguments.docs.startswith("llm:"):
-        raise UsageError("A model's docstrings are written in a run: workbench regenerate SOURCE --docs llm:MODEL.")
     try:
         prepared, documented = asyncio.run(_build(arguments))
     except NoTasks as nothing:
@@ -106,20 +111,25 @@ def _list(arguments: argparse.Namespace) -> int:
 
 async def _build(arguments: argparse.Namespace) -> tuple[Prepared, list[tuple[Task, str, Docstring]]]:
     from workbench import settings
-    from workbench.commands.tasks_bars import Bars
-    from workbench.documenters import DocumentContext, parse_documenter
+    from workbench.catalog import check_python, resolve_case
+    from workbench.commands.stage_bars import Bars
+    from workbench.documenters import make_doc_system
+    from workbench.engine.plan_checks import check_descriptors
     from workbench.engine.task_building import prepare
     from workbench.engine.task_rows import identity, located
     from workbench.sandbox import choose_backend
 
-    documenter = parse_documenter(arguments.docs)
+    system = make_doc_system(arguments.docs)
+    check_python(resolve_case(arguments.source))
+    check_descriptors()
     backend = choose_backend(arguments.sandbox or settings.load().sandbox or None)
     with Bars() as bars:
         prepared = await prepare(arguments.source, backend, bars, rebuild=arguments.rebuild)
+        await system.prepare(prepared.snapshot, lambda progress: bars.update("documentation", note=progress.note))
     found = []
-    for task, function, source in located(prepared.snapshot.root, prepared.built.tasks):
-        docs = await documenter.document(function, source, DocumentContext(prepared.snapshot.root))
-        found.append((task, identity(prepared.snapshot.digest, task, docs), docs))
+    for task, _, _ in located(prepared.snapshot.root, prepared.built.tasks):
+        docs = await system.docstring(task.path, task.qualified_name, task.occurrence)
+        found.append((task, identity(prepared.snapshot.digest, task, system.name, docs, backend.name), docs))
     return prepared, found
 
 
@@ -129,7 +139,7 @@ def _print_json(
     arguments: argparse.Namespace,
     prepared: Prepared | None = None,
 ) -> None:
-    from workbench.commands.watching import print_json
+    from workbench.commands.output import print_json
     from workbench.engine.task_building import dropped_by_stage
 
     for task, key, docs in shown:
@@ -152,7 +162,7 @@ def _print_json(
                 "unstable": list(task.unstable),
                 "seconds": task.seconds,
                 "import_time": task.import_time,
-                "docs": docs.source,
+                "docs": arguments.docs.strip(),
                 "docstring": docs.text,
             }
         )
@@ -184,11 +194,11 @@ def _print_json(
 
 
 def _print_table(built: TaskSet, shown: list[tuple[Task, str, Docstring]]) -> None:
-    from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
-    console = Console(highlight=False)
+    from workbench.commands.terminal import Terminal
+
+    console = Terminal()
     if shown:
         table = Table(box=None, pad_edge=False)
         table.add_column("id", no_wrap=True)
@@ -197,28 +207,24 @@ def _print_table(built: TaskSet, shown: list[tuple[Task, str, Docstring]]) -> No
         for heading in ("tests", "cover", "branches", "s"):
             table.add_column(heading, justify="right", no_wrap=True)
         for task, key, _ in shown:
-            name = Text(task.id.partition("::")[2])
+            name = task.id.partition("::")[2]
             branches = f"{task.branches_covered}/{task.branches}" if task.branches else "–"
             figures = (str(len(task.tests)), f"{task.coverage:.0%}", branches, f"{task.seconds:.2f}")
-            table.add_row(key[:8], Text(task.path), name, *figures)
+            table.add_row(key[:8], task.path, name, *figures)
         console.print(table)
     if built.dropped:
-        console.print(Text("\nNo task:", style="bold"))
+        console.print("\nNo task:", style="bold")
     for entry in built.dropped:
-        console.print(Text(f"  {entry.stage:<9} {entry.id}  {entry.reason}"), soft_wrap=not sys.stdout.isatty())
+        console.print(f"  {entry.stage:<9} {entry.id}  {entry.reason}", soft_wrap=not sys.stdout.isatty())
     _print_quarantined(console, built)
     tests = f"{built.stable} stable tests" + (f", {built.quarantined}" if built.quarantined else "")
     functions = len(built.tasks) + len(built.dropped)
     left = "" if len(shown) == len(built.tasks) else f" ({len(built.tasks)} in all)"
-    console.print(
-        Text(f"\n{len(shown)} tasks{left} of {functions} functions · {tests} · {built.backend}", style="bold")
-    )
+    console.print(f"\n{len(shown)} tasks{left} of {functions} functions · {tests} · {built.backend}", style="bold")
 
 
-def _print_quarantined(console: Console, built: TaskSet) -> None:
+def _print_quarantined(console: Terminal, built: TaskSet) -> None:
     """Name what no verdict rests on."""
-    from rich.text import Text
-
     kinds = (
         ("unstable", {test: " / ".join(outcomes) for test, outcomes in built.unstable.items()}),
         ("failing", built.failing),
@@ -226,7 +232,7 @@ def _print_quarantined(console: Console, built: TaskSet) -> None:
         ("no import", built.not_collected),
     )
     if any(tests for _, tests in kinds):
-        console.print(Text("\nNot used:", style="bold"))
+        console.print("\nNot used:", style="bold")
     for what, tests in kinds:
         for test, why in tests.items():
-            console.print(Text(f"  {what:<9} {test}  {why}"), soft_wrap=not sys.stdout.isatty())
+            console.print(f"  {what:<9} {test}  {why}", soft_wrap=not sys.stdout.isatty())

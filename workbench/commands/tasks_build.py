@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from workbench.commands.tasks_bars import Bars, Lines
+    from workbench.commands.stage_bars import Bars, Lines
     from workbench.engine.dataset_building import Outcome
 
 
@@ -18,27 +17,22 @@ def run(arguments: argparse.Namespace, sources: Sequence[str]) -> int:
     import asyncio
 
     from workbench import paths, settings
-    from workbench.commands.watching import print_json
+    from workbench.commands.output import print_json, say
     from workbench.engine.dataset_building import build_dataset, summary_of
-    from workbench.errors import UsageError
+    from workbench.files import expanded
     from workbench.regeneration.dataset import parse_formats
     from workbench.sandbox import choose_backend
 
-    if not sources:
-        raise UsageError("workbench tasks build takes at least one SOURCE.")
-    if arguments.workers < 0 or arguments.task or arguments.limit or arguments.docs != "original":
-        raise UsageError(
-            "workbench tasks build takes --workers N of 0 or more, and neither --task, --limit nor --docs."
-        )
     formats = parse_formats(arguments.formats or "jsonl,parquet")
-    folder = Path(arguments.out).expanduser() if arguments.out else paths.data_dir() / "datasets" / _name(sources)
+    _require_one(sources)
+    folder = expanded(arguments.out) if arguments.out else paths.data_dir() / "datasets" / _name(sources)
     backend = choose_backend(arguments.sandbox or settings.load().sandbox or None)
     with _Telling(arguments.json) as telling:
         outcomes = asyncio.run(
             build_dataset(
                 sources,
                 backend,
-                telling.teller,
+                telling.progress,
                 folder,
                 formats,
                 rebuild=arguments.rebuild,
@@ -50,8 +44,27 @@ def run(arguments: argparse.Namespace, sources: Sequence[str]) -> int:
         print_json({"type": "summary", "folder": str(folder), **summary_of(outcomes)})
     else:
         print_counts(summary_of(outcomes))
-        print(f"Written: {folder}")
+        say(f"Written: {folder}")
     return 1 if any(outcome.error for outcome in outcomes) else 0
+
+
+def _require_one(sources: Sequence[str]) -> None:
+    """Refuse sources of which none can be built; of several, one that can makes a dataset, which names the others.
+
+    Raises:
+        WorkbenchError: What is wrong with the first one.
+    """
+    from workbench.catalog import check_python, resolve_case
+    from workbench.errors import WorkbenchError
+
+    problems = []
+    for source in sources:
+        try:
+            check_python(resolve_case(source))
+        except WorkbenchError as problem:
+            problems.append(problem)
+    if len(problems) == len(sources):
+        raise problems[0]
 
 
 def _name(sources: Sequence[str]) -> str:
@@ -78,24 +91,22 @@ class _Telling:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def teller(self, source: str) -> Bars | Lines:
+    def progress(self, source: str) -> Bars | Lines:
         """Return who is told about the next source."""
-        from workbench.commands.tasks_bars import Bars, Lines
+        from workbench.commands.stage_bars import Bars, Lines
 
         self._stack.close()
         return Lines(source) if self._as_json else self._stack.enter_context(Bars(source))
 
     def outcome(self, outcome: Outcome) -> None:
         """Tell what became of a source."""
-        import sys
-
-        from workbench.commands.watching import print_json
+        from workbench.commands.output import print_json, tell
 
         self._stack.close()
         if self._as_json:
             print_json({"type": "repository", **outcome.to_json()})
         elif outcome.error:
-            print(f"workbench: {outcome.source}: {outcome.error}", file=sys.stderr)
+            tell(f"workbench: {outcome.source}: {outcome.error}")
 
 
 _COLUMNS = (
@@ -111,11 +122,11 @@ _WIDE = 110  # from here on there is room for what was dropped
 
 def print_counts(summary: Mapping[str, Any]) -> None:
     """Print counts at every stage as Table 2 does, a row for each repository."""
-    from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
-    console = Console(highlight=False)
+    from workbench.commands.terminal import Terminal
+
+    console = Terminal()
     table = Table(box=None, pad_edge=False)
     table.add_column("repository", overflow="fold")
     for heading, _ in _COLUMNS:
@@ -128,11 +139,11 @@ def print_counts(summary: Mapping[str, Any]) -> None:
         figures = [str(counts.get(key, "–")) for _, key in _COLUMNS]
         dropped = ", ".join(f"{number} {stage}" for stage, number in entry.get("dropped", {}).items())
         more = [dropped] if wide else []
-        table.add_row(Text(str(entry["repo"])), *figures, *more, style="bold" if entry.get("total") else "")
+        table.add_row(str(entry["repo"]), *figures, *more, style="bold" if entry.get("total") else "")
     console.print(table)
     for entry in summary.get("repositories", []):
         if entry.get("error"):
-            console.print(Text(f"{entry['repo']}: {entry['error']}"), soft_wrap=True)
+            console.print(f"{entry['repo']}: {entry['error']}", soft_wrap=True)
 
 
 def _entries(summary: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

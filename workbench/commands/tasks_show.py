@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def run(arguments: argparse.Namespace, path: str) -> int:
     """Print the counts and the tasks."""
     from workbench import paths
+    from workbench.commands.output import print_json, say
     from workbench.commands.tasks_build import print_counts
-    from workbench.commands.watching import print_json
     from workbench.errors import UsageError
     from workbench.regeneration.dataset import read_dataset
 
@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace, path: str) -> int:
         return 0
     if dataset.summary:
         print_counts(dataset.summary)
-        print()
+        say()
     _print(rows, len(dataset.rows))
     return 0
 
@@ -45,11 +45,11 @@ def _chosen(dataset: Dataset, arguments: argparse.Namespace) -> list[Row]:
 
 
 def _print(rows: list[Row], total: int) -> None:
-    from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
-    console = Console(highlight=False)
+    from workbench.commands.terminal import Terminal
+
+    console = Terminal()
     table = Table(box=None, pad_edge=False)
     for heading in ("repository", "task"):
         table.add_column(heading, overflow="fold")
@@ -58,6 +58,6 @@ def _print(rows: list[Row], total: int) -> None:
     for row in rows:
         branches = f"{row.branches_covered}/{row.branches}" if row.branches else "–"
         figures = (str(row.total_tests), f"{row.coverage:.0%}", branches, f"{row.seconds:.2f}")
-        table.add_row(Text(row.repo), Text(row.task_id), "yes" if row.doc else "no", *figures)
+        table.add_row(row.repo, row.task_id, "yes" if row.doc else "no", *figures)
     console.print(table)
-    console.print(Text(f"\n{len(rows)} tasks" + (f" of {total}" if len(rows) < total else ""), style="bold"))
+    console.print(f"\n{len(rows)} tasks" + (f" of {total}" if len(rows) < total else ""), style="bold")

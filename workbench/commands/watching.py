@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import signal
 import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from workbench import glyphs
+from workbench.commands.output import tell
 from workbench.engine import client
+from workbench.engine.plan import DocumentPlan, PlanDamaged
 from workbench.session import SessionReader
-from workbench.session.rows import ScoreRow, StepRow, TrialRow
+from workbench.session.judges import recorded_as
+from workbench.session.pending_work import judges_of, problem_of, trial_state
+from workbench.session.reasons import Reason, counted
+from workbench.session.rows import RunRow, StepRow, TrialRow
 
 _LOOK_SECONDS = 0.1
 _GIVE_UP_SECONDS = 15.0
+_TOLD = {"running", "done", "unscored", "failed", "cancelled"}
 Show = Callable[[dict[str, Any]], None]
 Look = Callable[[SessionReader, str, Show], None]
+End = Callable[[SessionReader], str]
 
 
 def step_line(trial: TrialRow, step: StepRow) -> dict[str, Any]:
@@ -39,18 +47,62 @@ def step_line(trial: TrialRow, step: StepRow) -> dict[str, Any]:
     }
 
 
-def case_line(trial: TrialRow, scores: list[ScoreRow], rubric: str) -> dict[str, Any]:
-    """Return a trial as it stands in the summary; an unscored tier is None."""
-    card = next((score for score in scores if score.rubric == rubric), scores[0] if scores else None)
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A trial with whose scores of it are meant.
+
+    Attributes:
+        trial: Its identity.
+        judge: Who scores; "" is the judge of the trial's own run.
+        rubric: The rubric whose score is shown.
+        since: Scores from before this time, unix seconds, are not those that were asked for.
+    """
+
+    trial: str
+    judge: str = ""
+    rubric: str = "aeo-bench"
+    since: float = 0.0
+
+
+def asked_for(reader: SessionReader, run: str) -> list[Scored]:
+    """Return what a document run asked for: its trials, also those of other runs, each with each of its judges."""
+    row = reader.run(run)
+    if row is None or row.kind != "document":
+        return []
+    try:
+        plan = DocumentPlan.from_json(row.config)
+    except PlanDamaged:
+        return [Scored(trial.id) for trial in reader.trials(run)]
+    rubric = "aeo-bench" if "aeo-bench" in plan.rubrics or not plan.rubrics else plan.rubrics[0]
+    since = row.created_at if plan.rescore == "anew" else 0.0
+    return [Scored(trial, recorded_as(judge), rubric, since) for judge in plan.asked_judges for trial in plan.trials]
+
+
+def case_line(reader: SessionReader, trial: TrialRow, meant: Scored) -> dict[str, Any]:
+    """Return a trial as it stands in the summary; an unscored tier is None, and ``problem`` says why where a judge failed."""
+    judges = (meant.judge,) if meant.judge else judges_of(reader.run(trial.run_id))
+    scores = [
+        score for score in reader.scores(trial.id) if score.at >= meant.since and (not judges or score.judge in judges)
+    ]
+    # A trial of an older version may have been judged under another name than its plan says.
+    scores = scores or ([] if meant.judge else reader.scores(trial.id))
+    problem = next(filter(None, (problem_of(reader, score) for score in scores)), "") if trial.state == "done" else ""
+    card = next((score for score in scores if score.rubric == meant.rubric), scores[0] if scores else None)
+    if card is None and meant.judge and trial.state == "done":
+        problem = f"The judge {meant.judge} did not score it."
     tiers = [card.tier1, card.tier2, card.tier3, card.tier4] if card else [None] * 4
     return {
         "case": trial.case_id,
+        "case_name": trial.case_name,
+        "content": trial.content or None,
+        "told_apart": reader.told_apart(trial) or None,
         "agent": trial.agent,
         "model": trial.model,
         "repeat": trial.repeat,
         "trial": trial.id,
         "score": card.total if card else None,
         "out_of": card.out_of if card else None,
+        "given_by_format": reader.card(card).get("given") if card else None,
         "rubric": card.rubric if card else None,
         "judge": card.judge if card else None,
         "tiers": {str(number): points for number, points in enumerate(tiers, 1)},
@@ -58,25 +110,42 @@ def case_line(trial: TrialRow, scores: list[ScoreRow], rubric: str) -> dict[str,
         "tokens": trial.prompt_tokens + trial.completion_tokens,
         "cost": trial.cost_usd,
         "seconds": trial.seconds,
-        "status": trial.state,
+        "status": "unscored" if problem else trial.state,
         "error": trial.error,
+        "problem": problem or None,
     }
 
 
-def summary(session: Path, trials: list[str], rubric: str = "aeo-bench") -> dict[str, Any]:
-    """Return the closing line for some trials of a session."""
+def reason_lines(reasons: list[dict[str, Any]]) -> list[str]:
+    """Return the causes of a summary, one line each with how many failed by it."""
+    from workbench.text import one_line
+
+    return [one_line(str(Reason(reason["sentence"], reason["count"])), 600) for reason in reasons]
+
+
+def summary(session: Path, trials: Iterable[Scored | str]) -> dict[str, Any]:
+    """Return the closing line for some trials of a session, one entry for each judge that was asked for."""
+    meant = [Scored(one) if isinstance(one, str) else one for one in trials]
     with SessionReader(session) as reader:
-        rows = [row for row in map(reader.trial, trials) if row is not None]
-        lines = [case_line(row, reader.scores(row.id), rubric) for row in rows]
-    return {"type": "summary", "session": str(session), "cases": lines}
+        found = [(row, one) for one in meant if (row := reader.trial(one.trial)) is not None]
+        lines = [case_line(reader, row, one) for row, one in found]
+    rows = {row.id: row for row, _ in found}.values()
+    reasons = counted((row.error, 1) for row in rows if row.state == "failed" and row.error)
+    return {
+        "type": "summary",
+        "session": str(session),
+        "cases": lines,
+        "reasons": [reason.to_json() for reason in reasons],
+    }
 
 
-class TrialLook:
+class TrialWatch:
     """Shows the trials of a run: each new step, and each change of state."""
 
     def __init__(self) -> None:
         self._shown: dict[str, int] = {}
         self._states: dict[str, str] = {}
+        self._scored: dict[Scored, float] = {}
 
     def __call__(self, reader: SessionReader, run: str, show: Show) -> None:
         """Show what is new."""
@@ -84,13 +153,33 @@ class TrialLook:
             for step in reader.steps(trial.id, self._shown.get(trial.id, 0)):
                 self._shown[trial.id] = step.number
                 show(step_line(trial, step))
-            if self._states.get(trial.id) != trial.state:
-                self._states[trial.id] = trial.state
-                show({"type": "trial", **case_line(trial, reader.scores(trial.id), "aeo-bench")})
+            if trial.state == self._states.get(trial.id) == "done":
+                continue
+            state = trial_state(reader, trial)
+            if self._states.get(trial.id) != state:
+                self._states[trial.id] = state
+                show({"type": "trial", **case_line(reader, trial, Scored(trial.id))})
+        for one in asked_for(reader, run):
+            self._score(reader, run, one, show)
+
+    def _score(self, reader: SessionReader, run: str, one: Scored, show: Show) -> None:
+        """Show a trial of another run once this run's judge has scored it."""
+        cards = [score for score in reader.scores(one.trial) if (score.rubric, score.judge) == (one.rubric, one.judge)]
+        if not cards or cards[0].at < one.since or self._scored.get(one) == cards[0].at:
+            return
+        self._scored[one] = cards[0].at
+        trial = reader.trial(one.trial)
+        if trial is not None and trial.run_id != run and trial.state == "done":
+            show({"type": "trial", **case_line(reader, trial, one)})
 
 
 def follow(
-    session: Path, run: str, process: subprocess.Popen[bytes] | None, show: Show, look: Look | None = None
+    session: Path,
+    run: str,
+    process: subprocess.Popen[bytes] | None,
+    show: Show,
+    look: Look | None = None,
+    end: End | None = None,
 ) -> str:
     """Show what a run does until it ends and return its state.
 
@@ -100,12 +189,15 @@ def follow(
         process: The engine, where the caller started it: its end without a word is noticed at once.
         show: Gets a dictionary per event: what ``look`` gives, or ``error``.
         look: Called when the session has changed; by default it gives ``step`` and ``trial``.
+        end: Says how the part of the run that is followed has ended, "" while it has not; the run may go on.
 
     Returns:
-        ``done``, ``failed``, ``cancelled`` or ``interrupted``.
+        ``done``, ``unscored``, ``failed``, ``cancelled``, ``interrupted``, or what ``end`` said.
     """
     with _leaving(session):
-        return _follow(session, run, process, show, look or TrialLook())
+        return _follow(
+            session, run, process or client.engine_of(run), show, look or TrialWatch(), end or (lambda _: "")
+        )
 
 
 class _Ended(BaseException):
@@ -125,10 +217,9 @@ def _leaving(session: Path) -> Iterator[None]:
         yield
     except _Ended as ended:
         with contextlib.suppress(OSError):
-            print(
+            tell(
                 f"This command was ended, the run goes on. Watch it: workbench open {session}; "
-                f"stop it: workbench cancel {session}",
-                file=sys.stderr,
+                f"stop it: workbench cancel {session}"
             )
         raise SystemExit(128 + ended.args[0]) from None
     finally:
@@ -136,43 +227,70 @@ def _leaving(session: Path) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _follow(session: Path, run: str, process: subprocess.Popen[bytes] | None, show: Show, look: Look) -> str:
+def _follow(session: Path, run: str, process: subprocess.Popen[bytes] | None, show: Show, look: Look, end: End) -> str:
     pause = threading.Event()
-    waited = 0.0
     with SessionReader(session) as reader:
-        version = -1
+        version = asked = -1
+        due = 0.0
         while True:
             row = reader.run(run)
             if row is None:
                 return "failed"
-            state = reader.run_state(row)
+            # Who started the engine need not be told by others that it is on its way.
+            coming = row.state == "queued" and process is not None
+            state = _waiting(reader, row, process) if coming else reader.run_state(row)
             current = reader.data_version()
-            if current != version or state != "running":
+            over = state not in {"running", "queued"}
+            if current != version or over:
                 version = current
                 look(reader, run, show)
-            if state == "queued":
-                waited += _LOOK_SECONDS
-                # An engine that lost the race for the lease leaves with 1 while the other one works.
-                if process is not None and process.poll() is not None:
-                    show(
-                        {
-                            "type": "error",
-                            "sentence": f"The engine did not start: {client.last_words(run) or 'no word'}",
-                        }
-                    )
-                    return "failed"
-                if process is None and waited > 4 * _GIVE_UP_SECONDS:
-                    show({"type": "error", "sentence": "No engine took up the run; try: workbench resume"})
-                    return "failed"
-            elif state != "running":
-                if row.error:
-                    show({"type": "error", "sentence": row.error})
-                elif state == "interrupted":
-                    words = client.last_words(run)
-                    sentence = f"The engine ended in the middle{': ' + words if words else '.'}"
-                    show({"type": "error", "sentence": f"{sentence} Go on with: workbench resume {session}"})
+            # Whether an order has ended is read from all its rows: in a large run that takes a twentieth of a core at most.
+            if over or (current != asked and time.monotonic() >= due):
+                asked, began = current, time.monotonic()
+                if ended := end(reader):
+                    look(reader, run, show)
+                    return ended
+                due = time.monotonic() + min(5.0, 20 * (time.monotonic() - began))
+            # An engine of one's own that waits for its turn takes up what another one left.
+            if over and (process is None or process.poll() is not None or not _may_go_on(row, state)):
+                _say_end(reader.run(run) or row, state, session, show)
                 return state
             pause.wait(_LOOK_SECONDS)
+
+
+def _may_go_on(row: RunRow, state: str) -> bool:
+    return row.kind == "regenerate" and state != "cancelled"
+
+
+def _waiting(reader: SessionReader, row: RunRow, process: subprocess.Popen[bytes] | None) -> str:
+    """Return ``queued`` while the engine that was started for a waiting run lives, or another one holds the run."""
+    if process is None or process.poll() is None or reader.holder(row.id) is not None:
+        return "queued"
+    now = reader.run(row.id)
+    return "interrupted" if now is None or now.state == "queued" else reader.run_state(now)
+
+
+def _say_end(row: RunRow, state: str, session: Path, show: Show) -> None:
+    """Say why a run did not come to its end, where it did not."""
+    if state == "interrupted" and row.state == "queued":
+        ended = client.engine_of(row.id) is not None
+        what = f"The engine ended before it took up the run: {client.end_of(row.id)}" if ended else ""
+        sentence = one_sentence(what or "No engine took up the run")
+    elif row.error:
+        show({"type": "error", "sentence": row.error})
+        return
+    elif state == "interrupted":
+        sentence = one_sentence(f"The engine ended in the middle: {client.end_of(row.id)}")
+    elif state == "cancelled":
+        sentence = "The run was cancelled."
+    else:
+        return
+    show({"type": "error", "sentence": f"{sentence} Go on with: workbench resume {session}"})
+
+
+def one_sentence(text: str) -> str:
+    """Return a text that ends as a sentence does."""
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def stop(session: Path, run: str) -> None:
@@ -187,40 +305,35 @@ def stop(session: Path, run: str) -> None:
             pause.wait(_LOOK_SECONDS)
 
 
-def print_json(line: dict[str, Any]) -> None:
-    """Print one JSON line at once."""
-    print(json.dumps(line, ensure_ascii=False), flush=True)
-
-
 class TerminalShow:
     """Shows events on a terminal: a line per step, a table at the end; errors go to standard error."""
 
     def __init__(self) -> None:
-        from rich.console import Console
+        from workbench.commands.terminal import Terminal
 
-        self.console = Console(highlight=False)
+        self.console = Terminal()
 
     def __call__(self, event: dict[str, Any]) -> None:
         """Show one event."""
-        from rich.text import Text
-
         from workbench.text import one_line
 
         if event["type"] == "step":
-            mark = {"invalid": "!", "error": "✗"}.get(event["kind"], " ")
+            mark = {"invalid": "!", "error": glyphs.VERDICTS["failed"]}.get(event["kind"], " ")
             note = f"  {event['problem']}" if event["problem"] else ""
             line = f"  {event['case']:<20} {event['number']:>3} {mark} {event['action']:<15} {event['target']}{note}"
-            self.console.print(Text(one_line_keep(line, self.console.width)))
-        elif event["type"] == "trial" and event["status"] in {"running", "done", "failed", "cancelled"}:
-            glyph = {"running": "▸", "done": "✓", "failed": "✗", "cancelled": "·"}[event["status"]]
+            self.console.print(one_line_keep(line, self.console.width, self.console.readable("…")))
+        elif event["type"] == "trial" and event["status"] in _TOLD:
+            # The word stands in the line as well, so nothing takes the sign's place where it cannot be shown.
+            lead = "" if self.console.plain else f"{glyphs.STATES[event['status']]} "
             score = (
                 "" if event["score"] is None else f"  {event['score']:.0f} / {event['out_of']:.0f} ({event['judge']})"
             )
-            why = f"  {one_line(event['error'], 200)}" if event["error"] else ""
+            why = one_line(event["error"] or event["problem"] or "", 200)
+            why = f"  {why}" if why else ""
             what = f"{event['case']} · {event['agent']} · {event['model']} · {event['repeat']}"
-            self.console.print(Text(f"{glyph} {what}  {event['status']}{score}{why}", style="bold"))
+            self.console.print(f"{lead}{what}  {event['status']}{score}{why}", style="bold")
         elif event["type"] == "error":
-            print(f"workbench: {event['sentence']}", file=sys.stderr)
+            tell(f"workbench: {event['sentence']}")
 
     def table(self, closing: dict[str, Any]) -> None:
         """Print the summary."""
@@ -240,8 +353,14 @@ class TerminalShow:
             cost = "–" if case["cost"] is None else f"{case['cost']:.2f}"
             seconds = "" if case["seconds"] is None else f"{case['seconds']:.0f}"
             more = [str(case["steps"]), f"{case['tokens']:,}", cost] if wide else []
-            table.add_row(case["case"], case["agent"], score, *tiers, *more, seconds, case["status"])
+            # The path of a folder would leave no room for the scores.
+            name = case["case_name"] if "/" in case["case"] else case["case"]
+            name = " ".join(filter(None, (name, case["told_apart"])))
+            table.add_row(name, case["agent"], score, *tiers, *more, seconds, case["status"])
         self.console.print(table)
+        self._problems(closing)
+        for line in reason_lines(closing["reasons"]):
+            self.console.print(line, style="red", markup=False, soft_wrap=True)
         models = sorted({str(case["model"]) for case in closing["cases"]})
         judges = sorted({str(case["judge"]) for case in closing["cases"] if case["judge"]})
         if models:
@@ -250,10 +369,22 @@ class TerminalShow:
         # Alone on its line and never wrapped, so that it can be copied.
         self.console.print(f"session: {closing['session']}", style="dim", soft_wrap=True)
 
+    def _problems(self, closing: dict[str, Any]) -> None:
+        """Say why tiers are unscored, each reason once, and how the judge is asked again."""
+        told: dict[str, list[str]] = {}
+        for case in closing["cases"]:
+            if case["problem"]:
+                told.setdefault(case["problem"], []).append(case["case"])
+        for problem, cases in told.items():
+            which = ", ".join(dict.fromkeys(cases))
+            self.console.print(f"{glyphs.UNSCORED} {which}: {problem}", style="yellow", soft_wrap=True)
+        if told:
+            self.console.print(f"Ask the judge again with: workbench resume {closing['session']}", soft_wrap=True)
 
-def one_line_keep(text: str, width: int) -> str:
-    """Return ``text`` without control sequences and line breaks, its spaces kept, cut to ``width``."""
+
+def one_line_keep(text: str, width: int, end: str = "…") -> str:
+    """Return ``text`` without control sequences and line breaks, its spaces kept, cut to ``width`` with ``end``."""
     from workbench.text import clean
 
     flat = clean(text).replace("\n", " ").replace("\t", " ")
-    return flat if len(flat) <= width else flat[: max(0, width - 1)] + "…"
+    return flat if len(flat) <= width else flat[: max(0, width - len(end))] + end

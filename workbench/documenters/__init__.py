@@ -1,26 +1,27 @@
 """Doc systems: what writes the docstrings that the evaluators then regenerate code from.
 
-``parse_documenter`` reads ``original``, ``none``, ``llm:MODEL`` or ``folder:PATH``; every documenter answers the same
-question, ``document(function, source, context)``, with a ``Docstring``.
+A :class:`DocSystem` documents a repository once (``prepare(snapshot, report)``) and then gives docstrings by path,
+qualified name and occurrence. ``parse_docs`` reads a name, ``make_doc_system`` gives the system that it means; one of
+another package is named by its dotted path (docs/extending/doc-system.md).
 """
 
 from __future__ import annotations
 
-from workbench.documenters.fixed import FolderDocumenter, NoDocumenter, OriginalDocumenter
-from workbench.documenters.llm import DOCUMENTER_PROMPT_VERSION, LlmDocumenter, extract_docstring
-from workbench.documenters.parsing import parse_documenter
-from workbench.documenters.types import Asker, Docstring, DocumentContext, Documenter
+from workbench.documenters.llm import DOCUMENTER_PROMPT_VERSION, LlmDocs, extract_docstring
+from workbench.documenters.making import make_doc_system
+from workbench.documenters.names import DocsName, parse_docs
+from workbench.documenters.types import Asker, Docstring, DocSystem, DocumentationFailed, Progress
 
 __all__ = [
     "DOCUMENTER_PROMPT_VERSION",
     "Asker",
+    "DocSystem",
+    "DocsName",
     "Docstring",
-    "DocumentContext",
-    "Documenter",
-    "FolderDocumenter",
-    "LlmDocumenter",
-    "NoDocumenter",
-    "OriginalDocumenter",
+    "DocumentationFailed",
+    "LlmDocs",
+    "Progress",
     "extract_docstring",
-    "parse_documenter",
+    "make_doc_system",
+    "parse_docs",
 ]

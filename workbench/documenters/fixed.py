@@ -2,57 +2,87 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
-from workbench.documenters.types import Docstring, DocumentContext
+from workbench.documenters.sources import Sources
+from workbench.documenters.types import Docstring, Progress
 from workbench.errors import UsageError
 from workbench.regeneration.grafting import Graft, collect_docstrings
-from workbench.repository.functions import Function
+from workbench.repository import Snapshot
 
 
-class OriginalDocumenter:
+class OriginalDocs:
     """The docstrings that the repository has."""
 
     name = "original"
+    needs_model = False
 
-    async def document(self, function: Function, source: bytes, context: DocumentContext) -> Docstring:
+    async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
+        """Take note of where the files are."""
+        self._sources = Sources(snapshot.root)
+
+    async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
         """Return the function's own docstring."""
-        notes = () if function.docstring is not None else ("the function has no docstring",)
-        return Docstring(function.docstring, self.name, notes)
+        function, _ = self._sources.function(path, qualified_name, occurrence)
+        return Docstring(
+            function.docstring, () if function.docstring is not None else ("the function has no docstring",)
+        )
 
 
-class NoDocumenter:
+class NoDocs:
     """No docstrings: what the signature and the context alone are worth."""
 
     name = "none"
+    needs_model = False
 
-    async def document(self, function: Function, source: bytes, context: DocumentContext) -> Docstring:
+    async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
+        """Do nothing."""
+
+    async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
         """Return no docstring."""
-        return Docstring(None, self.name)
+        return Docstring(None)
 
 
-class FolderDocumenter:
-    """A copy of the repository that a doc system has documented; read once per file."""
+class CopiedDocs:
+    """A copy of the repository that a doc system has documented; each file is compared with the pristine one once."""
 
-    def __init__(self, folder: Path, name: str | None = None) -> None:
-        """Use the copy in ``folder``.
+    needs_model = False
+
+    def __init__(self, name: str, folder: Path | None = None, source: str = "") -> None:
+        """Use the copy in ``folder``, or the one that ``source`` names, which ``prepare`` fetches.
 
         Raises:
-            UsageError: when there is no such folder.
+            UsageError: There is no such folder.
         """
-        if not folder.is_dir():
+        if folder is not None and not folder.is_dir():
             raise UsageError(f"There is no folder {folder} with documented code; give the path of a documented copy.")
-        self.folder = folder
-        self.name = name or f"folder:{folder}"
-        self._files: dict[tuple[Path, str], Graft] = {}
+        self.name = name
+        self._folder = folder
+        self._source = source
+        self._files: dict[str, Graft] = {}
 
-    async def document(self, function: Function, source: bytes, context: DocumentContext) -> Docstring:
+    async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
+        """Fetch the copy, unless it is a folder.
+
+        Raises:
+            WorkbenchError: It cannot be fetched.
+        """
+        self._root = snapshot.root
+        if self._folder is None:
+            from workbench.repository import fetch
+
+            report(Progress(note=f"fetching {self._source}"))
+            self._folder = (await asyncio.to_thread(fetch, self._source)).root
+
+    async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
         """Return the copy's docstring; none, with the reason, where the file was refused or the docstring is missing."""
-        place = (context.root, function.path)
-        if place not in self._files:
-            self._files[place] = collect_docstrings(context.root, self.folder, [function.path])
-        graft = self._files[place]
-        if function.path in graft.refused:
-            return Docstring(None, self.name, (f"refused: {graft.refused[function.path]}",))
-        text = graft.docstrings.get((function.path, function.qualified_name, function.occurrence))
-        return Docstring(text, self.name, () if text is not None else ("the copy has no docstring here",))
+        assert self._folder is not None
+        if path not in self._files:
+            self._files[path] = collect_docstrings(self._root, self._folder, [path])
+        graft = self._files[path]
+        if path in graft.refused:
+            return Docstring(None, (f"refused: {graft.refused[path]}",))
+        text = graft.docstrings.get((path, qualified_name, occurrence))
+        return Docstring(text, () if text is not None else ("the copy has no docstring here",))

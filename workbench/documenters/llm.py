@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 
-from workbench.documenters.types import Asker, Docstring, DocumentContext
+from workbench.documenters.sources import Sources
+from workbench.documenters.types import Asker, Docstring, Progress
 from workbench.models.types import Message, Request, Sampling
 from workbench.regeneration.context import build_context
 from workbench.regeneration.extraction import MAX_ANSWER
 from workbench.regeneration.fences import read_blocks
 from workbench.regeneration.leakage import measure_leakage
+from workbench.repository import Snapshot
 from workbench.repository.encoding import decode, source_encoding
 from workbench.repository.functions import Function, find_functions, literal_text
 from workbench.repository.indentation import dedent
 from workbench.repository.splicing import SpliceError, body_text, replace_docstring
+from workbench.session.identity import task_id
 
 DOCUMENTER_PROMPT_VERSION = "docstring-1"
 MAX_DOCSTRING = 8000  # characters; what is longer is no docstring
@@ -45,41 +49,51 @@ _LEAD_IN = re.compile(
 _THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 
 
-class LlmDocumenter:
-    """A model as doc system."""
+class LlmDocs:
+    """A model as doc system; it is asked for one function at a time, when that function's docstring is needed."""
 
-    def __init__(self, model: str, asker: Asker, sampling: Sampling | None = None) -> None:
+    needs_model = True
+
+    def __init__(self, model: str, asker: Asker | None, sampling: Sampling | None = None) -> None:
         """Ask ``model`` through ``asker``; by default at temperature 0.3 with up to 700 tokens."""
         self.model = model
         self.name = f"llm:{model}"
         self._asker = asker
         self._sampling = sampling or Sampling(temperature=0.3, max_tokens=700)
 
-    async def document(self, function: Function, source: bytes, context: DocumentContext) -> Docstring:
+    async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
+        """Take note of the files; a model is asked function by function."""
+        self._snapshot = snapshot.digest
+        self._sources = Sources(snapshot.root)
+
+    async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
         """Return the model's docstring.
 
         Raises:
             ModelError: when the model gives no answer.
         """
+        assert self._asker is not None
+        function, source = self._sources.function(path, qualified_name, occurrence)
         answer = await self._asker.complete(
             Request(
                 model=self.model,
                 messages=documenter_prompt(source, function),
                 purpose="documenter",
                 sampling=self._sampling,
-                scope=context.scope,
+                # Recorded answers are found by it: what is documented, by whom.
+                scope=task_id(self._snapshot, path, qualified_name, occurrence, f"docs:{self.name}"),
             )
         )
         text, notes = extract_docstring(answer.text, function)
         if text is None:
-            return Docstring(None, self.name, notes)
+            return Docstring(None, notes)
         try:
             replace_docstring(source, function, text)
         except SpliceError as error:
-            return Docstring(None, self.name, (*notes, str(error)))
+            return Docstring(None, (*notes, str(error)))
         if measure_leakage(text, body_text(source, function)).flagged:
             notes = (*notes, "the docstring carries the code")
-        return Docstring(text, self.name, notes)
+        return Docstring(text, notes)
 
 
 def documenter_prompt(source: bytes, function: Function) -> tuple[Message, ...]:

@@ -1,14 +1,21 @@
-"""What every doc system shares."""
+"""What every doc system shares: it documents a repository once, then gives docstrings one by one."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from workbench.models.types import Answer, Request
-from workbench.repository.functions import Function
+from workbench.errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from workbench.models.types import Answer, Request
+    from workbench.repository import Snapshot
+
+
+class DocumentationFailed(WorkbenchError):
+    """A doc system gave no docstring; the sentence says why."""
 
 
 class Asker(Protocol):
@@ -20,25 +27,15 @@ class Asker(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentContext:
-    """Where the function stands: ``root`` is the pristine tree, ``scope`` the work item for which models are asked."""
-
-    root: Path
-    scope: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Docstring:
     """What a doc system says about a function.
 
     Attributes:
         text: The docstring's value; None when the system gives none.
-        source: Where it comes from: the documenter's name.
         notes: What went wrong or was repaired on the way.
     """
 
     text: str | None
-    source: str
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -47,14 +44,56 @@ class Docstring:
         return hashlib.sha256(b"-" if self.text is None else b"+" + self.text.encode("utf-8", "replace")).hexdigest()
 
 
-class Documenter(Protocol):
-    """A doc system."""
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the preparation of a repository is.
 
-    @property
-    def name(self) -> str:
-        """The text that ``parse_documenter`` reads, for tables and identities."""
+    Attributes:
+        done: Files, functions or whatever is counted.
+        total: All of them; 0 where that is not known.
+        note: What is being done, one line.
+        cost_usd: US dollars spent so far beside the gateway, which counts its own requests.
+    """
+
+    done: int = 0
+    total: int = 0
+    note: str = ""
+    cost_usd: float = 0.0
+
+
+class DocSystem(Protocol):
+    """Whoever documents a repository.
+
+    Attributes:
+        name: Its name on the command line and in identities, see ``parse_docs``.
+        needs_model: Whether docstrings cost requests or money: then only those of the tasks asked for are fetched, and
+            those that a session has are used again.
+    """
+
+    name: str
+    needs_model: bool
+
+    async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
+        """Document a repository; called once, before the first docstring is asked for.
+
+        Args:
+            snapshot: The pristine files, which are only read.
+            report: Is told how far it is and what it has cost.
+
+        Raises:
+            WorkbenchError: It cannot be documented; the run ends with the sentence.
+        """
         ...
 
-    async def document(self, function: Function, source: bytes, context: DocumentContext) -> Docstring:
-        """Return the docstring of ``function``, which was found in the pristine file ``source``."""
+    async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
+        """Return the docstring of one function of the repository.
+
+        Args:
+            path: Of its file, posix, relative to the snapshot's root.
+            qualified_name: As Python has it: ``Class.method``, ``outer.<locals>.inner``.
+            occurrence: 1 for the first definition of that name in the file, 2 for the second.
+
+        Raises:
+            ModelError: A model gave no answer; that function's task is left out.
+        """
         ...

@@ -6,15 +6,19 @@ import argparse
 import json
 import os
 import sys
+import threading
 from pathlib import Path
 
 
 def _warm() -> int:
-    # The heavy imports happen now, while nobody waits for them.
+    # The heavy imports happen now, while nobody waits for them. LiteLLM, the heaviest, goes on while an order is taken
+    # up; where no provider is set up the embedded model will be asked, which does without.
     from workbench.engine.process import serve
     from workbench.models import provider
+    from workbench.models.defaults import default_model, is_local
 
-    provider.load()
+    if not is_local(default_model("agent")):
+        threading.Thread(target=provider.load, daemon=True).start()
     line = sys.stdin.readline()
     if not line.strip():
         return 0

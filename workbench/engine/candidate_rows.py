@@ -1,4 +1,4 @@
-"""The candidates of a run as rows: which ones the plan wants, and which still lack a verdict."""
+"""The candidates of a run as rows: add those that the plan requires, and list those that still lack a verdict."""
 
 from __future__ import annotations
 
@@ -6,29 +6,34 @@ import contextlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.engine.evaluators import CONTROLS, Evaluators, SamplesEvaluator
+from workbench.engine.evaluators import SAMPLES, Evaluators, SamplesEvaluator, sampling_text
 from workbench.engine.plan import Ask, RegenerationPlan
 from workbench.engine.task_rows import TaskItem
 from workbench.errors import UsageError
 from workbench.regeneration.extraction import Extraction
 from workbench.session import SessionReader, SessionWriter
+from workbench.session.groups import CONTROLS
 from workbench.session.identity import candidate_id
 from workbench.session.rows import CandidateRow
+
+TAKEN_OUT = "The task was taken out."
 
 
 @dataclass(slots=True)
 class Work:
-    """One candidate on its way.
+    """One candidate to be tested.
 
     Attributes:
         id: Its identity.
         item: Its task.
-        ask: Who gives its body.
+        ask: The ask that it belongs to, which names its evaluator.
         sample: Its index.
-        control: Whether it is shown as a control, apart from what was asked for.
-        decides: Whether its verdict decides about the task.
-        answer_text: The model's answer, where the session has it already.
-        extraction: The body, once there is one.
+        control: Whether it is shown as a control, separate from the candidates asked for.
+        decides: Whether its verdict decides if the task is excluded.
+        answer_text: The model's answer, if the session already holds it.
+        former: Its verdict from an earlier test, kept until there is a new one.
+        body: The body tested earlier, if it came from a samples file, which may have changed since.
+        extraction: The extracted body, once there is one.
     """
 
     id: str
@@ -38,6 +43,8 @@ class Work:
     control: bool
     decides: bool
     answer_text: str | None = None
+    former: str | None = None
+    body: str | None = None
     extraction: Extraction | None = None
 
 
@@ -55,13 +62,25 @@ class CandidateTable:
         self._asks: dict[str, Ask] = {}
         self._controls = True
         self._tried: set[str] = set()
+        self._given_up: set[str] = set()
+
+    def refused(self, asked: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators) -> dict[Ask, str]:
+        """Return the asks that cannot have candidates, with the reason; the other asks are unaffected."""
+        found = {}
+        for ask, items in asked.items():
+            if not items:
+                found[ask] = f"No task is called {', '.join(ask.tasks)}; `workbench tasks` lists their ids."
+                continue
+            try:
+                evaluator = evaluators.of(ask)
+                if isinstance(evaluator, SamplesEvaluator):
+                    evaluator.require_some(items)
+            except UsageError as error:
+                found[ask] = str(error)
+        return found
 
     def add(self, plan: RegenerationPlan, asked: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators) -> None:
-        """Write a row for every candidate that the plan wants and the session lacks.
-
-        Raises:
-            UsageError: A samples file holds nothing for the tasks meant.
-        """
+        """Write a row for every candidate that the plan requires and the session lacks."""
         own = {ask.evaluator for ask in asked}
         self._controls = plan.controls
         with self._writer.transaction() as connection:
@@ -76,15 +95,7 @@ class CandidateTable:
                     (self._run, name),
                 )
             for ask, items in asked.items():
-                try:
-                    evaluator = evaluators.of(ask)
-                except UsageError:
-                    # A samples file that is gone is no reason to refuse what else was asked for since.
-                    if ask.evaluator == plan.evaluator or len(asked) == 1:
-                        raise
-                    continue
-                if isinstance(evaluator, SamplesEvaluator):
-                    evaluator.require_some(items)
+                evaluator = evaluators.of(ask)
                 for item in items:
                     wanted = ask.samples
                     if isinstance(evaluator, SamplesEvaluator):
@@ -93,12 +104,12 @@ class CandidateTable:
                         self._add(item, ask, sample, control=False)
 
     def remarks(self, asked: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators, tasks: Collection[str]) -> str:
-        """Return what a person should know of what was asked for: lines of a samples file that name no task.
+        """Return remarks for the user about the asks: lines of a samples file that match no task.
 
         Args:
             asked: As for :meth:`add`.
             evaluators: As for :meth:`add`.
-            tasks: Readable ids of all tasks of the repository, also of those that nobody asked for.
+            tasks: Readable ids of all tasks of the repository, including those not asked for.
         """
         told = []
         known = {*tasks, *(item.id for items in asked.values() for item in items)}
@@ -114,6 +125,7 @@ class CandidateTable:
         if identity in self._asks:
             return
         self._asks[identity] = ask
+        settings = sampling_text(ask)
         self._writer.insert(
             "candidates",
             {
@@ -124,18 +136,25 @@ class CandidateTable:
                 "sample": sample,
                 "control": int(control),
                 "state": "queued",
+                "prompt": ask.prompt,
+                "context": ask.context,
+                "settings": settings,
             },
             conflict="IGNORE",
         )
+        # What is asked only now is asked with the settings of now, whatever stood there when the row was made.
+        with self._writer.transaction() as connection:
+            connection.execute(
+                "UPDATE candidates SET settings = ? "
+                "WHERE id = ? AND settings != ? AND call_id IS NULL AND answer_blob IS NULL",
+                (settings, identity, settings),
+            )
 
     def works(self, items: Mapping[str, TaskItem]) -> list[Work]:
-        """Return the candidates without a verdict, tasks in order, then samples; an error is tried once a process."""
+        """Return the candidates to test, ordered by task, then sample; an error is retried once per process."""
         places = {task: place for place, task in enumerate(items)}
         with SessionReader(self._writer.path) as reader:
-            excluded = {task.id for task in reader.tasks(self._run) if task.state == "excluded"}
-            rows = [row for row in reader.candidates(self._run) if row.id in self._asks and self._is_due(row)]
-            again = {row.task_id for row in rows if self._decides(row)}
-            rows = [row for row in rows if row.task_id not in excluded or row.task_id in again]
+            rows = self._due(reader)
             rows.sort(key=lambda row: (places[row.task_id], row.sample, row.evaluator))
             works = [
                 Work(
@@ -145,25 +164,68 @@ class CandidateTable:
                     row.sample,
                     bool(row.control),
                     self._decides(row),
-                    reader.text(row.answer_blob) if row.answer_blob else None,
+                    reader.kept(row.answer_blob, f"the answer of candidate {row.id}"),
+                    row.verdict,
+                    reader.kept(row.body_blob, f"the body of candidate {row.id}") if _tested_from_file(row) else None,
                 )
                 for row in rows
             ]
         self._tried.update(work.id for work in works)
         return works
 
+    def asked_again(self) -> bool:
+        """Return whether there are candidates to test again, because the user asked for it meanwhile."""
+        with SessionReader(self._writer.path) as reader:
+            return bool(self._due(reader))
+
+    def _due(self, reader: SessionReader) -> list[CandidateRow]:
+        rows = [row for row in reader.candidates(self._run) if row.id in self._asks and self._is_due(row)]
+        excluded = {task.id for task in reader.tasks(self._run) if task.state == "excluded"}
+        again = {row.task_id for row in rows if self._decides(row)}
+        return [row for row in rows if row.task_id not in excluded or row.task_id in again]
+
     def _decides(self, row: CandidateRow) -> bool:
         return self._controls and row.evaluator in CONTROLS and row.sample == 0
 
     def _is_due(self, row: CandidateRow) -> bool:
+        if row.id in self._given_up:
+            return False
         return row.state != "done" or (row.verdict == "error" and row.id not in self._tried)
 
-    def finished(self) -> dict[bool, int]:
-        """Return how many controls (True) and candidates (False) have a verdict and are not under way."""
+    def give_up(self, ids: Collection[str]) -> None:
+        """Skip candidates that could not be tested again; a resume tries them once more."""
+        self._given_up.update(ids)
+
+    def counts(self, works: Collection[Work]) -> dict[bool, tuple[int, int]]:
+        """Return (done, total) for controls (True) and candidates (False), with ``works`` counted as not done."""
+        due = {work.id for work in works}
         with SessionReader(self._writer.path) as reader:
-            rows = [
-                row
-                for row in reader.candidates(self._run)
-                if row.state == "done" and not (row.verdict == "error" and row.id in self._tried)
-            ]
-        return {kind: sum(bool(row.control) is kind for row in rows) for kind in (True, False)}
+            excluded = {task.id for task in reader.tasks(self._run) if task.state == "excluded"}
+            rows = [row for row in reader.candidates(self._run) if row.id in self._asks or row.state == "done"]
+        done = [row for row in rows if row.id not in due and (row.state == "done" or row.task_id in excluded)]
+        return {
+            kind: (sum(bool(row.control) is kind for row in done), sum(bool(row.control) is kind for row in rows))
+            for kind in (True, False)
+        }
+
+    def settle(self) -> None:
+        """Close candidates that will not be tested (task excluded, or ask gone); a former verdict is kept."""
+        with self._writer.transaction() as connection:
+            rows = connection.execute(
+                "SELECT candidates.id, verdict, tasks.state = 'excluded', EXISTS (SELECT 1 FROM candidates AS control "
+                "WHERE control.task_id = tasks.id AND control.sample = 0 AND control.state != 'done' "
+                "AND control.evaluator IN (?, ?)) FROM candidates JOIN tasks ON tasks.id = task_id "
+                "WHERE candidates.run_id = ? AND candidates.state NOT IN ('done', 'cancelled')",
+                (*CONTROLS, self._run),
+            ).fetchall()
+            for candidate, verdict, excluded, undecided in rows:
+                taken_out = excluded and not (undecided and self._controls)
+                if verdict is not None and (taken_out or candidate not in self._asks):
+                    self._writer.update("candidates", {"id": candidate}, {"state": "done"})
+                elif taken_out:
+                    gone = {"state": "cancelled", "verdict_reason": TAKEN_OUT}
+                    self._writer.update("candidates", {"id": candidate}, gone)
+
+
+def _tested_from_file(row: CandidateRow) -> bool:
+    return row.verdict not in (None, "invalid") and row.evaluator.startswith(SAMPLES)

@@ -8,23 +8,26 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from workbench.engine.candidate_rows import Work
+from workbench.engine.candidate_rows import TAKEN_OUT, Work
 from workbench.engine.evaluators import Evaluators, Given, ModelEvaluator, read_answer
-from workbench.engine.stages import Teller
-from workbench.engine.testing_place import Sandboxes
-from workbench.engine.verdict_rows import SecondLook, decide_task, write_verdict
+from workbench.engine.sandbox_provider import Sandboxes
+from workbench.engine.stages import StageProgress
+from workbench.engine.verdict_rows import Recheck, decide_task, write_verdict
 from workbench.errors import WorkbenchError
 from workbench.models.types import Answer, MissingKey, ModelError, SpendLimit
+from workbench.regeneration.extraction import Extraction
 from workbench.repository.splicing import SpliceError, splice
 from workbench.sandbox import Job, Limits, Report, Route, Verdict
 from workbench.session import SessionError, SessionWriter
+from workbench.task_groups import task_group
 
 #: So many candidates in a row that no model answers end the run: the rest would only fail as well, slowly.
 GIVE_UP_AFTER = 12
+#: So many are enough where the cause lasts: a wrong name, key or address, or no quota.
+GIVE_UP_LASTING_AFTER = 3
 
 
 class EvaluatorGone(WorkbenchError):
@@ -48,7 +51,10 @@ class Candidates:
         evaluators: Who gives the bodies.
         pool: The sandboxes.
         limits: What a candidate may use at most.
-        teller: Is told how far the stages are.
+        progress: Is told how far the stages are.
+
+    Attributes:
+        not_again: Candidates with a verdict that could not be tested again, for an error of ours, and why: they keep it.
     """
 
     def __init__(
@@ -57,26 +63,28 @@ class Candidates:
         evaluators: Evaluators,
         pool: Sandboxes,
         limits: Limits,
-        teller: Teller,
+        progress: StageProgress,
     ) -> None:
         self._writer = writer
         self._evaluators = evaluators
         self._pool = pool
         self._limits = limits
-        self._teller = teller
+        self._progress = progress
         self._gates: dict[str, _Gate] = {}
         self._to_test: asyncio.PriorityQueue[tuple[int, int, Work]] = asyncio.PriorityQueue()
+        self.not_again: dict[str, str] = {}
         self._failed_in_a_row = 0
+        self._lasting_in_a_row = 0
         self._done = {True: 0, False: 0}
         self._total = {True: 0, False: 0}
         self._order = 0
 
-    async def run(self, works: Sequence[Work], finished: Mapping[bool, int], askers: int) -> None:
+    async def run(self, works: Sequence[Work], counts: Mapping[bool, tuple[int, int]], askers: int) -> None:
         """Bring every candidate to its verdict.
 
         Args:
             works: Candidates without one, in the order in which they are to be done.
-            finished: How many controls (True) and candidates (False) have theirs already.
+            counts: How many controls (True) and candidates (False) are done already, of how many.
             askers: Requests prepared at once.
 
         Raises:
@@ -88,8 +96,8 @@ class Candidates:
         controls = [work for work in works if work.decides]
         # What has its answer only needs its test, in a second: it must not wait behind minutes of generation.
         others = sorted((work for work in works if not work.decides), key=lambda work: work.answer_text is None)
-        self._done = dict(finished)
-        self._total = {kind: finished[kind] + sum(work.control is kind for work in works) for kind in (True, False)}
+        self._done = {kind: done for kind, (done, _) in counts.items()}
+        self._total = {kind: total for kind, (_, total) in counts.items()}
         for kind in (True, False):
             self._told(kind)
         for work in controls:
@@ -97,17 +105,12 @@ class Candidates:
         to_ask: asyncio.Queue[Work] = asyncio.Queue()
         for work in others:
             to_ask.put_nowait(work)
-        testers: list[asyncio.Task[None]] = []
-        asking: list[asyncio.Task[None]] = []
-        try:
-            async with asyncio.TaskGroup() as group:
-                for work in controls:
-                    group.create_task(self._ask(work))
-                testers = [group.create_task(self._tester()) for _ in self._pool.workers]
-                asking = [group.create_task(self._asker(to_ask)) for _ in range(min(askers, len(others)))]
-                group.create_task(self._closer(asking, testers))
-        except BaseExceptionGroup as several:
-            raise _cause(several) from None
+        async with task_group() as group:
+            for work in controls:
+                group.create_task(self._ask(work))
+            testers = [group.create_task(self._tester()) for _ in self._pool.workers]
+            asking = [group.create_task(self._asker(to_ask)) for _ in range(min(askers, len(others)))]
+            group.create_task(self._closer(asking, testers))
         for kind in (True, False):
             self._told(kind, end=True)
 
@@ -128,7 +131,10 @@ class Candidates:
             if gate is not None:
                 await gate.opened.wait()
                 if gate.excluded:
-                    self._set(work, state="cancelled", verdict_reason="The task was taken out.")
+                    if work.former is None:
+                        self._set(work, state="cancelled", verdict_reason=TAKEN_OUT)
+                    else:
+                        self._set(work, state="done")
                     self._count(work)
                     continue
             await self._ask(work)
@@ -140,12 +146,14 @@ class Candidates:
             if by_model and work.answer_text is not None:
                 # It was answered before: only its test is missing.
                 work.extraction = read_answer(work.answer_text, work.item)
+            elif work.body is not None:
+                work.extraction = Extraction(work.body)
             else:
                 if by_model:
                     self._set(work, state="asking")
                 began = time.monotonic()
                 given = await evaluator.give(work.item, work.id, work.sample)
-                self._failed_in_a_row = 0
+                self._failed_in_a_row = self._lasting_in_a_row = 0
                 work.extraction = given.extraction
                 self._answered(work, given, time.monotonic() - began if by_model else None)
         except (SessionError, MissingKey):
@@ -166,7 +174,8 @@ class Candidates:
         if not isinstance(error, ModelError) or isinstance(error, SpendLimit) or error.kind == "context":
             return
         self._failed_in_a_row += 1
-        if self._failed_in_a_row >= GIVE_UP_AFTER:
+        self._lasting_in_a_row = self._lasting_in_a_row + 1 if error.lasting else 0
+        if self._failed_in_a_row >= GIVE_UP_AFTER or self._lasting_in_a_row >= GIVE_UP_LASTING_AFTER:
             raise EvaluatorGone(
                 f"{work.ask.evaluator} failed {self._failed_in_a_row} times in a row, so the run was stopped; "
                 f"the last time: {error} Go on with: workbench resume {self._writer.path}"
@@ -202,7 +211,7 @@ class Candidates:
         look = None
         if report.suspicious and report.passed and report.route is not Route.COLD:
             cold = await self._pool.run(replace(job, route=Route.COLD))
-            look = SecondLook("suspicious", report.verdict, cold)
+            look = Recheck("suspicious", report.verdict, cold)
             report = replace(cold, suspicious=tuple(dict.fromkeys((*report.suspicious, *cold.suspicious))))
         self._verdict(work, report, look)
 
@@ -228,14 +237,23 @@ class Candidates:
     def _error(self, work: Work, sentence: str) -> None:
         self._verdict(work, Report(work.id, Verdict.ERROR, detail=sentence))
 
-    def _verdict(self, work: Work, report: Report, look: SecondLook | None = None) -> None:
+    def _verdict(self, work: Work, report: Report, look: Recheck | None = None) -> None:
         gate = self._gates.get(work.item.id) if work.decides else None
+        # Our error says nothing of the candidate: it takes nobody's verdict away.
+        failed_again = report.verdict is Verdict.ERROR and work.former not in (None, "error")
         with self._writer.transaction():
-            write_verdict(self._writer, work.id, report, look)
+            if failed_again:
+                self._set(work, state="queued")
+                self.not_again[work.id] = report.detail
+            else:
+                write_verdict(self._writer, work.id, report, look)
             if gate is not None:
                 gate.waiting -= 1
                 gate.excluded = decide_task(self._writer, work.item.id)
-        self._count(work)
+        if failed_again:
+            self._told(work.control)
+        else:
+            self._count(work)
         if gate is not None and gate.waiting == 0:
             gate.opened.set()
 
@@ -247,8 +265,12 @@ class Candidates:
         name = "controls" if control else "candidates"
         total = self._total[control]
         state = "done" if end or self._done[control] >= total else "running"
+        note = ""
+        if self.not_again:
+            why = next(iter(self.not_again.values()))
+            note = f"{len(self.not_again)} could not be tested again and keep their verdicts: {why}"
         if total or end:
-            self._teller.tell(name, state, done=self._done[control], total=total)
+            self._progress.update(name, state, done=self._done[control], total=total, note=note)
 
 
 def _figures(answer: Answer | None) -> dict[str, object]:
@@ -264,19 +286,6 @@ def _figures(answer: Answer | None) -> dict[str, object]:
 def _sentence(text: str) -> str:
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "?")) else f"{text}."
-
-
-def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return what ended the group: a sentence for people before a defect, and that before a cancellation."""
-    leaves: list[BaseException] = []
-    for error in group.exceptions:
-        leaves += [_cause(error)] if isinstance(error, BaseExceptionGroup) else [error]
-    for error in leaves:
-        if isinstance(error, WorkbenchError):
-            return error
-    for error in leaves:
-        traceback.print_exception(error)
-    return leaves[0]
 
 
 _NOTHING = Work("", None, None, 0, False, False)  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
-"""Ask for work: plan runs in a session file and start the engine process that executes them.
+"""Request work: write plans of runs into a session file and start the engine process that executes them.
 
-Cheap to import. Calls touch the disk for some milliseconds: the app makes them in a thread.
+Cheap to import. Calls access the disk for some milliseconds, so the app makes them in a thread.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -16,14 +17,21 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench import paths
-from workbench.agents.names import agent_info
+from workbench.engine.extension_check import import_folders
+from workbench.engine.orders import all_orders, is_finished, ordered_work, refusal
 from workbench.engine.plan import DocumentPlan
+from workbench.engine.plan_checks import check_document, check_place
+from workbench.engine.session_names import check_name, named
+from workbench.engine.stages import recount
 from workbench.errors import UsageError, WorkbenchError
-from workbench.session import SessionReader, SessionWriter, create
-from workbench.session.identity import run_id, trial_id
+from workbench.extensions import is_dotted
+from workbench.files import require_ordinary
+from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
+from workbench.session.identity import run_id
+from workbench.session.pending_work import unfinished
 from workbench.session.rows import RunRow
 
-LOCAL_READ_LIMIT = 1_800  # characters; a small model's window holds a few such files beside the conversation
+LOCAL_READ_LIMIT = 1_800  # characters; a small model's window holds a few such files and the conversation
 
 
 def engine_log(run: str) -> Path:
@@ -32,18 +40,22 @@ def engine_log(run: str) -> Path:
 
 
 def last_words(run: str) -> str:
-    """Return the last line that the engine of a run wrote before it ended, "" if there is none."""
+    """Return the last line that the engine of a run wrote to its log, "" if there is none.
+
+    The log spans the whole run; for an engine that this program started, only that engine's output counts.
+    """
     try:
-        lines = engine_log(run).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        text = engine_log(run).read_bytes()[_launched[run][1] if run in _launched else 0 :]
     except OSError:
         return ""
+    lines = text.decode("utf-8", "replace").strip().splitlines()
     return lines[-1] if lines else ""
 
 
 def _engine_process(arguments: list[str], log: Path, *, stdin: int, stdout: int | None) -> subprocess.Popen[bytes]:
     log.parent.mkdir(parents=True, exist_ok=True)
     environment = dict(os.environ)
-    # Without bytecode files every engine would compile its libraries anew: seconds instead of tenths.
+    # Without bytecode files every engine would compile its libraries again, which takes seconds.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with log.open("ab") as output:
         return subprocess.Popen(
@@ -58,36 +70,36 @@ def _engine_process(arguments: list[str], log: Path, *, stdin: int, stdout: int 
 
 
 class WarmEngine:
-    """An engine process that has imported its libraries and waits; closing it never ends a run under way."""
+    """An idle engine process that has imported its libraries; closing it never stops an active run."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start the process unless one waits already; returns at once."""
+        """Start the process unless one is already waiting; returns at once."""
         if self._process is None or self._process.poll() is not None:
             self._process = _engine_process(
                 ["--warm"], paths.state_dir() / "engine" / "warm.log", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
             )
 
-    def serve(self, session: Path, run: str) -> bool:
-        """Hand a run to the waiting process and start the next one; False if none waits."""
+    def serve(self, session: Path, run: str) -> subprocess.Popen[bytes] | None:
+        """Assign a run to the waiting process, start the next one, and return the first; None if none is waiting."""
         process, self._process = self._process, None
         if process is None or process.poll() is not None or process.stdin is None:
-            return False
+            return None
         order = json.dumps({"session": str(session.resolve()), "run": run, "log": str(engine_log(run))})
         try:
             process.stdin.write(order.encode() + b"\n")
             process.stdin.flush()
             process.stdin.close()
         except OSError:
-            return False
+            return None
         with contextlib.suppress(OSError):
             self.start()
-        return True
+        return process
 
     def close(self) -> None:
-        """Let the waiting process end."""
+        """Let the waiting process exit."""
         process, self._process = self._process, None
         if process is not None and process.stdin is not None:
             with contextlib.suppress(OSError):
@@ -95,47 +107,81 @@ class WarmEngine:
 
 
 def _resolved(plan: DocumentPlan) -> DocumentPlan:
-    """Return the plan with this machine's defaults written out, so that a resumed run does the same anywhere."""
+    """Return the plan with this machine's defaults filled in, so that a resume elsewhere does the same."""
     from workbench.models.defaults import default_model
+    from workbench.models.names import check_model
     from workbench.settings import load
 
     settings = load()
     model = plan.model or settings.agent_model or default_model("agent")
-    judge = plan.judge or settings.judge
-    if not judge:
-        judged_by = default_model("judge")
-        judge = "offline" if judged_by.startswith("local") else judged_by
+    judge = resolved_judge(plan.judge)
     if model.startswith("replay:"):
-        recorded = replay_plan(Path(model.removeprefix("replay:")))
+        recording = resolve_session(model.removeprefix("replay:")).resolve()
+        recorded = replay_plan(recording)
         return replace(
             plan,
-            model=f"replay:{resolve_session(model.removeprefix('replay:')).resolve()}",
+            model=f"replay:{recording}",
             judge=judge,
             read_limit=plan.read_limit or recorded.read_limit,
             max_steps=recorded.max_steps,
         )
+    check_model(model, "the agent", base_url=settings.base_url, local_model_path=settings.local_model_path)
     read_limit = plan.read_limit or (LOCAL_READ_LIMIT if model.startswith("local") else settings.read_limit)
     spend_limit = plan.spend_limit or settings.spend_limit
     return replace(plan, model=model, judge=judge, read_limit=read_limit, spend_limit=spend_limit)
 
 
+def resolved_judge(text: str) -> str:
+    """Return a judge with this machine's default written out.
+
+    Raises:
+        UsageError: It is a model that cannot be asked, a session that is not there, or no name of a judge.
+    """
+    from workbench.models.defaults import default_model
+    from workbench.models.names import check_model
+    from workbench.rubric.judges import parse_judge
+    from workbench.settings import load
+
+    settings = load()
+    judge = text or settings.judge
+    if not judge:
+        judged_by = default_model("judge")
+        judge = "offline" if judged_by.startswith("local") else judged_by
+    named = parse_judge(judge)
+    if named.kind == "replay":
+        return f"replay:{resolve_session(named.rest).resolve()}"
+    if named.kind == "model":
+        check_model(judge, "the judge", base_url=settings.base_url, local_model_path=settings.local_model_path)
+    return judge
+
+
+def _extensions(plan: DocumentPlan) -> list[tuple[str, str]]:
+    """Return the kind and dotted path of each class of another package that a plan names."""
+    from workbench.rubric.judges import parse_judge
+
+    agent = [("agent", plan.agent)] if is_dotted(plan.agent) else []
+    return agent + [("judge", judge) for judge in plan.asked_judges if parse_judge(judge).kind == "extension"]
+
+
 def resolve_session(text: str) -> Path:
-    """Return the session file that a person means by a path or a bare name.
+    """Return the session file for a path or a bare name.
 
     Raises:
         UsageError: There is none.
     """
-    given = Path(text).expanduser()
-    named = given if given.suffix == ".session" else given.with_name(given.name + ".session")
-    places = [given, named, paths.sessions_dir() / named, paths.bundled("sessions") / named]
+    given = check_name(text)
+    ending = named(given)
+    places = [given, ending, paths.sessions_dir() / ending, paths.bundled("sessions") / ending]
     for place in places:
         if place.is_file():
             return place
+    if given.exists():
+        require_ordinary(given)
     raise UsageError(f"There is no session {text!r}; `workbench locate sessions` tells where they are kept.")
 
 
 def replay_plan(session: Path) -> DocumentPlan:
-    """Return the plan of the first recorded run of a session, whose limits a replay must keep.
+    """Return the plan of the first document run of a session, whose limits a replay must use.
 
     Raises:
         UsageError: The session is missing or holds no such run.
@@ -150,46 +196,121 @@ def replay_plan(session: Path) -> DocumentPlan:
 def plan_document(session: Path, plan: DocumentPlan) -> str:
     """Write a run and its trials into a session (created if missing) and return the run's id.
 
-    A trial that the session has already is not added again; see :func:`resume` for unfinished ones.
+    A trial that the session already has is not added again; see :func:`resume` for unfinished ones.
 
     Raises:
-        UsageError: A case or agent is unknown, or a number makes no sense.
+        UsageError: A case or agent is unknown, a class from outside cannot be had, or a number makes no sense.
         SessionError: The session cannot be written.
     """
-    from workbench.catalog import resolve_case
+    from workbench.catalog import check_there, resolve_case
+    from workbench.engine.trial_contents import ordered_case
 
-    agent_info(plan.agent)
-    if not plan.cases:
-        raise UsageError("Name at least one test case; `workbench cases` lists them.")
-    if plan.repeats < 1 or plan.first_repeat < 1:
-        raise UsageError("The number of repeats must be 1 or more.")
+    check_document(plan)
+    for text in plan.cases:
+        check_there(resolve_case(text))
     plan = _resolved(plan)
-    cases = [(text, resolve_case(text)) for text in dict.fromkeys(plan.cases)]
-    if not session.exists():
-        create(session)
+    plan = replace(plan, import_folders=import_folders(_extensions(plan), plan.import_folders))
+    check_place(session)
+    # Done last because it caches a copy of each repository: a refused plan must leave nothing behind.
+    cases = [ordered_case(text) for text in dict.fromkeys(plan.cases)]
+    ensure(session)
     run = run_id()
-    with SessionWriter(session) as writer, writer.transaction():
+    engine_starts.announce(run)
+    with SessionWriter(session) as writer, writer.transaction() as connection:
+        first = {case.text: plan.first_repeat or _next_repeat(connection, plan, case.text) for case in cases}
+        wanted = {
+            case.identity(connection, plan.agent, plan.model, first[case.text] + number): (
+                case,
+                first[case.text] + number,
+            )
+            for number in range(plan.repeats)
+            for case in cases
+        }
+        plan = replace(plan, cases=tuple(case.text for case in cases), trials=tuple(wanted))
+        plan = replace(plan, rescore=_rescored(connection, plan))
         writer.add_run(run, "document", plan.to_json())
         position = 0
-        for repeat in range(plan.first_repeat, plan.first_repeat + plan.repeats):
-            for text, case in cases:
-                identity = trial_id(plan.agent, plan.model, case.id, repeat)
-                if writer.add_trial(identity, run, position, (text, case.name), plan.agent, plan.model, repeat):
-                    position += 1
+        for identity, (case, repeat) in wanted.items():
+            position += writer.add_trial(
+                identity,
+                run,
+                position,
+                (case.text, case.case.name),
+                plan.agent,
+                plan.model,
+                repeat,
+                content=case.content,
+                snapshot=case.snapshot.digest if case.snapshot else None,
+            )
     return run
 
 
-def launch(session: Path, run: str, warm: WarmEngine | None = None) -> subprocess.Popen[bytes] | None:
-    """Start an engine on a run; it goes on when the caller ends.
+def _rescored(connection: sqlite3.Connection, plan: DocumentPlan) -> str:
+    """Return what a plan asks of trials that the session has: the judge's scores, anew if it was asked fewer times before."""
+    marks = ",".join("?" * len(plan.trials))
+    had = {row[0] for row in connection.execute(f"SELECT id FROM trials WHERE id IN ({marks})", plan.trials)}
+    if not had:
+        return ""
+    if plan.judge_repeats > 1 and plan.judge != "offline":
+        configs = connection.execute(
+            "SELECT config FROM runs WHERE kind = 'document' AND id IN (SELECT run_id FROM trials WHERE "
+            f"id IN ({marks}))",
+            plan.trials,
+        )
+        repeats = [DocumentPlan.from_json(config).judge_repeats for (config,) in configs]
+        if min(repeats, default=plan.judge_repeats) < plan.judge_repeats:
+            return "anew"
+    return "missing"
+
+
+def _next_repeat(connection: sqlite3.Connection, plan: DocumentPlan, case: str) -> int:
+    """Return the number after the last trial of a case by the plan's agent and model."""
+    same = "SELECT coalesce(max(repeat), 0) FROM trials WHERE case_id = ? AND agent = ? AND model = ?"
+    return int(connection.execute(same, (case, plan.agent, plan.model)).fetchone()[0]) + 1
+
+
+def launch(session: Path, run: str, warm: WarmEngine | None = None) -> subprocess.Popen[bytes]:
+    """Start an engine on a run; it keeps running when the caller exits.
 
     Returns:
-        The process where one was started here, so that the caller may see it end; None for a warm one.
+        The process, so that the caller can tell when it exits; :func:`engine_of` returns it as well.
     """
-    if warm is not None and warm.serve(session, run):
-        return None
-    return _engine_process(
-        ["--session", str(session.resolve()), "--run", run], engine_log(run), stdin=subprocess.DEVNULL, stdout=None
-    )
+    said = _log_size(run)
+    process = warm.serve(session, run) if warm is not None else None
+    if process is None:
+        process = _engine_process(
+            ["--session", str(session.resolve()), "--run", run], engine_log(run), stdin=subprocess.DEVNULL, stdout=None
+        )
+    engine_starts.started(run, process.pid)
+    _launched[run] = (process, said)
+    return process
+
+
+# Engines that this program started: the latest one of each run, and the size of its log before the start.
+_launched: dict[str, tuple[subprocess.Popen[bytes], int]] = {}
+
+
+def _log_size(run: str) -> int:
+    try:
+        return engine_log(run).stat().st_size
+    except OSError:
+        return 0
+
+
+def engine_of(run: str) -> subprocess.Popen[bytes] | None:
+    """Return the latest process that this program started for a run, None if it started none."""
+    return _launched[run][0] if run in _launched else None
+
+
+def end_of(run: str) -> str:
+    """Return how the engine that this program started for a run ended: the last line of its log, else its signal."""
+    process = engine_of(run)
+    if words := last_words(run):
+        return words
+    if process is not None and (process.poll() or 0) < 0:
+        number = -process.returncode
+        return f"it was ended by {signal.Signals(number).name if number in set(signal.Signals) else f'signal {number}'}"
+    return "it left no word"
 
 
 def cancel(session: Path, run: str) -> None:
@@ -205,55 +326,50 @@ def cancel(session: Path, run: str) -> None:
 
 
 def mark_cancelled(connection: sqlite3.Connection, run: str) -> None:
-    """Mark the unfinished work items of a run as cancelled, within a transaction."""
+    """Mark the unfinished work items of a run as cancelled, within a transaction; former verdicts are restored."""
     connection.execute(
         "UPDATE trials SET state = 'cancelled' WHERE run_id = ? AND state IN ('queued', 'running')", (run,)
     )
-    connection.execute("UPDATE candidates SET state = 'cancelled' WHERE run_id = ? AND state != 'done'", (run,))
-
-
-def unfinished(reader: SessionReader) -> list[RunRow]:
-    """Return the runs of a session that no living engine executes and in which something is missing."""
-    found = []
-    for run in reader.runs():
-        if reader.holder(run.id) is not None:
-            continue
-        if run.kind == "regenerate":
-            missing = run.state != "done" or bool(reader.query(_MISSING, (run.id, run.id)))
-        else:
-            missing = run.state in {"queued", "running"} or any(
-                trial.state != "done" for trial in reader.trials(run.id)
-            )
-        if missing:
-            found.append(run)
-    return found
+    # A candidate queued for another test still has its former verdict, so it is done.
+    connection.execute(
+        "UPDATE candidates SET state = CASE WHEN verdict IS NULL THEN 'cancelled' ELSE 'done' END "
+        "WHERE run_id = ? AND state != 'done'",
+        (run,),
+    )
+    recount(connection, run)
 
 
 def _let_go(reader: SessionReader, run: str | None) -> None:
-    """Wait for engines that have ended their run and are about to leave: a resume right after a cancel must find it."""
+    """Wait for engines that have finished their run and are about to exit, so that a resume right after the end works."""
     pause = threading.Event()
     for row in reader.runs():
-        if run in (None, row.id) and row.state not in {"queued", "running"}:
+        if run in (None, row.id) and _is_over(reader, row):
             for _ in range(100):
                 if reader.holder(row.id) is None:
                     break
                 pause.wait(0.1)
 
 
-# Candidates without a verdict, or lost by an error of ours; tasks for which the doc system gave no docstring.
-_MISSING = """
-SELECT 1 FROM candidates JOIN tasks ON tasks.id = candidates.task_id WHERE candidates.run_id = ? AND (
-    candidates.verdict = 'error' OR (candidates.state != 'done' AND tasks.state = 'ready'))
-UNION ALL SELECT 1 FROM dropped WHERE run_id = ? AND stage = 'documentation' LIMIT 1
-"""
+def _is_over(reader: SessionReader, run: RunRow) -> bool:
+    """Return whether an engine has nothing left to do in a run: what was ordered is there before the run is marked as done."""
+    if run.kind != "regenerate" or run.state != "running":
+        return run.state not in {"queued", "running"}
+    orders = all_orders(run)
+    return all(refusal(reader, order) or is_finished(reader, order) for order in orders) and not any(
+        ordered_work(reader, order).others for order in orders
+    )
+
+
+# An explicit list: an item with a damaged state may be done already and must not be repeated.
+_OPEN = "('queued', 'running', 'failed', 'asking', 'testing', 'cancelled')"
 
 
 def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None) -> list[str]:
-    """Execute what is missing in a session, or in one of its runs; returns the ids of the runs taken up.
+    """Execute the unfinished work of a session, or of one of its runs; return the ids of the resumed runs.
 
     Raises:
         UsageError: There is no such run.
-        WorkbenchError: The run is being executed right now.
+        WorkbenchError: The run is already being executed.
     """
     with SessionReader(session) as reader:
         if run is not None and reader.run(run) is None:
@@ -266,28 +382,41 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
         waiting = [row.id for row in unfinished(reader) if run in (None, row.id)]
     if not waiting:
         return []
+    for key in waiting:
+        engine_starts.announce(key)
     with SessionWriter(session) as writer, writer.transaction() as connection:
         for key in waiting:
             writer.set_run(key, state="queued", finished_at=None, error=None)
+            _expect_word(connection, key)
             connection.execute("UPDATE requests SET handled_at = 0 WHERE run_id = ? AND handled_at IS NULL", (key,))
-            connection.execute("UPDATE trials SET state = 'queued' WHERE run_id = ? AND state != 'done'", (key,))
-            connection.execute("UPDATE candidates SET state = 'queued' WHERE run_id = ? AND state != 'done'", (key,))
+            connection.execute(f"UPDATE trials SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
+            connection.execute(f"UPDATE candidates SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
     for key in waiting:
         launch(session, key, warm)
     return waiting
 
 
+def _expect_word(connection: sqlite3.Connection, run: str) -> None:
+    """Delete the previous engine's acceptances: the next engine records its own."""
+    kind, text = connection.execute("SELECT kind, config FROM runs WHERE id = ?", (run,)).fetchone()
+    if kind == "regenerate":
+        config = json.dumps(
+            {**json.loads(text), "acceptances": [], "lasting": False}, ensure_ascii=False, sort_keys=True
+        )
+        connection.execute("UPDATE runs SET config = ? WHERE id = ?", (config, run))
+
+
 def rerun(session: Path, trial: str, *, model: str | None = None, warm: WarmEngine | None = None) -> str:
-    """Run a trial once more as the next repeat of the same agent, model and case; returns the new trial's id.
+    """Run a trial again as the next repeat of the same agent, model and case; return the new trial's id.
 
     Args:
         session: The session file.
         trial: Identity of a trial, or its first characters.
-        model: Another model to run it with.
-        warm: An engine that waits.
+        model: Another model to use.
+        warm: A waiting engine to use.
 
     Raises:
-        UsageError: There is no such trial, or several begin so.
+        UsageError: There is no such trial, or several start with these characters.
     """
     with SessionReader(session) as reader:
         matches = [row for row in reader.trials() if row.id.startswith(trial)]
@@ -296,7 +425,8 @@ def rerun(session: Path, trial: str, *, model: str | None = None, warm: WarmEngi
             raise UsageError(f"{session.name} has {what} {trial!r}; `workbench show {session}` lists them.")
         old = matches[0]
         run = reader.run(old.run_id)
-        assert run is not None
+        if run is None:
+            raise UsageError(f"The run of trial {old.id} cannot be read, so it cannot be run again.")
         chosen = model or old.model
         same = [r.repeat for r in reader.trials() if (r.agent, r.model, r.case_id) == (old.agent, chosen, old.case_id)]
     plan = replace(

@@ -1,4 +1,4 @@
-"""Datasets of several repositories: each is built, or named in one sentence; what was built before is not built again."""
+"""Build datasets from several repositories; a repository that fails is reported, and cached tasks are reused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from workbench import __version__
 from workbench.catalog import resolve_case
-from workbench.engine.stages import Teller
+from workbench.engine.stages import StageProgress
 from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, prepare
 from workbench.errors import WorkbenchError
 from workbench.regeneration.dataset import write_dataset
@@ -25,14 +25,14 @@ from workbench.sandbox import Backend
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one source.
+    """The result of building one source.
 
     Attributes:
         source: As the user wrote it.
-        repo: ``owner/name`` or a name; the source where not even that is known.
-        error: Why it gives no tasks, as one sentence; empty when it gives some.
-        built: What was found out, if its tests could be run.
-        prepared: Repository and environment, if it gives tasks.
+        repo: ``owner/name`` or a name; the source if not even that is known.
+        error: Why it has no tasks, as one sentence; empty if it has some.
+        built: The tasks and dropped functions, if its tests could be run.
+        prepared: Repository and environment, if it has tasks.
         rows: Its rows of the dataset.
         seconds: Wall-clock time.
     """
@@ -85,7 +85,7 @@ class Outcome:
 async def build_dataset(
     sources: Sequence[str],
     backend: Backend,
-    teller: Callable[[str], Teller],
+    progress: Callable[[str], StageProgress],
     folder: Path,
     formats: Sequence[str],
     *,
@@ -94,27 +94,27 @@ async def build_dataset(
     rules: Rules | None = None,
     on_outcome: Callable[[Outcome], None] = lambda outcome: None,
 ) -> list[Outcome]:
-    """Build the tasks of every source and write them down; a source that cannot be used does not end the others.
+    """Build the tasks of every source and write the dataset; an unusable source does not affect the others.
 
-    The files are written after every source, so that a run that is killed leaves what it had finished.
+    The files are written after each source, so that an interrupted build keeps what it has finished.
 
     Args:
         sources: Cases, repositories of the catalogue, or sources.
         backend: The sandbox.
-        teller: Gives whoever is told how far a source is.
-        folder: Where the dataset goes.
+        progress: Returns the object that reports a source's progress.
+        folder: Folder of the dataset.
         formats: ``jsonl`` and ``parquet``.
-        rebuild: Build anew although the cache has the tasks.
+        rebuild: Build again even if the tasks are cached.
         workers: Sandboxes at once; 0 for as many as there are cores.
-        rules: Where lines are drawn: slow tests, hanging tests.
-        on_outcome: Called for every source when it is done.
+        rules: Limits for slow and hanging tests.
+        on_outcome: Called with each source's outcome.
 
     Raises:
         OSError: The folder cannot be written.
     """
     outcomes: list[Outcome] = []
     for source in dict.fromkeys(sources):
-        outcome = await _build(source, backend, teller(source), rebuild=rebuild, workers=workers, rules=rules)
+        outcome = await _build(source, backend, progress(source), rebuild=rebuild, workers=workers, rules=rules)
         outcomes.append(outcome)
         await asyncio.to_thread(_write, folder, outcomes, formats)
         on_outcome(outcome)
@@ -138,13 +138,13 @@ def summary_of(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 async def _build(
-    source: str, backend: Backend, teller: Teller, *, rebuild: bool, workers: int, rules: Rules | None
+    source: str, backend: Backend, progress: StageProgress, *, rebuild: bool, workers: int, rules: Rules | None
 ) -> Outcome:
     began = time.monotonic()
     repo = source
     try:
         repo = await asyncio.to_thread(_name, source)
-        prepared = await prepare(source, backend, teller, rebuild=rebuild, workers=workers, rules=rules)
+        prepared = await prepare(source, backend, progress, rebuild=rebuild, workers=workers, rules=rules)
         snapshot = prepared.snapshot
         origin = Origin(repo, snapshot.source, snapshot.revision, snapshot.digest, snapshot.root, prepared.environment)
         rows = await asyncio.to_thread(make_rows, origin, prepared.built)

@@ -7,21 +7,23 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from workbench.engine.plan import Ask
 from workbench.engine.records import SessionCallLog
 from workbench.engine.samples import Sample, read_samples
-from workbench.engine.task_rows import TaskItem
 from workbench.errors import UsageError, WorkbenchError
 from workbench.models import Gateway
 from workbench.models.defaults import context_window, is_local, sampling_for
-from workbench.models.types import Answer, EmptyAnswer, Request
+from workbench.models.types import Answer, EmptyAnswer, Request, Sampling
 from workbench.regeneration import build_prompt, extract_body, minimal_stub
 from workbench.regeneration.extraction import Extraction, Style
 from workbench.regeneration.prompts import DEFAULT_RESERVE, SHORT_PROMPT
+from workbench.session.groups import CONTROLS, NO_SETTINGS, canonical
 
-CONTROLS = ("reference", "stub")
+if TYPE_CHECKING:
+    from workbench.engine.task_rows import TaskItem
+
 # The embedded model is held to the function's header and indented lines below it: left free, it repeats imports and
 # docstring and then explains itself at length, which costs four fifths of the time. Part of the prompt ``short-1``.
 _ONE_FUNCTION = r"""
@@ -87,7 +89,7 @@ class ModelEvaluator:
         self._gateway = gateway
         self._calls = calls
         self._settings_of = ask.sampled_as or ask.evaluator
-        self._sampling = sampling_for(self._settings_of, "evaluator")
+        self._sampling = sampling(ask)
         self._window = context_window(self._settings_of)
 
     async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
@@ -136,6 +138,16 @@ class ModelEvaluator:
 def read_answer(text: str, item: TaskItem, style: Style = "chat") -> Extraction:
     """Return the body that an answer to the prompt gives."""
     return extract_body(text, item.function, item.source, style=style)
+
+
+def sampling(ask: Ask) -> Sampling:
+    """Return the settings that an ask sends to its model."""
+    return sampling_for(ask.sampled_as or ask.evaluator, "evaluator")
+
+
+def sampling_text(ask: Ask) -> str:
+    """Return the settings of an ask as its candidates keep them; none where no model is asked."""
+    return canonical(sampling(ask).to_json()) if ask.prompt else NO_SETTINGS
 
 
 class SamplesEvaluator:

@@ -1,11 +1,21 @@
-"""What a person asked for, as it stands in a session's runs: cheap to import, decoded by app, CLI and engine alike."""
+"""Plans: what the user asked for, as stored with a session's runs. Cheap to import; used by app, CLI and engine."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import MISSING, asdict, dataclass, fields, replace
+from typing import Any, TypeVar
+
+from workbench.errors import WorkbenchError
+
+Plan = TypeVar("Plan")
+#: What a document is scored by unless somebody chooses.
+RUBRICS = ("aeo-bench", "strict")
+
+
+class PlanDamaged(WorkbenchError):
+    """The plan of a run cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,16 +24,21 @@ class DocumentPlan:
 
     Attributes:
         cases: Ids of test cases, or sources (folder, git URL@revision, NAME==VERSION).
-        agent: Name of an agent, see :data:`workbench.agents.names.AGENTS`.
+        agent: Name of an agent, see :data:`workbench.agents.names.AGENTS`, or ``package.module:Class``.
         model: A LiteLLM name, ``local``, ``replay:SESSION``; empty = the default of this machine.
-        judge: ``offline`` or a model; empty = the default of this machine.
+        judge: ``offline``, a model or ``package.module:Class``; empty = the default of this machine.
         repeats: Trials per case.
-        first_repeat: Number of the first of them, 1 or more.
+        first_repeat: Number of the first of them; 0 = of each case after the trials that the session has of it already.
         rubrics: Rubrics to score by.
         spend_limit: US dollars, 0 = no limit.
         max_steps: Steps after which the agent must have answered.
         read_limit: Characters that ``read_file`` returns at most; 0 = as fits the model.
         judge_repeats: Times that an LLM judge scores each tier.
+        trials: Identities of the trials asked for, also of those that the session had already.
+        judges: Who scores, where there are several; empty = ``judge`` alone.
+        rescore: What of trials that other runs recorded is scored: "" nothing, ``missing`` what they lack of the rubrics
+            and judges, ``anew`` everything, as of the time when the run was ordered. No agent is run for it.
+        import_folders: Where classes named by dotted path are imported from first.
     """
 
     cases: tuple[str, ...]
@@ -32,11 +47,20 @@ class DocumentPlan:
     judge: str = ""
     repeats: int = 1
     first_repeat: int = 1
-    rubrics: tuple[str, ...] = ("aeo-bench", "strict")
+    rubrics: tuple[str, ...] = RUBRICS
     spend_limit: float = 0.0
     max_steps: int = 15
     read_limit: int = 0
     judge_repeats: int = 1
+    trials: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    rescore: str = ""
+    import_folders: tuple[str, ...] = ()
+
+    @property
+    def asked_judges(self) -> tuple[str, ...]:
+        """Everybody who scores."""
+        return self.judges or (self.judge,)
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan as JSON values."""
@@ -44,22 +68,22 @@ class DocumentPlan:
 
     @classmethod
     def from_json(cls, values: str | Mapping[str, Any]) -> DocumentPlan:
-        """Return the plan that :meth:`to_json` (or its text) describes; unknown keys are ignored."""
-        return cls(**_kept(cls, json.loads(values) if isinstance(values, str) else values))
+        """Return the plan encoded by :meth:`to_json` (or as its JSON text); unknown keys are ignored."""
+        return _made(cls, _decoded(values))
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What one evaluator is asked for within a regeneration run; a run grows by further asks.
+    """A request to one evaluator within a regeneration run; a run grows by adding asks.
 
     Attributes:
         evaluator: A model, ``reference``, ``stub``, ``replay:SESSION`` or ``samples:FILE``.
         samples: Candidates per task (m).
-        tasks: Ids, beginnings or globs of the tasks meant; empty = all.
-        limit: Only the first so many of them; 0 = all.
-        prompt: Version of the prompt's wording, see ``workbench.regeneration.PROMPTS``.
-        context: Version of the context policy, see ``workbench.regeneration.POLICIES``.
-        sampled_as: The model whose sampling settings are sent: the recorded one in a replay, else the evaluator.
+        tasks: Ids, prefixes of ids or globs that select tasks; empty = all.
+        limit: Only the first ``limit`` of them; 0 = all.
+        prompt: Prompt version, see ``workbench.regeneration.PROMPTS``.
+        context: Context policy, see ``workbench.regeneration.POLICIES``.
+        sampled_as: The model whose sampling settings are used: the recorded one in a replay, else the evaluator.
     """
 
     evaluator: str
@@ -72,31 +96,53 @@ class Ask:
 
     @property
     def prompt_version(self) -> str:
-        """The part of a candidate's identity that says how it was asked; empty where nothing is asked."""
+        """The part of a candidate's identity that identifies the prompt; empty if no model is asked."""
         return f"{self.prompt}/{self.context}" if self.prompt else ""
 
 
 @dataclass(frozen=True, slots=True)
+class Acceptance:
+    """An ask that the engine has processed: its candidates are rows now, or ``problem`` says why there are none."""
+
+    ask: Ask
+    problem: str = ""
+
+    def answers(self, ask: Ask) -> bool:
+        """Return whether this covers ``ask``: the same ask, or the same with at least as many samples."""
+        enough = not self.ask.samples or (ask.samples and ask.samples <= self.ask.samples)
+        return same_but_samples(self.ask, ask) and bool(enough)
+
+
+def same_but_samples(one: Ask, other: Ask) -> bool:
+    """Return whether two asks are equal apart from the number of samples."""
+    return replace(one, samples=0) == replace(other, samples=0)
+
+
+@dataclass(frozen=True, slots=True)
 class RegenerationPlan:
-    """Write the function bodies of a repository again from their documentation.
+    """Regenerate the function bodies of a repository from their documentation.
 
     Attributes:
         source: Id of a test case, a folder, git URL@revision or NAME==VERSION.
-        docs: A doc system: original, none, llm:MODEL, folder:PATH, source:SOURCE.
+        docs: A doc system: original, none, llm:MODEL, folder:PATH, source:SOURCE or ``package.module:Class``.
         evaluator: See :class:`Ask`; empty = the default of this machine.
         samples: Candidates per task (m); 0 = 3, or 1 for reference and stub, or what a samples file holds.
         k: The k of pass@k.
-        tasks: Ids, beginnings or globs of the tasks meant; empty = all.
-        limit: Only the first so many tasks; 0 = all.
+        tasks: Ids, prefixes of ids or globs that select tasks; empty = all.
+        limit: Only the first ``limit`` of them; 0 = all.
         controls: Whether ``reference`` and ``stub`` are tested on every task.
-        sandbox: Name of a back end; empty = the strongest one here.
+        sandbox: Name of a back end or ``package.module:Class``; empty = the strongest one here.
+        weaknesses: What a back end from outside does not isolate, as it declares it.
         prompt: Version of the prompt; empty = as fits the evaluator.
         context: Version of the context policy; empty = as fits the evaluator.
         spend_limit: US dollars, 0 = no limit.
         rebuild: Whether the tasks are built anew although the cache has them.
         asks: Everything asked for in this run so far; the fields above say what was asked for last.
+        acceptances: Which of the asks an engine has taken up, or refused.
         snapshot: Digest of the repository's content, once the run has fetched it.
         engine: Where candidates are tested: ``dask://HOST:PORT``; empty = on this machine.
+        import_folders: Where classes named by dotted path are imported from first.
+        lasting: Whether the run failed in a way that a resume cannot mend: only another order can.
     """
 
     source: str
@@ -108,13 +154,17 @@ class RegenerationPlan:
     limit: int = 0
     controls: bool = True
     sandbox: str = ""
+    weaknesses: tuple[str, ...] = ()
     prompt: str = ""
     context: str = ""
     spend_limit: float = 0.0
     rebuild: bool = False
     asks: tuple[Ask, ...] = ()
+    acceptances: tuple[Acceptance, ...] = ()
     snapshot: str = ""
     engine: str = ""
+    import_folders: tuple[str, ...] = ()
+    lasting: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan as JSON values."""
@@ -122,12 +172,76 @@ class RegenerationPlan:
 
     @classmethod
     def from_json(cls, values: str | Mapping[str, Any]) -> RegenerationPlan:
-        """Return the plan that :meth:`to_json` (or its text) describes; unknown keys are ignored."""
-        kept = _kept(cls, json.loads(values) if isinstance(values, str) else values)
-        asks = tuple(Ask(**_kept(Ask, ask)) for ask in kept.get("asks", ()))
-        return cls(**{**kept, "asks": asks})
+        """Return the plan encoded by :meth:`to_json` (or as its JSON text); unknown keys are ignored."""
+        decoded = _decoded(values)
+        asks, acceptances = decoded.get("asks", ()), decoded.get("acceptances", ())
+        if not isinstance(asks, list | tuple):
+            raise _damaged("asks")
+        if not isinstance(acceptances, list | tuple) or not all(isinstance(one, Mapping) for one in acceptances):
+            raise _damaged("acceptances")
+        return _made(
+            cls,
+            {
+                **decoded,
+                "asks": tuple(_made(Ask, ask) for ask in asks),
+                "acceptances": tuple(
+                    Acceptance(_made(Ask, one.get("ask")), str(one.get("problem") or "")) for one in acceptances
+                ),
+            },
+        )
+
+    def acceptance(self, ask: Ask) -> Acceptance | None:
+        """Return the acceptance that covers an ask, or None while there is none."""
+        return next((one for one in self.acceptances if one.answers(ask)), None)
+
+    @property
+    def waiting(self) -> tuple[Ask, ...]:
+        """The asks that no engine has processed yet."""
+        return tuple(ask for ask in self.asks if self.acceptance(ask) is None)
 
 
-def _kept(kind: type[Any], decoded: Mapping[str, Any]) -> dict[str, Any]:
-    known = {item.name for item in fields(kind)}
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in decoded.items() if key in known}
+def _decoded(values: str | Mapping[str, Any]) -> Mapping[str, Any]:
+    decoded: object = values
+    if isinstance(values, str):
+        try:
+            decoded = json.loads(values)
+        except (ValueError, RecursionError):
+            decoded = None
+    if not isinstance(decoded, Mapping):
+        raise _damaged("all of it")
+    return decoded
+
+
+def _made(kind: type[Plan], decoded: object) -> Plan:
+    """Return a plan from the known fields of ``decoded``, checking that each has its declared type."""
+    kept: dict[str, Any] = {}
+    for item in fields(kind):  # type: ignore[arg-type]
+        if not isinstance(decoded, Mapping):
+            raise _damaged(kind.__name__)
+        if item.name not in decoded:
+            if item.default is MISSING:
+                raise _damaged(item.name)
+            continue
+        value = decoded[item.name]
+        value = tuple(value) if isinstance(value, list) else value
+        if not _fits(value, str(item.type)):
+            raise _damaged(item.name)
+        kept[item.name] = value
+    return kind(**kept)
+
+
+def _fits(value: object, declared: str) -> bool:
+    if declared.startswith("tuple["):
+        inner = declared[6:].partition(",")[0]
+        return isinstance(value, tuple) and (inner in ("Ask", "Acceptance") or all(_fits(one, inner) for one in value))
+    if declared == "bool":
+        return isinstance(value, bool)
+    number = isinstance(value, int) and not isinstance(value, bool)
+    return {"str": isinstance(value, str), "int": number, "float": number or isinstance(value, float)}[declared]
+
+
+def _damaged(what: str) -> PlanDamaged:
+    return PlanDamaged(
+        f"The plan of a run in this session is damaged ({what}), so it cannot go on; what it did can be shown. "
+        "Start it anew."
+    )

@@ -1,4 +1,4 @@
-"""The life of an engine process: take the lease, execute the run, listen for requests, say how it ended."""
+"""The main part of an engine process: take the lease, execute the run, handle requests, record how it ended."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import threading
 import time
 import traceback
 from collections.abc import Callable, Coroutine
@@ -14,48 +15,45 @@ from pathlib import Path
 from workbench import settings as settings_room
 from workbench.engine import document
 from workbench.engine.client import mark_cancelled
+from workbench.engine.plan import RegenerationPlan
+from workbench.engine.run_record import RunRecord
 from workbench.errors import WorkbenchError
 from workbench.session import SessionError, SessionReader, SessionWriter
-from workbench.session.lease import HEARTBEAT_SECONDS, Lease
+from workbench.session.lease import HEARTBEAT_SECONDS, Lease, RunHeld
+from workbench.session.moved_files import Fate
 from workbench.session.rows import RunRow
 from workbench.settings import Settings
 
 _LISTEN_SECONDS = 0.1
+#: Seconds after which recorded data is in the session file itself, not only in SQLite's write-ahead log.
+_CHECKPOINT_SECONDS = 0.5
 _INSIST_SECONDS = 2.0
 _GIVE_UP_SECONDS = 30.0
 
 
 class SessionRemoved(SessionError):
-    """The session's file is not where it was; what is written now would be lost."""
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+    """The session file is no longer in its place; further writes would be lost."""
 
 
 async def _listen(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) -> None:
-    """Renew the lease and cancel the work when somebody asks for it.
+    """Renew the lease, checkpoint the session file, and cancel the work on request.
 
     Raises:
-        SessionRemoved: The file was deleted, moved or replaced; the work was cancelled.
+        SessionRemoved: The file was deleted, moved, replaced or overwritten; the work was cancelled.
     """
-    seen, renewed = -1, time.monotonic()
-    opened = _identity(writer.path)
+    seen, renewed, checked = -1, time.monotonic(), time.monotonic()
     while not work.done():
         if work.cancelling():
             await _insist(work)
             return
-        if _identity(writer.path) != opened:
+        fate = writer.fate()
+        if fate is not Fate.IN_PLACE:
             work.cancel()
             await _insist(work)
-            raise SessionRemoved(
-                f"{writer.path.name} was removed, moved or replaced while it was written, so the run was ended; "
-                f"put {writer.path} back and resume it, or start again."
-            )
+            raise SessionRemoved(_saved(writer, fate))
+        if time.monotonic() - checked > _CHECKPOINT_SECONDS:
+            checked = time.monotonic()
+            await asyncio.to_thread(writer.checkpoint)
         version = writer.data_version()
         if version != seen:
             seen = version
@@ -67,13 +65,42 @@ async def _listen(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) 
         await asyncio.sleep(_LISTEN_SECONDS)
 
 
+def _saved(writer: SessionWriter, fate: Fate) -> str:
+    """Rescue the recorded data of a session file that was moved or replaced, and return a message saying where it is."""
+    name = writer.path.name
+    if fate is Fate.OVERWRITTEN:
+        kept = writer.give_up()
+        where = (
+            f"; what was recorded last is in {kept.name}, which only a copy of the former file can use" if kept else ""
+        )
+        return f"{name} was overwritten by another file while it was written, so the run was ended{where}. The file was left as it is."
+    try:
+        rescued = writer.rescue()
+    except WorkbenchError as error:
+        return f"{name} was {fate.value} while it was written, so the run was ended. {error}"
+    if fate is Fate.WITHOUT_LOG:
+        where = (
+            f"all that it had recorded is in {rescued.name}" if rescued else "all that it had recorded is in the file"
+        )
+        return (
+            f"The log beside {name} was removed while it was written, so the run was ended; {where}. "
+            f"Go on with: workbench resume {rescued or writer.path}"
+        )
+    if rescued is None:
+        return f"{name} was moved while it was written, so the run was ended; resume it under its new name, where everything is."
+    return (
+        f"{name} was removed or replaced while it was written, so the run was ended; all that it had recorded is in "
+        f"{rescued.name}. Go on with: workbench resume {rescued}"
+    )
+
+
 async def _insist(work: asyncio.Task[None]) -> None:
-    """See that cancelled work ends: a library that swallows a cancellation gets further ones, then the process ends."""
+    """Make sure that cancelled work ends: repeat the cancellation if a library swallows it, then exit the process."""
     began = time.monotonic()
     while not work.done():
         await asyncio.wait([work], timeout=_INSIST_SECONDS)
         for task in asyncio.all_tasks() - {work, asyncio.current_task()}:
-            # Those that were cancelled once and still run; a task group tells its members only once.
+            # Cancel tasks again that are still running: a task group cancels its members only once.
             if not work.done() and task.cancelling():
                 task.cancel()
         if time.monotonic() - began > _GIVE_UP_SECONDS and not work.done():
@@ -103,15 +130,17 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
         try:
             await listening
         except SessionRemoved as gone:
-            # Written into a file without a name, nothing would ever be found again.
+            # The file has no name any more, so writing to it (even to release the lease) would be pointless.
             print(gone, flush=True)
-            return gone.exit_code
+            os._exit(gone.exit_code)
         with writer.transaction() as connection:
             mark_cancelled(connection, run.id)
             writer.set_run(run.id, state="cancelled", finished_at=time.time())
         return 130
     except WorkbenchError as error:
         print(error, flush=True)
+        if error.lasting and run.kind == "regenerate":
+            RunRecord(writer, run.id).fail_lastingly()
         writer.set_run(run.id, state="failed", error=str(error), finished_at=time.time())
         return error.exit_code
     except Exception as error:
@@ -123,7 +152,8 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
         listening.cancel()
         with contextlib.suppress(asyncio.CancelledError, WorkbenchError):
             await listening
-    writer.set_run(run.id, state="done", finished_at=time.time())
+    # A regeneration run marks its own end (RunRecord.finish); one that has been extended since is not done.
+    writer.update("runs", {"id": run.id, "state": "running"}, {"state": "done", "finished_at": time.time()})
     return 0
 
 
@@ -131,17 +161,21 @@ def serve(session: Path, run_id: str) -> int:
     """Execute one run of a session in this process.
 
     Returns:
-        0 when the run is done (trials may have failed), 130 when it was cancelled, else 1; the reason is in the run
-        and on standard output.
+        0 if the run is done (trials may have failed), 130 if it was cancelled, else the error's exit code; the reason
+        is recorded in the run and printed to standard output.
     """
     try:
         with SessionWriter(session) as writer:
-            held = writer.acquire(run_id)
+            held, waited = _acquired(writer, run_id)
             try:
                 with SessionReader(session) as reader:
                     run = reader.run(run_id)
                 if run is None:
                     raise SessionError(f"{session.name} has no run {run_id!r}.")
+                if run.state == "cancelled":
+                    return 130
+                if waited and run.state != "queued" and not _is_waited_for(run):
+                    return 0
                 return asyncio.run(_execute(writer, run, held))
             finally:
                 with contextlib.suppress(WorkbenchError):
@@ -149,3 +183,42 @@ def serve(session: Path, run_id: str) -> int:
     except WorkbenchError as error:
         print(error, flush=True)
         return error.exit_code
+
+
+def _acquired(writer: SessionWriter, run_id: str) -> tuple[Lease, bool]:
+    """Take the lease on a run; wait for a holder that may exit without doing the work this engine was started for.
+
+    An engine that is about to exit, or that is failing, does not check the run for new asks again: without the wait,
+    nobody would do what was asked for in that moment.
+
+    Returns:
+        The lease, and whether another engine held it first.
+
+    Raises:
+        RunHeld: Another engine holds it and has processed everything asked for.
+    """
+    pause = threading.Event()
+    waited = False
+    with SessionReader(writer.path) as reader:
+        while True:
+            try:
+                return writer.acquire(run_id), waited
+            except RunHeld:
+                if not _is_left_over(reader, run_id):
+                    raise
+            waited = True
+            while reader.holder(run_id) is not None and _is_left_over(reader, run_id):
+                pause.wait(_LISTEN_SECONDS)
+
+
+def _is_left_over(reader: SessionReader, run_id: str) -> bool:
+    """Return whether the engine that holds a run may exit with work left: it is starting or ending, or asks wait."""
+    run = reader.run(run_id)
+    if run is None or run.state == "cancelled":
+        return False
+    return run.state != "running" or _is_waited_for(run)
+
+
+def _is_waited_for(run: RunRow) -> bool:
+    """Return whether a run has asks that no engine has processed."""
+    return run.kind == "regenerate" and bool(RegenerationPlan.from_json(run.config).waiting)

@@ -1,4 +1,4 @@
-"""The second look: originals and a random share of fast verdicts are tested again on the cold route, always.
+"""The re-check: originals and a random share of fast verdicts are tested again on the cold route, always.
 
 A candidate and its reporter share a process on every route, and the hot route patches memory: no rule proves by itself that
 its verdict is the cold one. So the claim is tested in every run, and a disagreement is shown. The cold verdict counts.
@@ -12,15 +12,16 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.engine.evaluators import CONTROLS
-from workbench.engine.stages import Teller
+from workbench.engine.sandbox_provider import Sandboxes
+from workbench.engine.stages import StageProgress
 from workbench.engine.task_rows import TaskItem
-from workbench.engine.testing_place import Sandboxes
-from workbench.engine.verdict_rows import SecondLook, decide_task, write_verdict
+from workbench.engine.verdict_rows import Recheck, decide_task, write_verdict
 from workbench.repository.splicing import SpliceError, splice
 from workbench.sandbox import Job, Limits, Report, Route, Verdict
 from workbench.session import SessionReader, SessionWriter
+from workbench.session.groups import CONTROLS
 from workbench.session.rows import CandidateRow
+from workbench.task_groups import task_group
 
 #: Share of fast verdicts that are looked at again, originals not counted.
 RANDOM_SHARE = 0.01
@@ -30,7 +31,7 @@ _FAST = (Route.HOT, Route.WARM)
 
 
 def why_again(candidate: str, evaluator: str, route: str | None, verdict: str | None) -> str:
-    """Return why a verdict is due for a second look: ``original``, ``random`` or nothing.
+    """Return why a verdict is due for a re-check: ``original``, ``random`` or nothing.
 
     Args:
         candidate: Its id, hexadecimal.
@@ -54,22 +55,24 @@ class _Due:
 
 
 class Rechecks:
-    """The second looks of one run.
+    """The re-checks of one run.
 
     Args:
         writer: The session.
         run: Id of the run.
         pool: The sandboxes.
         limits: What a candidate may use at most.
-        teller: Is told how far this is.
+        progress: Is told how far this is.
     """
 
-    def __init__(self, writer: SessionWriter, run: str, pool: Sandboxes, limits: Limits, teller: Teller) -> None:
+    def __init__(
+        self, writer: SessionWriter, run: str, pool: Sandboxes, limits: Limits, progress: StageProgress
+    ) -> None:
         self._writer = writer
         self._run = run
         self._pool = pool
         self._limits = limits
-        self._teller = teller
+        self._progress = progress
         # The original is the same file for every function: one cold run of a set of tests serves all that share it.
         self._originals: dict[tuple[str, ...], asyncio.Task[Report]] = {}
 
@@ -88,7 +91,7 @@ class Rechecks:
 
         def tell(state: str = "running") -> None:
             words = f"{disagreeing} disagree" if disagreeing else "all agree" if done else ""
-            self._teller.tell("rechecks", state, done=done, total=total, note=words)
+            self._progress.update("rechecks", state, done=done, total=total, note=words)
 
         async def look() -> None:
             nonlocal done, disagreeing
@@ -100,7 +103,7 @@ class Rechecks:
                 tell()
 
         tell()
-        async with asyncio.TaskGroup() as group:
+        async with task_group() as group:
             for _ in self._pool.workers:
                 group.create_task(look())
         if not waiting:
@@ -113,12 +116,14 @@ class Rechecks:
             for row in reader.candidates(self._run):
                 if row.recheck:
                     done += 1
-                    disagreeing += '"agrees": false' in row.recheck
+                    disagreeing += row.agrees == 0
                     continue
                 item = items.get(row.task_id)
-                why = why_again(row.id, row.evaluator, row.path_taken, row.verdict) if row.state == "done" else ""
-                if why and item is not None and row.body_blob:
-                    due.append(_Due(row, item, why, reader.text(row.body_blob)))
+                why = why_again(row.id, row.evaluator, row.route, row.verdict) if row.state == "done" else ""
+                # A body that cannot be read again cannot be looked at again.
+                body = reader.kept(row.body_blob, f"the body of candidate {row.id}")
+                if why and item is not None and body is not None:
+                    due.append(_Due(row, item, why, body))
         return due, done, disagreeing
 
     async def _again(self, due: _Due) -> bool | None:
@@ -142,9 +147,9 @@ class Rechecks:
         cold = await (self._original(job) if content == item.source else self._pool.run(job))
         if cold.verdict is Verdict.ERROR:
             return None
-        look = SecondLook(due.why, Verdict(str(row.verdict)), cold)
+        look = Recheck(due.why, Verdict(str(row.verdict)), cold)
         if look.agrees:
-            self._writer.update("candidates", {"id": row.id}, {"recheck": look.to_json()})
+            self._writer.update("candidates", {"id": row.id}, {"recheck": look.to_json(), "agrees": int(look.agrees)})
             return True
         with self._writer.transaction():
             write_verdict(self._writer, row.id, replace(cold, job=row.id), look)

@@ -1,4 +1,4 @@
-"""What the engine writes into the session: model calls as the gateway makes them, steps as the agents make them."""
+"""Write model calls and agent steps into the session as they happen."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from workbench.agents.desk import Step
+from workbench.agents.agent_context import Step
 from workbench.models.types import Answer, CallRecord, Message, Request, Usage
 from workbench.session import SessionReader, SessionWriter
-from workbench.session.rows import SeenRow, StepRow
+from workbench.session.rows import AccessedFileRow, StepRow
 
-JUDGE = "/judge"  # scope of a trial's judge, beside the trial's own
+JUDGE = "/judge"  # suffix that makes the scope of a trial's judge from the trial's own scope
 
 
 def _messages(writer: SessionWriter, messages: tuple[Message, ...]) -> str:
@@ -19,11 +19,11 @@ def _messages(writer: SessionWriter, messages: tuple[Message, ...]) -> str:
 
 
 class SessionCallLog:
-    """The gateway's log on a session file: remembers answers for a resume, records every call with its tries.
+    """The gateway's call log in a session file: recalls answers after a resume, and records every call with its tries.
 
     Args:
         writer: The session.
-        run: Id of the run whose spend grows with each call.
+        run: Id of the run, to whose spend each call is added.
     """
 
     def __init__(self, writer: SessionWriter, run: str) -> None:
@@ -32,7 +32,7 @@ class SessionCallLog:
         self._last: dict[str, int] = {}
 
     def last_call(self, scope: str) -> int | None:
-        """Return the id of the newest call of a work item, recalled ones included."""
+        """Return the id of the latest call of a work item, including recalled ones."""
         return self._last.get(scope)
 
     def recall(self, request: Request, nth: int) -> Answer | None:
@@ -42,20 +42,22 @@ class SessionCallLog:
         with self._writer.transaction() as connection:
             row = connection.execute(
                 "SELECT id, answer_blob, reasoning_blob, answered_by, finish_reason, prompt_tokens, completion_tokens, "
-                "cached_tokens, cost_usd, latency_s, attempts FROM calls WHERE scope = ? AND digest = ? AND nth = ? "
+                "cached_tokens, cost_usd, latency_s, attempts, shape_blob FROM calls WHERE scope = ? AND digest = ? AND nth = ? "
                 "AND sample = ? AND model = ? AND answer_blob IS NOT NULL ORDER BY id LIMIT 1",
                 (request.scope, request.digest, nth, request.sample, request.model),
             ).fetchone()
         if row is None:
             return None
         self._last[request.scope] = row[0]
-        with SessionReader(self._writer.path) as reader:
+        with SessionReader(self._writer.path, surveyed=False) as reader:
             return _answer(reader, row[1:], "recorded")
 
     def record(self, call: CallRecord) -> None:
-        """Write one finished call; when this returns it survives a kill."""
+        """Write one finished call durably before returning."""
         request, answer = call.request, call.answer
-        shape = request.grammar or (json.dumps(request.json_schema) if request.json_schema else None)
+        # A grammar that the model was not held to (only the embedded one is) shaped nothing.
+        grammar = request.grammar if answer is None or answer.shaped else None
+        shape = grammar or (json.dumps(request.json_schema) if request.json_schema else None)
         with self._writer.transaction():
             key = self._writer.insert(
                 "calls",
@@ -91,18 +93,23 @@ class SessionCallLog:
         self._last[request.scope] = key
 
 
-def _answer(reader: SessionReader, row: tuple[object, ...], source: str) -> Answer:
-    text, reasoning, by, finish, prompt, completion, cached, cost, latency, attempts = row
+def _answer(reader: SessionReader, row: tuple[object, ...], source: str) -> Answer | None:
+    """Return a recorded answer, None where its text cannot be read: then it is as if it had not been recorded."""
+    text, reasoning, by, finish, prompt, completion, cached, cost, latency, attempts, shape = row
+    said = reader.kept(str(text), "a recorded answer")
+    if said is None:
+        return None
     return Answer(
-        text=reader.text(str(text)),
+        text=said,
         model=str(by or ""),
         usage=Usage(_int(prompt), _int(completion), _int(cached)),
         cost_usd=cost if isinstance(cost, float) else None,
         latency_s=latency if isinstance(latency, float) else 0.0,
         finish_reason=str(finish or "stop"),
-        attempts=max(1, len(json.loads(str(attempts)))),
+        attempts=max(1, len(reader.decoded(str(attempts), list, "the attempts of a recorded answer"))),
         source=source,
-        reasoning=reader.text(str(reasoning)) if reasoning else None,
+        reasoning=reader.kept(str(reasoning) if reasoning else None, "a recorded reasoning"),
+        shaped=shape is not None,
     )
 
 
@@ -111,7 +118,7 @@ def _int(value: object) -> int:
 
 
 class SessionReplay:
-    """Answers recorded in another session, found by what was asked, the sample and how often it was asked before.
+    """Answers recorded in another session, looked up by request digest, sample index and occurrence.
 
     Args:
         path: The session file.
@@ -121,10 +128,10 @@ class SessionReplay:
         self._reader = SessionReader(path)
 
     def find(self, digest: str, sample: int, nth: int) -> Answer | None:
-        """Return the recorded answer byte for byte, or None if that session has none."""
+        """Return the recorded answer unchanged, or None if that session has none."""
         rows = self._reader.query(
             "SELECT answer_blob, reasoning_blob, answered_by, finish_reason, prompt_tokens, completion_tokens, "
-            "cached_tokens, cost_usd, latency_s, attempts FROM calls "
+            "cached_tokens, cost_usd, latency_s, attempts, shape_blob FROM calls "
             "WHERE digest = ? AND sample = ? AND nth = ? AND answer_blob IS NOT NULL ORDER BY id LIMIT 1",
             (digest, sample, nth),
         )
@@ -132,11 +139,11 @@ class SessionReplay:
 
 
 class TrialLog:
-    """The desk's log on a session file: a step, what it showed of the repository, and the trial's sums go in together.
+    """The agent context's step log in a session file: writes a step, its accessed files and the trial's sums together.
 
     Args:
         writer: The session.
-        calls: The log of the gateway that answers this trial.
+        calls: The call log of the trial's gateway.
         trial: Identity of the trial.
     """
 
@@ -146,7 +153,7 @@ class TrialLog:
         self._trial = trial
 
     def step(self, step: Step) -> None:
-        """Write a step; a step that is there already (resume) stays as it was."""
+        """Write a step; a step that already exists (after a resume) is kept."""
         answer, observation = step.answer, step.observation
         settings = dict(step.request.sampling.to_json()) if step.request else {}
         if answer is not None and answer.dropped:
@@ -174,11 +181,15 @@ class TrialLog:
                 )
             )
             if observation is not None:
-                seen = [SeenRow(self._trial, path, "listed", step.number, 0, None) for path in observation.listed]
+                seen = [
+                    AccessedFileRow(self._trial, path, "listed", step.number, 0, None) for path in observation.listed
+                ]
                 if observation.read:
                     blob = self._writer.blob(observation.text)
-                    seen.append(SeenRow(self._trial, observation.read, "read", step.number, observation.size, blob))
-                self._writer.add_seen(seen)
+                    seen.append(
+                        AccessedFileRow(self._trial, observation.read, "read", step.number, observation.size, blob)
+                    )
+                self._writer.add_accessed_file(seen)
             connection.execute(
                 "UPDATE trials SET (steps, prompt_tokens, completion_tokens, cost_usd) = ("
                 "SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0), sum(cost_usd) "

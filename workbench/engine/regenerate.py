@@ -1,4 +1,4 @@
-"""Execute a regeneration run: from the source to a verdict for every candidate, doing only what is missing."""
+"""Execute a regeneration run, from the source to a verdict for every candidate, skipping what is already done."""
 
 from __future__ import annotations
 
@@ -6,71 +6,45 @@ import asyncio
 import contextlib
 from contextlib import AsyncExitStack
 
-from workbench.documenters import parse_documenter
+from workbench.documenters import DocSystem, make_doc_system
 from workbench.engine.candidate_rows import CandidateTable
 from workbench.engine.candidates import Candidates
 from workbench.engine.document import gateway_for
 from workbench.engine.evaluators import Evaluators
+from workbench.engine.plan import RegenerationPlan
 from workbench.engine.rechecking import Rechecks
+from workbench.engine.records import SessionCallLog
 from workbench.engine.run_record import RunRecord
-from workbench.engine.stages import StageBook
+from workbench.engine.sandbox_provider import Place, sandbox_provider
+from workbench.engine.stages import StageTable
 from workbench.engine.task_building import prepare
 from workbench.engine.task_rows import TaskTable
-from workbench.engine.testing_place import testing_place
+from workbench.errors import UsageError
+from workbench.models import Gateway
 from workbench.models.local_process import SLOTS
-from workbench.sandbox import Limits, choose_backend
+from workbench.sandbox import Backend, Limits, choose_backend
 from workbench.session import SessionWriter
 from workbench.session.rows import RunRow
 from workbench.settings import Settings
 
 
 async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> None:
-    """Do what is missing in ``run``; raises what ends the whole run, cancellation included."""
+    """Do the remaining work of ``run``; raises whatever ends the whole run, including cancellation."""
     record = RunRecord(writer, run.id)
     plan = record.plan()
-    stages = StageBook(writer, run.id)
+    stages = StageTable(writer, run.id)
     gateway, calls = gateway_for(writer, run, plan.spend_limit, settings)
     opened = AsyncExitStack()
     try:
-        # A cluster that does not answer is told of before minutes are spent on the repository.
-        place = await opened.enter_async_context(testing_place(plan.engine))
-        backend = choose_backend(plan.sandbox or settings.sandbox or None)
-        record.amend(sandbox=backend.name)
-        record.forget_dropped()
-        prepared = await prepare(
-            plan.source,
-            backend,
-            stages,
-            pinned=plan.snapshot,
-            rebuild=plan.rebuild,
-            on_dropped=record.dropped,
-            on_fetched=record.fetched,
-        )
-        record.amend(rebuild=False)
-        documenter = await asyncio.to_thread(parse_documenter, plan.docs, asker=gateway)
-        snapshot = prepared.snapshot
-        tasks = TaskTable(writer, run.id, snapshot.digest, snapshot.root, documenter, record.dropped)
-        evaluators = Evaluators(gateway, calls)
-        candidates = CandidateTable(writer, run.id)
-        limits = Limits()
-        async with place.sandboxes(prepared, backend, limits, stages) as sandboxes:
-            while True:
-                plan = record.plan()
-                asked = await tasks.document(prepared.built.tasks, plan.asks, stages)
-                candidates.add(plan, asked, evaluators)
-                remarks = candidates.remarks(asked, evaluators, {task.id for task in prepared.built.tasks})
-                writer.set_run(run.id, note=remarks or None)
-                works = candidates.works(tasks.items)
-                # What the app asked for meanwhile is found when everything else is done; second looks come last.
-                if not works:
-                    looks = Rechecks(writer, run.id, sandboxes, limits, stages)
-                    if await looks.run(tasks.items, lambda: record.plan() == plan):  # noqa: B023 - awaited here
-                        break
-                    continue
-                execution = Candidates(writer, evaluators, sandboxes, limits, stages)
-                await execution.run(works, candidates.finished(), max(settings.concurrency, SLOTS))
-        for name in ("controls", "candidates", "rechecks"):
-            stages.tell(name, "done")
+        # Connect first: a cluster that does not answer is reported before minutes are spent on the repository.
+        place = await opened.enter_async_context(sandbox_provider(plan.engine))
+        backend = choose_backend(plan.sandbox or settings.sandbox or None, plan.import_folders)
+        # Made here, so that a doc system that cannot be made is said before minutes are spent on the repository.
+        system = await asyncio.to_thread(make_doc_system, plan.docs, asker=gateway, folders=plan.import_folders)
+        record.amend(sandbox=backend.name, weaknesses=backend.guarantees().weaknesses)
+        while not await _with_tasks(writer, run, settings, record, stages, place, backend, system, gateway, calls):
+            pass  # a rebuild was ordered meanwhile
+        stages.update("rechecks", "done")
     except BaseException:
         stages.failed()
         raise
@@ -79,3 +53,70 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
             await opened.aclose()
         with contextlib.suppress(Exception):
             await gateway.aclose()
+
+
+async def _with_tasks(
+    writer: SessionWriter,
+    run: RunRow,
+    settings: Settings,
+    record: RunRecord,
+    stages: StageTable,
+    place: Place,
+    backend: Backend,
+    system: DocSystem,
+    gateway: Gateway,
+    calls: SessionCallLog,
+) -> bool:
+    """Build the tasks and do all that is asked for; return False when they are to be built anew first."""
+    plan = record.plan()
+    rebuild = plan.rebuild
+    record.forget_dropped()
+    prepared = await prepare(
+        plan.source,
+        backend,
+        stages,
+        pinned=plan.snapshot,
+        rebuild=rebuild,
+        on_dropped=record.dropped,
+        on_fetched=record.fetched,
+        on_unused=record.unused,
+    )
+    if rebuild:
+        record.amend(rebuild=False)
+    tasks = TaskTable(writer, run.id, prepared.snapshot, system, backend.name, record.dropped)
+    evaluators = Evaluators(gateway, calls)
+    candidates = CandidateTable(writer, run.id)
+    limits = Limits()
+    async with place.sandboxes(prepared, backend, limits, stages) as sandboxes:
+        while True:
+            plan = record.plan()
+            if plan.rebuild:
+                return False
+            asked = await tasks.document(prepared.built.tasks, plan.asks, stages)
+            refused = candidates.refused(asked, evaluators)
+            fine = {ask: items for ask, items in asked.items() if ask not in refused}
+            candidates.add(plan, fine, evaluators)
+            remarks = candidates.remarks(fine, evaluators, {task.id for task in prepared.built.tasks})
+            writer.set_run(run.id, note=" ".join(filter(None, (*refused.values(), remarks))) or None)
+            works = candidates.works(tasks.items)
+            plan = record.take_up(refused, asked, [work.id for work in works])
+            if not fine and not plan.waiting:
+                raise UsageError(" ".join(refused.values()))
+            counts = candidates.counts(works)
+            # What the app asked for meanwhile is found when everything else is done; re-checks come last.
+            if not works:
+                candidates.settle()
+                for control, (done, total) in counts.items():
+                    stages.update("controls" if control else "candidates", "done", done=done, total=total)
+                looks = Rechecks(writer, run.id, sandboxes, limits, stages)
+                all_looked = await looks.run(tasks.items, lambda: not _is_waited_for(record.plan()))
+                if all_looked and record.finish(candidates.asked_again):
+                    return True
+                continue
+            execution = Candidates(writer, evaluators, sandboxes, limits, stages)
+            await execution.run(works, counts, max(settings.concurrency, SLOTS))
+            candidates.give_up(execution.not_again)
+
+
+def _is_waited_for(plan: RegenerationPlan) -> bool:
+    return bool(plan.waiting) or plan.rebuild

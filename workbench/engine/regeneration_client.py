@@ -1,4 +1,4 @@
-"""Ask for regeneration runs: plan them, let them grow, run parts of them again. Cheap to import."""
+"""Request regeneration runs: plan them, extend them, rerun parts of them. Cheap to import."""
 
 from __future__ import annotations
 
@@ -8,60 +8,82 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.engine.client import WarmEngine, launch, resolve_session
-from workbench.engine.plan import Ask, RegenerationPlan
+from workbench.engine.extension_check import import_folders
+from workbench.engine.orders import Order
+from workbench.engine.plan import Ask, RegenerationPlan, same_but_samples
+from workbench.engine.plan_checks import check_place, check_regeneration
+from workbench.engine.same_work import check_samples, is_same_work
 from workbench.engine.selection import matches, row_id
-from workbench.errors import UsageError
-from workbench.session import SessionReader, SessionWriter, create
+from workbench.errors import UsageError, WorkbenchError
+from workbench.extensions import is_dotted
+from workbench.files import expanded
+from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
+from workbench.session.groups import CONTROLS
 from workbench.session.identity import run_id
-from workbench.session.rows import CandidateRow, RunRow, TaskRow
+from workbench.session.rows import CandidateRow, RunRow, TaskRow, columns
 
 DEFAULT_SAMPLES = 3
-CONTROLS = ("reference", "stub")
-SANDBOXES = ("bubblewrap", "docker", "process")
 #: Names the engine that tests on this machine, where a setting names a cluster.
 HERE = "local"
 
 
 def plan_regeneration(session: Path, plan: RegenerationPlan) -> str:
-    """Write a regeneration run into a session (created if missing) and return the run's id.
+    """Write a regeneration run into a session like :func:`order_regeneration`, and return the run's id."""
+    return order_regeneration(session, plan).run
 
-    A session that has a run on the same source and doc system gets no second one: that run grows by what is asked for,
-    and what it has stays. So ten samples after five keep the five, and another evaluator works on the same tasks.
+
+def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
+    """Write a regeneration run into a session (created if missing) and return the order.
+
+    If the session already has a run on the same source and doc system, that run is extended and keeps its results: ten
+    samples after five keep the five, and another evaluator works on the same tasks.
 
     Raises:
         UsageError: The source, doc system or evaluator is unknown, or a number makes no sense.
+        SandboxUnavailable: No sandbox of this machine can test candidates.
         SessionError: The session cannot be written.
     """
+    from workbench.engine.sandbox_check import check_sandbox
+    from workbench.settings import load
+
     plan = resolved(plan)
-    if not session.exists():
-        create(session)
-    with SessionReader(session) as reader:
-        old = next((run for run in reversed(reader.runs()) if _same_work(run, plan)), None)
-    with SessionWriter(session) as writer, writer.transaction():
+    check_sandbox(plan.sandbox or load().sandbox, plan.import_folders)
+    check_place(session)
+    # Done after all checks because it caches a copy of the repository: a refused order must leave nothing behind.
+    plan = replace(plan, snapshot=_content(plan.source))
+    check_samples(session, plan)
+    ensure(session)
+    # Searched within the transaction: of several concurrent orders, the first creates the run and the others find it.
+    with SessionWriter(session) as writer, writer.transaction() as connection:
+        runs = connection.execute(f"SELECT {columns(RunRow)} FROM runs ORDER BY created_at, id").fetchall()
+        same = [run for run in (RunRow(*row) for row in runs) if is_same_work(run, plan)]
+        # A run that never came to its content gives way to one that has it.
+        old = max(
+            same, key=lambda run: (bool(RegenerationPlan.from_json(run.config).snapshot), run.created_at), default=None
+        )
+        key = old.id if old is not None else run_id()
+        engine_starts.announce(key)
         if old is None:
-            key = run_id()
-            writer.add_run(key, "regenerate", replace(plan, asks=_grown((), plan.asks)).to_json())
-            return key
-        _grow(writer, old.id, plan)
-    return old.id
+            writer.add_run(key, "regenerate", plan.to_json())
+        else:
+            _grow(writer, key, plan)
+    return Order(key, plan.asks[0], plan.k)
 
 
 def resolved(plan: RegenerationPlan) -> RegenerationPlan:
-    """Return the plan with this machine's defaults written out, so that a resumed run does the same anywhere.
+    """Return the plan with this machine's defaults filled in, so that a resume elsewhere does the same.
 
     Raises:
         UsageError: See :func:`plan_regeneration`.
     """
-    from workbench.catalog import resolve_case
+    from workbench.catalog import check_python, resolve_case
+    from workbench.sandbox.names import backend_info
     from workbench.settings import load
 
-    if plan.samples < 0 or plan.limit < 0:
-        raise UsageError("The numbers of samples and tasks must not be negative.")
-    if not plan.k or any(k < 1 for k in plan.k):
-        raise UsageError("k must be 1 or more, for example --k 1,3.")
-    if plan.sandbox and plan.sandbox not in SANDBOXES:
-        raise UsageError(f"There is no sandbox called {plan.sandbox!r}; choose from {', '.join(SANDBOXES)}.")
-    resolve_case(plan.source)
+    check_regeneration(plan)
+    if plan.sandbox:
+        backend_info(plan.sandbox)
+    check_python(resolve_case(plan.source))
     ask = _ask(plan)
     return replace(
         plan,
@@ -72,9 +94,11 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
         prompt=ask.prompt,
         context=ask.context,
         k=tuple(sorted(set(plan.k))),
+        sandbox=plan.sandbox or load().sandbox,
         spend_limit=plan.spend_limit or load().spend_limit,
         asks=(ask,),
         engine=_engine(plan.engine or load().engine),
+        import_folders=import_folders(_extensions(plan, plan.sandbox or load().sandbox), plan.import_folders),
     )
 
 
@@ -98,7 +122,7 @@ def _ask(plan: RegenerationPlan) -> Ask:
     if evaluator.startswith("samples:"):
         from workbench.engine.samples import read_samples
 
-        path = Path(evaluator.removeprefix("samples:")).expanduser().absolute()
+        path = expanded(evaluator.removeprefix("samples:")).absolute()
         read_samples(path)
         return replace(base, evaluator=f"samples:{path}", samples=plan.samples)
     if evaluator.startswith("replay:"):
@@ -106,22 +130,22 @@ def _ask(plan: RegenerationPlan) -> Ask:
     return _worded(base, plan.prompt, plan.context)
 
 
-def _with_key(model: str) -> None:
-    """Refuse a model whose key is missing before a repository is fetched and its suite run for it."""
-    from workbench.models.defaults import missing_key
+def _check_model(model: str, role: str) -> None:
+    """Refuse an unusable model before a repository is fetched and its test suite run."""
+    from workbench.models.names import check_model
     from workbench.settings import load
 
-    if name := missing_key(model, base_url=load().base_url):
-        raise UsageError(f"{model} needs a key: set {name}, or use the model `local`, which needs none.")
+    settings = load()
+    check_model(model, role, base_url=settings.base_url, local_model_path=settings.local_model_path)
 
 
 def _worded(ask: Ask, prompt: str, context: str) -> Ask:
-    """Choose the wording and the context that fit the model, where nobody chose them."""
+    """Fill in the prompt version and context policy that suit the model, unless the user chose them."""
     from workbench.models.defaults import is_local
     from workbench.regeneration.context import DEFAULT_POLICY, POLICIES
     from workbench.regeneration.prompts import PROMPT_VERSION, PROMPTS
 
-    _with_key(ask.evaluator)
+    _check_model(ask.evaluator, "the evaluator")
     small = is_local(ask.evaluator)
     prompt = prompt or ("short-1" if small else PROMPT_VERSION)
     context = context or ("function-1" if small else DEFAULT_POLICY)
@@ -133,7 +157,7 @@ def _worded(ask: Ask, prompt: str, context: str) -> Ask:
 
 
 def _replayed(ask: Ask, evaluator: str, plan: RegenerationPlan) -> Ask:
-    """Ask as the recorded run asked: same wording, same context, same settings, or nothing would be found."""
+    """Use the prompt, context and settings of the recorded run, as otherwise no recorded answer would be found."""
     path = resolve_session(evaluator.removeprefix("replay:")).resolve()
     with SessionReader(path) as reader:
         recorded = [
@@ -162,66 +186,81 @@ def _absolute_source(text: str) -> str:
     try:
         find_case(text)
     except UnknownCase:
-        path = Path(text).expanduser()
+        path = expanded(text)
         return str(path.resolve()) if path.exists() else text
     return text
 
 
 def _absolute_docs(text: str) -> str:
-    kind, _colon, rest = text.partition(":")
-    if kind == "llm" and rest:
-        _with_key(rest)
-    if text in ("original", "none") or (kind in ("llm", "source") and rest):
-        return text
-    if kind == "folder" and rest:
-        path = Path(rest).expanduser().absolute()
-        if not path.is_dir():
-            raise UsageError(f"There is no folder {path} with documented code; give the path of a documented copy.")
-        return f"folder:{path}"
-    raise UsageError(
-        f"There is no doc system {text!r}; choose original, none, llm:MODEL, folder:PATH or source:SOURCE."
-    )
+    """Return the doc system's name with paths written out, after making sure that there is such a thing."""
+    from workbench.documenters import parse_docs
+
+    docs = parse_docs(text)
+    match docs.kind:
+        case "llm" if docs.rest.startswith("replay:"):
+            docs = replace(docs, rest=f"replay:{resolve_session(docs.rest.removeprefix('replay:')).resolve()}")
+        case "llm":
+            _check_model(docs.rest, "the doc system")
+        case "source":
+            from workbench.catalog import require_there
+            from workbench.repository import parse_source
+
+            require_there(parse_source(docs.rest))
+        case "folder":
+            path = expanded(docs.rest).absolute()
+            if not path.is_dir():
+                raise UsageError(f"There is no folder {path} with documented code; give the path of a documented copy.")
+            docs = replace(docs, rest=str(path))
+    return docs.text
+
+
+def _extensions(plan: RegenerationPlan, sandbox: str) -> list[tuple[str, str]]:
+    """Return the kind and dotted path of each class of another package that a plan names."""
+    from workbench.documenters import parse_docs
+
+    docs = parse_docs(plan.docs)
+    back_end = [("sandbox", sandbox)] if is_dotted(sandbox) else []
+    return back_end + ([("doc system", docs.rest)] if docs.kind == "extension" else [])
 
 
 # -- a run that grows
 
 
-def _same_work(run: RunRow, plan: RegenerationPlan) -> bool:
-    if run.kind != "regenerate":
-        return False
-    old = RegenerationPlan.from_json(run.config)
-    if (old.source, old.docs) != (plan.source, plan.docs) or (plan.sandbox and plan.sandbox != old.sandbox):
-        return False
-    return not plan.rebuild and (not old.snapshot or _content(plan.source) in ("", old.snapshot))
-
-
 def _content(source: str) -> str:
-    """Return the digest of a folder as it is now; "" where the source cannot have changed or is not here."""
-    path = Path(source)
-    if not path.is_dir():
-        return ""
-    from workbench.catalog import resolve_case, snapshot_of
+    """Return the digest of a source's current content; "" if it cannot change, is not local or cannot be used."""
+    from workbench.catalog import current_snapshot, resolve_case
 
-    return snapshot_of(resolve_case(source)).digest
+    try:
+        snapshot = current_snapshot(resolve_case(source))
+    except WorkbenchError:
+        # The engine meets the same problem and reports it in the run.
+        return ""
+    return snapshot.digest if snapshot is not None else ""
 
 
 def _grown(asks: Iterable[Ask], more: Iterable[Ask]) -> tuple[Ask, ...]:
-    """Return the asks with more of them; one that differs in its number of samples only takes the larger number."""
+    """Merge asks; of two that differ only in the number of samples, the larger number is used."""
     grown = {replace(ask, samples=0): ask.samples for ask in asks}
     for ask in more:
         key = replace(ask, samples=0)
-        grown[key] = max(grown.get(key, 0), ask.samples)
+        # 0 means everything in a samples file, so it is the maximum.
+        both = (grown.get(key, ask.samples), ask.samples)
+        grown[key] = max(both) if all(both) else 0
     return tuple(replace(key, samples=samples) for key, samples in grown.items())
 
 
 def _grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
-    """Add a plan's asks to a run, within a transaction; the rest of the run stays as it is."""
+    """Add a plan's asks to a run in a transaction, keeping everything else in the run."""
     with writer.transaction() as connection:
         text, state = connection.execute("SELECT config, state FROM runs WHERE id = ?", (run,)).fetchone()
         old = RegenerationPlan.from_json(text)
         grown = replace(
             old,
             asks=_grown(old.asks, plan.asks),
+            # The engine must process these asks again and record new acceptances.
+            acceptances=tuple(
+                one for one in old.acceptances if not any(same_but_samples(one.ask, ask) for ask in plan.asks)
+            ),
             evaluator=plan.evaluator,
             samples=plan.samples,
             tasks=plan.tasks,
@@ -232,14 +271,18 @@ def _grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
             controls=old.controls or plan.controls,
             spend_limit=plan.spend_limit,
             engine=plan.engine,
+            rebuild=old.rebuild or plan.rebuild,
+            import_folders=tuple(dict.fromkeys((*plan.import_folders, *old.import_folders))),
+            lasting=False,
         )
         writer.set_run(run, config=json.dumps(grown.to_json(), ensure_ascii=False, sort_keys=True))
         if state != "running":
+            engine_starts.announce(run)
             writer.set_run(run, state="queued", finished_at=None, error=None)
 
 
 def move(session: Path, engine: str, run: str = "") -> None:
-    """Let the regeneration runs of a session (or one of them) be tested elsewhere from their next start on.
+    """Set the engine on which a session's regeneration runs (or one of them) are tested from their next start.
 
     Args:
         session: The session file.
@@ -247,11 +290,13 @@ def move(session: Path, engine: str, run: str = "") -> None:
         run: Id of the run; empty = all.
 
     Raises:
-        UsageError: The engine is no address, or there is no such run.
+        UsageError: The engine's address is not valid, or there is no such run.
     """
     engine = _engine(engine)
     with SessionReader(session) as reader:
         keys = [_run(session, run).id] if run else [row.id for row in reader.runs() if row.kind == "regenerate"]
+    if not keys:
+        raise UsageError(f"{session.name} has no regeneration run, and only their candidates are tested by an engine.")
     with SessionWriter(session) as writer, writer.transaction() as connection:
         for key in keys:
             text = connection.execute("SELECT config FROM runs WHERE id = ?", (key,)).fetchone()[0]
@@ -259,22 +304,59 @@ def move(session: Path, engine: str, run: str = "") -> None:
             writer.set_run(key, config=json.dumps(moved.to_json(), ensure_ascii=False, sort_keys=True))
 
 
-def add_samples(session: Path, run: str, samples: int, *, warm: WarmEngine | None = None) -> str:
-    """Let a run have ``samples`` candidates per task for the evaluator asked for last; those that it has stay.
+def add_samples(
+    session: Path,
+    run: str,
+    samples: int,
+    *,
+    evaluator: str = "",
+    prompt: str = "",
+    context: str = "",
+    warm: WarmEngine | None = None,
+) -> str:
+    """Let a run have ``samples`` candidates per task for an evaluator; those that it has stay.
+
+    Args:
+        session: The session file.
+        run: Id of the run.
+        samples: Candidates per task.
+        evaluator: Whose; empty = the one asked for last.
+        prompt: Where the evaluator was asked in several wordings, the one that is meant; empty = all of them.
+        context: Where it was asked with several contexts, the one that is meant.
+        warm: An engine that waits.
 
     Returns:
         The run's id.
 
     Raises:
-        UsageError: There is no such run, or it has as many already.
+        UsageError: There is no such run, or it already has as many.
     """
     row = _run(session, run)
     old = RegenerationPlan.from_json(row.config)
-    if samples <= old.samples:
-        raise UsageError(f"The run has {old.samples} samples per task already; ask for more than that.")
-    asks = tuple(replace(ask, samples=samples) for ask in old.asks if ask.evaluator == old.evaluator)
+    check_regeneration(replace(old, samples=samples))
+    evaluator = evaluator or old.evaluator
+    mine = [ask for ask in old.asks if ask.evaluator == evaluator]
+    if not mine:
+        raise UsageError(f"The run was never asked for samples of {evaluator}.")
+    # Samples of older files may not say how they were asked for: then all are meant.
+    mine = [ask for ask in mine if (ask.prompt, ask.context) == (prompt, context)] or mine
+    had = max(ask.samples for ask in mine)
+    if samples <= had:
+        raise UsageError(f"The run has {had} samples per task already; ask for more than that.")
+    asks = tuple(replace(ask, samples=samples) for ask in mine)
+    last = asks[-1]
+    grown = replace(
+        old,
+        evaluator=last.evaluator,
+        samples=samples,
+        tasks=last.tasks,
+        limit=last.limit,
+        prompt=last.prompt,
+        context=last.context,
+        asks=asks,
+    )
     with SessionWriter(session) as writer, writer.transaction():
-        _grow(writer, row.id, replace(old, samples=samples, asks=asks))
+        _grow(writer, row.id, grown)
     launch(session, row.id, warm)
     return row.id
 
@@ -291,7 +373,7 @@ def _run(session: Path, run: str) -> RunRow:
 
 
 def find_items(reader: SessionReader, item: str) -> tuple[list[TaskRow], list[CandidateRow]]:
-    """Return the tasks, or the one candidate, that a person means; both empty where there is nothing."""
+    """Return the tasks or the candidates that match ``item``; both are empty if nothing matches."""
     runs = [run.id for run in reader.runs() if run.kind == "regenerate"]
     tasks = [task for run in runs for task in reader.tasks(run) if matches(item, row_id(task), task.id)]
     if tasks:
@@ -312,37 +394,64 @@ def rerun_items(
     samples: int = 0,
     warm: WarmEngine | None = None,
 ) -> list[str]:
-    """Run tasks or a candidate once more and return the ids of the runs taken up.
+    """Run tasks or a candidate again like :func:`rerun_orders`, and return the ids of the runs."""
+    found = rerun_orders(session, item, failed=failed, model=model, samples=samples, warm=warm)
+    return [one.run if isinstance(one, Order) else one for one in found]
+
+
+def rerun_orders(
+    session: Path,
+    item: str = "",
+    *,
+    failed: bool = False,
+    model: str = "",
+    samples: int = 0,
+    warm: WarmEngine | None = None,
+) -> list[Order | str]:
+    """Run tasks or a candidate again; return an order per run, or only the run's id if just the tests run again.
 
     With a model, that model is asked for the tasks meant: as many samples as the run has, or ``samples``. With
-    ``samples`` alone the evaluator is asked until each task has that many. With neither, the answers that are there
+    ``samples`` alone the evaluator whose samples are meant is asked until each task has that many. With neither, the answers that are there
     are tested again, and asked for where there is none: nothing is drawn anew because its result did not please,
-    which would raise pass@k by choice.
+    which would raise pass@k by choice. Until its new verdict is there, a candidate has the former one.
 
     Args:
         session: The session file.
-        item: A task (id, beginning, glob, function name) or a candidate (id or its beginning); empty = all.
+        item: A task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty = all.
         failed: Only candidates that did not pass, and their tasks.
         model: Another evaluator.
         samples: Candidates per task.
-        warm: An engine that waits.
+        warm: A waiting engine to use.
 
     Raises:
-        UsageError: Nothing is meant, or a candidate's beginning is not unique.
+        UsageError: Nothing is meant, a candidate's beginning is not unique, or with ``samples`` alone the samples meant
+            are of several evaluators.
     """
     with SessionReader(session) as reader:
         candidates = _meant(session, reader, item, failed)
         runs = {row.id: row for row in reader.runs()}
     touched = list(dict.fromkeys(row.run_id for row in candidates))
+    orders: list[Order | str] = []
+    # Check everything before opening a writer, which migrates an older file.
+    grown = {
+        key: _asked_again(runs[key], [row for row in candidates if row.run_id == key], model, samples)
+        for key in touched
+        if model or samples
+    }
     with SessionWriter(session) as writer, writer.transaction() as connection:
         for key in touched:
             mine = [row for row in candidates if row.run_id == key]
             if model or samples:
-                _grow(writer, key, _asked_again(runs[key], mine, model, samples))
+                _grow(writer, key, grown[key])
+                orders.append(Order(key, grown[key].asks[0], grown[key].k))
                 continue
+            orders.append(key)
+            engine_starts.announce(key)
             for row in mine:
+                # Without a verdict, verdict_reason says why there is none, so clear it.
                 connection.execute(
-                    "UPDATE candidates SET state = 'queued', verdict = NULL, verdict_reason = NULL WHERE id = ?",
+                    "UPDATE candidates SET state = 'queued', "
+                    "verdict_reason = CASE WHEN verdict IS NULL THEN NULL ELSE verdict_reason END WHERE id = ?",
                     (row.id,),
                 )
             connection.execute(
@@ -351,7 +460,7 @@ def rerun_items(
             )
     for key in touched:
         launch(session, key, warm)
-    return touched
+    return orders
 
 
 def _meant(session: Path, reader: SessionReader, item: str, failed: bool) -> list[CandidateRow]:
@@ -376,10 +485,32 @@ def _meant(session: Path, reader: SessionReader, item: str, failed: bool) -> lis
 def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples: int) -> RegenerationPlan:
     plan = RegenerationPlan.from_json(run.config)
     tasks = tuple(dict.fromkeys(row.task_id for row in rows))
-    again = replace(plan, evaluator=model or plan.evaluator, samples=samples or plan.samples, tasks=tasks, limit=0)
-    wording = ("", "") if model else (plan.prompt, plan.context)
-    again = replace(again, prompt=wording[0], context=wording[1])
+    evaluator = model or _evaluator_of(plan, rows)
+    # The evaluator's own wording: another one would be other work, and the samples that it has would not count.
+    before = next((ask for ask in reversed(plan.asks) if ask.evaluator == evaluator), None)
+    again = replace(
+        plan,
+        evaluator=evaluator,
+        samples=samples or plan.samples,
+        tasks=tasks,
+        limit=0,
+        prompt=before.prompt if before else "",
+        context=before.context if before else "",
+    )
+    check_regeneration(again)
     ask = _ask(again)
     return replace(
         again, evaluator=ask.evaluator, samples=ask.samples, prompt=ask.prompt, context=ask.context, asks=(ask,)
     )
+
+
+def _evaluator_of(plan: RegenerationPlan, rows: Sequence[CandidateRow]) -> str:
+    """Return the evaluator whose samples the rows are.
+
+    Raises:
+        UsageError: They are of several, and nobody said whose are meant.
+    """
+    names = list(dict.fromkeys(row.evaluator for row in rows if not row.control))
+    if len(names) > 1:
+        raise UsageError(f"There are samples of {', '.join(names[:-1])} and {names[-1]}; say whose with --model.")
+    return names[0] if names else plan.evaluator

@@ -1,14 +1,25 @@
-"""The row of a regeneration run: its plan, which may grow while it is executed, and what fell out on the way."""
+"""The row of a regeneration run: its plan, which may grow during execution, and its dropped functions."""
 
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
-from workbench.engine.plan import RegenerationPlan
+from workbench.engine.plan import Acceptance, Ask, RegenerationPlan, same_but_samples
+from workbench.engine.task_building import Unused
 from workbench.regeneration.tasks import Dropped
 from workbench.repository import Snapshot
 from workbench.session import SessionWriter
+
+#: Fields of a plan that repeat its latest ask.
+_LAST = ("evaluator", "samples", "tasks", "limit", "prompt", "context")
+
+
+def names(plan: RegenerationPlan, ask: Ask) -> bool:
+    """Return whether an ask is the latest one of a plan."""
+    return all(getattr(plan, name) == getattr(ask, name) for name in _LAST if name != "samples")
 
 
 class RunRecord:
@@ -24,13 +35,13 @@ class RunRecord:
         self._run = run
 
     def plan(self) -> RegenerationPlan:
-        """Return the plan as it stands now."""
+        """Return the current plan."""
         with self._writer.transaction() as connection:
             row = connection.execute("SELECT config FROM runs WHERE id = ?", (self._run,)).fetchone()
         return RegenerationPlan.from_json(row[0])
 
     def amend(self, **values: object) -> None:
-        """Change fields of the plan; what others changed meanwhile stays."""
+        """Change fields of the plan, keeping concurrent changes to other fields."""
         with self._writer.transaction():
             plan = self.plan()
             changed = replace(plan, **values)  # type: ignore[arg-type]
@@ -39,20 +50,78 @@ class RunRecord:
                     self._run, config=json.dumps(changed.to_json(), ensure_ascii=False, sort_keys=True)
                 )
 
+    def fail_lastingly(self) -> None:
+        """Note that a resume cannot mend why the run fails; of a run that has candidates there is still something to do."""
+        with self._writer.transaction() as connection:
+            if not connection.execute("SELECT 1 FROM candidates WHERE run_id = ? LIMIT 1", (self._run,)).fetchone():
+                self.amend(lasting=True)
+
+    def take_up(self, refused: Mapping[Ask, str], asked: Collection[Ask], again: Collection[str]) -> RegenerationPlan:
+        """Record for every ask whether its candidates are rows now, and return the updated plan.
+
+        A refused ask is removed from the plan, unless it names a samples file (which may be corrected); if it was the
+        latest ask, the one before it takes its place.
+
+        Args:
+            refused: Asks that cannot have candidates, with the reason.
+            asked: Asks that were processed; later ones keep waiting.
+            again: Candidates that ended with a sandbox error and are about to be tested again.
+        """
+        with self._writer.transaction() as connection:
+            for candidate in again:
+                connection.execute(
+                    "UPDATE candidates SET state = 'queued' WHERE id = ? AND state = 'done'", (candidate,)
+                )
+            plan = self.plan()
+            if plan.rebuild:
+                # Ordered this moment: what is asked for is taken up with the tasks that are built then.
+                return plan
+            news = tuple(Acceptance(ask, refused.get(ask, "")) for ask in asked)
+            others = tuple(
+                one for one in plan.acceptances if not any(same_but_samples(one.ask, new.ask) for new in news)
+            )
+            kept = (
+                tuple(ask for ask in plan.asks if ask not in refused or ask.evaluator.startswith("samples:"))
+                or plan.asks
+            )
+            values: dict[str, object] = {"acceptances": others + news, "asks": kept}
+            last = next((ask for ask in plan.asks if ask not in kept and names(plan, ask)), None)
+            if last is not None:
+                values |= {name: getattr(kept[-1], name) for name in _LAST}
+            self.amend(**values)
+            return self.plan()
+
+    def finish(self, asked_again: Callable[[], bool]) -> bool:
+        """Mark the run as done and return True, unless something was asked for meanwhile; atomic, so no ask is missed."""
+        with self._writer.transaction():
+            plan = self.plan()
+            if plan.waiting or plan.rebuild or asked_again():
+                return False
+            self._writer.set_run(self._run, state="done", finished_at=time.time())
+            return True
+
     def fetched(self, snapshot: Snapshot) -> None:
-        """Keep which content the run works on, for its resume, and what the repository looked like."""
+        """Record the run's snapshot, for its resume, and the list of the repository's files."""
         with self._writer.transaction():
             self.amend(snapshot=snapshot.digest)
             files = [(entry.path, entry.size) for entry in snapshot.files]
             self._writer.add_snapshot(snapshot.digest, snapshot.source, snapshot.revision, files)
 
     def forget_dropped(self) -> None:
-        """Forget functions that an earlier part of the run dropped: they are about to be decided again."""
+        """Delete the recorded dropped functions, which are about to be determined again."""
         with self._writer.transaction() as connection:
             connection.execute("DELETE FROM dropped WHERE run_id = ?", (self._run,))
 
+    def unused(self, tests: Sequence[Unused]) -> None:
+        """Keep the tests of the suite that no verdict rests on, in place of those of an earlier part of the run."""
+        with self._writer.transaction() as connection:
+            connection.execute("DELETE FROM unused_tests WHERE run_id = ?", (self._run,))
+            for place, one in enumerate(tests):
+                values = {"kind": one.kind, "test_id": one.test, "why": one.why}
+                self._writer.insert("unused_tests", {"run_id": self._run, "position": place, **values})
+
     def dropped(self, entry: Dropped) -> None:
-        """Keep a function that becomes no task."""
+        """Record a function that does not become a task."""
         path, _, rest = entry.id.partition("::")
         name, _, occurrence = rest.partition("#")
         values = {"run_id": self._run, "path": path, "qualified_name": name, "occurrence": int(occurrence or 1)}

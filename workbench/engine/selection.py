@@ -1,4 +1,4 @@
-"""Which tasks a person means: ids, their beginnings, names or globs. Cheap to import."""
+"""Select tasks by id, prefix of an id, name or glob. Cheap to import."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from workbench.engine.plan import Ask
 from workbench.session.rows import TaskRow
 
 Item = TypeVar("Item")
-_SHORTEST = 4  # characters of a hashed id that count as naming it
+_SHORTEST = 4  # minimum length of a hashed id's prefix
 
 
 def readable_id(path: str, qualified_name: str, occurrence: int) -> str:
-    """Return a task's id for people: ``path::qualified_name``, with ``#n`` from the second definition on."""
+    """Return a task's readable id: ``path::qualified_name``, with ``#n`` from the second definition on."""
     return f"{path}::{qualified_name}" + (f"#{occurrence}" if occurrence > 1 else "")
 
 
 def row_id(row: TaskRow) -> str:
-    """Return the id for people of a task in a session."""
+    """Return the readable id of a task in a session."""
     return readable_id(row.path, row.qualified_name, row.occurrence)
 
 
 def matches(pattern: str, readable: str, hashed: str) -> bool:
-    """Return whether ``pattern`` means the task: an id or its beginning, a glob, a file, or the function's name."""
+    """Return whether ``pattern`` matches a task: an id or its prefix, a glob, a file, or the function's name."""
     name = readable.partition("::")[2]
     if pattern in (readable, hashed, name, name.rpartition(".")[2], readable.partition("::")[0]):
         return True
@@ -34,9 +34,9 @@ def matches(pattern: str, readable: str, hashed: str) -> bool:
 
 
 def chosen(ask: Ask, items: Sequence[tuple[str, str, Item]]) -> list[Item]:
-    """Return what an ask means out of ``(readable id, hashed id, item)`` in the order given.
+    """Return the items that an ask selects from ``(readable id, hashed id, item)``, keeping the order.
 
-    An id that fits exactly wins over the tasks that merely begin with it.
+    An exact match of an id takes precedence over tasks whose id merely starts with it.
     """
     exact = {wanted for wanted in ask.tasks if any(wanted in (readable, hashed) for readable, hashed, _ in items)}
     found = [

@@ -1,7 +1,8 @@
-"""The stages of a regeneration run as the live view shows them: written at once when they turn, at times in between."""
+"""The stages of a regeneration run for the live view: state changes are written at once, progress at intervals."""
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from typing import Protocol
 
@@ -13,17 +14,17 @@ STAGES = ("fetch", "environment", "suite", "trace", "filter", "documentation", "
 _EVERY_SECONDS = 0.2
 
 
-class Teller(Protocol):
-    """Whoever is told how far a stage is."""
+class StageProgress(Protocol):
+    """Receives the progress of stages."""
 
-    def tell(
+    def update(
         self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
     ) -> None:
-        """Take note; ``state`` is ``running``, ``done`` or ``failed``; what is None or empty stays as it was."""
+        """Update a stage; ``state`` is ``running``, ``done`` or ``failed``; values that are None or empty are kept."""
         ...
 
 
-class StageBook:
+class StageTable:
     """Stages in the ``stages`` table of a session.
 
     Args:
@@ -36,17 +37,36 @@ class StageBook:
         self._run = run
         self._known: dict[str, dict[str, object]] = {}
         self._written: dict[str, float] = {}
-        with writer.transaction():
+        self._ended: dict[str, str] = {}
+        with writer.transaction() as connection:
+            # Keep the counts of an earlier execution until this one reaches the stage, as it may end before.
+            earlier = {
+                name: {"state": state, "done": done, "total": total, "note": note, "at": at}
+                for name, state, done, total, note, at in connection.execute(
+                    "SELECT name, state, done, total, note, at FROM stages WHERE run_id = ?", (run,)
+                )
+            }
             for position, name in enumerate(STAGES):
-                self._known[name] = {"state": "waiting", "done": 0, "total": None, "note": None}
-                row = {"run_id": run, "name": name, "position": position, "at": time.time(), **self._known[name]}
+                fresh: dict[str, object] = {"state": "waiting", "done": 0, "total": None, "note": None}
+                before = earlier.get(name, {**fresh, "at": time.time()})
+                self._known[name] = fresh
+                if before["state"] in ("done", "failed"):
+                    self._ended[name] = before["state"]
+                row = {
+                    "run_id": run,
+                    "name": name,
+                    "position": position,
+                    **before,
+                    "state": "waiting",
+                }
                 writer.insert("stages", row, conflict="REPLACE")
 
-    def tell(
+    def update(
         self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
     ) -> None:
-        """See :class:`Teller`."""
+        """See :class:`StageProgress`."""
         now = time.monotonic()
+        self._ended.pop(name, None)
         known = self._known[name]
         turned = known["state"] != state
         known["state"] = state
@@ -58,7 +78,31 @@ class StageBook:
             self._writer.update("stages", {"run_id": self._run, "name": name}, {**known, "at": time.time()})
 
     def failed(self) -> None:
-        """Mark the stages under way as failed, because the run ends."""
+        """Mark active stages as failed, because the run has ended; stages not reached keep their earlier state."""
         for name, known in self._known.items():
             if known["state"] == "running":
-                self.tell(name, "failed")
+                self.update(name, "failed")
+        for name, state in self._ended.items():
+            self._writer.update("stages", {"run_id": self._run, "name": name}, {"state": state})
+
+
+def recount(connection: sqlite3.Connection, run: str) -> None:
+    """Recount the verdicts of an interrupted run, within a transaction, as a cancelled rerun keeps former verdicts."""
+    settled = (
+        "state = 'done' OR task_id IN (SELECT id FROM tasks WHERE run_id = candidates.run_id AND state = 'excluded')"
+    )
+    for name, counts in (
+        ("controls", f"control = 1 AND ({settled})"),
+        ("candidates", f"control = 0 AND ({settled})"),
+        ("rechecks", "recheck IS NOT NULL"),
+    ):
+        connection.execute(
+            f"UPDATE stages SET done = (SELECT count(*) FROM candidates WHERE candidates.run_id = stages.run_id AND {counts}) "
+            "WHERE run_id = ? AND name = ? AND total IS NOT NULL",
+            (run, name),
+        )
+        connection.execute(
+            "UPDATE stages SET state = CASE WHEN done >= total THEN 'done' ELSE 'failed' END "
+            "WHERE run_id = ? AND name = ? AND state IN ('done', 'failed')",
+            (run, name),
+        )

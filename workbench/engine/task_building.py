@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from workbench import paths
 from workbench.catalog import TestCase, resolve_case, snapshot_of
-from workbench.engine.stages import Teller
+from workbench.engine.stages import StageProgress
 from workbench.engine.task_cache import TaskCache
 from workbench.errors import WorkbenchError
 from workbench.regeneration.building import build_tasks
@@ -31,6 +32,8 @@ class NoTasks(WorkbenchError):
     Attributes:
         built: What was found out.
     """
+
+    lasting = True
 
     def __init__(self, sentence: str, built: TaskSet) -> None:
         super().__init__(sentence)
@@ -64,12 +67,13 @@ def cores() -> int:
 async def prepare(
     source: str,
     backend: Backend,
-    teller: Teller,
+    progress: StageProgress,
     *,
     pinned: str = "",
     rebuild: bool = False,
     on_dropped: Callable[[Dropped], None] = lambda dropped: None,
     on_fetched: Callable[[Snapshot], None] = lambda snapshot: None,
+    on_unused: Callable[[Sequence[Unused]], None] = lambda unused: None,
     workers: int = 0,
     rules: Rules | None = None,
 ) -> Prepared:
@@ -78,37 +82,38 @@ async def prepare(
     Args:
         source: Id of a case, or a source.
         backend: The sandbox.
-        teller: Is told how far each stage is.
+        progress: Is told how far each stage is.
         pinned: Digest of the content that an earlier part of the run worked on; it is used again if it is there still.
         rebuild: Build the tasks anew although the cache has them.
         on_dropped: Called for every function that becomes no task.
         on_fetched: Called with the repository's files as soon as they are there.
+        on_unused: Called once with the tests that no verdict rests on.
         workers: Sandboxes at once; 0 for as many as there are cores.
         rules: Where lines are drawn: slow tests, hanging tests.
 
     Raises:
         WorkbenchError: The repository cannot be fetched, installed or tested; the sentence says why.
     """
-    teller.tell("fetch", note=source)
+    progress.update("fetch", note=source)
     case = resolve_case(source)
-    snapshot = await asyncio.to_thread(_snapshot, case, pinned, teller)
+    snapshot = await asyncio.to_thread(_snapshot, case, pinned, progress)
     on_fetched(snapshot)
-    teller.tell("fetch", "done", done=len(snapshot.files), total=len(snapshot.files), note=_revision(snapshot))
-    teller.tell("environment")
+    progress.update("fetch", "done", done=len(snapshot.files), total=len(snapshot.files), note=_revision(snapshot))
+    progress.update("environment")
     environment = await build_environment(
         snapshot.root,
         install=case.install,
         test=case.test,
-        on_progress=lambda line: teller.tell("environment", note=line),
+        on_progress=lambda line: progress.update("environment", note=line),
     )
-    teller.tell("environment", "done", note=f"{len(environment.installed)} packages, Python in {backend.name}")
+    progress.update("environment", "done", note=f"{len(environment.installed)} packages, Python in {backend.name}")
     cache = TaskCache(snapshot, environment, backend.name, rules)
     if rebuild:
         await asyncio.to_thread(cache.forget)
     built = await asyncio.to_thread(cache.tasks)
     cached = built is not None
     if built is None:
-        building = _Building(teller, on_dropped)
+        building = _Building(progress, on_dropped)
         built = await build_tasks(
             snapshot.root,
             environment,
@@ -123,7 +128,8 @@ async def prepare(
         for dropped in built.dropped:
             on_dropped(dropped)
     environment = replace(environment, workspace=built.workspace(environment.workspace))
-    _tell_all(teller, built, cached)
+    on_unused(unused_tests(built))
+    _report_all(progress, built, cached)
     if not built.tasks:
         raise NoTasks(f"{case.name} gives no task: {_why_none(built)}", built)
     return Prepared(case, snapshot, environment, built, cached)
@@ -132,37 +138,45 @@ async def prepare(
 class _Building:
     """Turns the builder's steps into stages."""
 
-    def __init__(self, teller: Teller, on_dropped: Callable[[Dropped], None]) -> None:
-        self._teller = teller
+    def __init__(self, progress: StageProgress, on_dropped: Callable[[Dropped], None]) -> None:
+        self._progress = progress
         self._on_dropped = on_dropped
 
     def on_progress(self, step: Progress) -> None:
         if step.dropped is not None:
             self._on_dropped(step.dropped)
         if step.stage == "suite":
-            self._teller.tell("suite", note=step.text)
+            self._progress.update("suite", note=step.text)
         elif step.stage == "functions":
-            self._teller.tell("suite", "done")
-            self._teller.tell("trace", "done", done=step.total, total=step.total, note=step.text)
-            self._teller.tell("filter", done=0, total=step.total)
+            self._progress.update("suite", "done")
+            self._progress.update("trace", "done", done=step.total, total=step.total, note=step.text)
+            self._progress.update("filter", done=0, total=step.total)
         elif step.stage != "done":
-            self._teller.tell("filter", done=step.done, total=step.total, note=step.text)
+            self._progress.update("filter", done=step.done, total=step.total, note=step.text)
 
 
-def _tell_all(teller: Teller, built: TaskSet, cached: bool) -> None:
+def _report_all(progress: StageProgress, built: TaskSet, cached: bool) -> None:
     functions = len(built.tasks) + len(built.dropped)
     again = "from the cache · " if cached else ""
     suite = f"{again}{built.stable} tests are stable" + (f", {built.quarantined}" if built.quarantined else "")
     tests = built.stable + len(built.unstable) + len(built.failing) + len(built.taken_out)
-    teller.tell("suite", "done", done=built.stable, total=tests, note="\n".join((suite, *_quarantined(built))))
-    teller.tell("trace", "done", done=functions, total=functions, note=f"{again}{functions} functions")
+    progress.update("suite", "done", done=built.stable, total=tests, note=suite)
+    progress.update("trace", "done", done=functions, total=functions, note=f"{again}{functions} functions")
     left = ", ".join(f"{number} {stage}" for stage, number in dropped_by_stage(built).items())
     note = f"{again}{len(built.tasks)} tasks" + (f"; dropped: {left}" if left else "")
-    teller.tell("filter", "done", done=functions, total=functions, note=note)
+    progress.update("filter", "done", done=functions, total=functions, note=note)
 
 
-def _quarantined(built: TaskSet) -> tuple[str, ...]:
-    """Return a line ``KIND<tab>TEST<tab>WHY`` for each test that no verdict rests on: the live view lists them."""
+class Unused(NamedTuple):
+    """A test that no verdict rests on: ``kind`` says in a word or two why, ``why`` what it said or did."""
+
+    kind: str
+    test: str
+    why: str
+
+
+def unused_tests(built: TaskSet) -> tuple[Unused, ...]:
+    """Return the tests that no verdict rests on, those that are unstable first, as many as a person may read."""
     kinds: dict[str, Mapping[str, str]] = {
         "unstable": {test: ", ".join(outcomes) for test, outcomes in built.unstable.items()},
         "hanging or fatal": built.taken_out,
@@ -170,12 +184,12 @@ def _quarantined(built: TaskSet) -> tuple[str, ...]:
         "skipped": {test: why for test, why in built.failing.items() if is_skipped(why)},
         "failing": {test: why for test, why in built.failing.items() if not is_skipped(why)},
     }
-    lines = [
-        f"{kind}\t{one_line(test, 300)}\t{one_line(why, 300)}"
+    found = [
+        Unused(kind, one_line(test, 300), one_line(why, 300))
         for kind, tests in kinds.items()
         for test, why in tests.items()
     ]
-    return tuple(lines[:_NAMED_TESTS])
+    return tuple(found[:_NAMED_TESTS])
 
 
 def dropped_by_stage(built: TaskSet) -> dict[str, int]:
@@ -198,14 +212,14 @@ def _why_none(built: TaskSet) -> str:
     return f"of its {len(built.dropped)} functions, {told}."
 
 
-def _snapshot(case: TestCase, pinned: str, teller: Teller) -> Snapshot:
+def _snapshot(case: TestCase, pinned: str, progress: StageProgress) -> Snapshot:
     if pinned:
         from workbench.repository.store import Known, Store
 
         kept = Store(paths.cache_dir().absolute()).load(Known(case.source or case.id, pinned, "", "", 0.0))
         if kept is not None:
             return kept
-    return snapshot_of(case, progress=lambda line: teller.tell("fetch", note=line))
+    return snapshot_of(case, progress=lambda line: progress.update("fetch", note=line))
 
 
 def _revision(snapshot: Snapshot) -> str:

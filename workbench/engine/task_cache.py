@@ -1,7 +1,7 @@
-"""What building the tasks of a repository found out, kept by its content: whole, and piece by piece while it goes on.
+"""Cache the tasks built from a repository, by its content: the complete result, and partial results while building.
 
-A building that is killed goes on where it stopped: the suite's runs lie in ``suites/``, each decision about a function is a
-line of ``tasks/KEY.part``, and ``tasks/KEY.json`` is the finished whole.
+An interrupted build continues where it stopped: the suite's runs are in ``suites/``, each decision about a function is a
+line of ``tasks/KEY.part``, and ``tasks/KEY.json`` is the complete result.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from workbench.regeneration.suite import SUITE_FORMAT, Rules, Suite
 from workbench.regeneration.tasks import Dropped, Task, TaskSet
 from workbench.repository import Snapshot
 
-#: Counted up whenever tasks would be built differently from the same repository.
+#: Incremented whenever the same repository would yield different tasks.
 TASKS_FORMAT = 2
 
 
 class TaskCache:
-    """The kept results of one repository in one environment and sandbox; a ``building.Record``.
+    """The cached results of one repository in one environment and sandbox; a ``building.Record``.
 
-    What cannot be written costs time, never the run.
+    Write errors are ignored: they cost time later but never fail the run.
     """
 
     def __init__(self, snapshot: Snapshot, environment: Environment, backend: str, rules: Rules | None = None) -> None:
@@ -44,48 +44,48 @@ class TaskCache:
         self._part = self._tasks.with_suffix(".part")
 
     def tasks(self) -> TaskSet | None:
-        """Return the finished whole, or None."""
+        """Return the complete result, or None."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             return TaskSet.from_json(json.loads(self._tasks.read_text(encoding="utf-8")))
         return None
 
     def finish(self, built: TaskSet) -> None:
-        """Keep the whole; its pieces are not needed any more."""
+        """Store the complete result and delete the partial ones."""
         _write(self._tasks, built.to_json())
         with contextlib.suppress(OSError):
             self._part.unlink(missing_ok=True)
 
     def forget(self) -> None:
-        """Forget everything, because it is to be built anew."""
+        """Delete everything, so that the tasks are built again."""
         for path in (self._suite, self._tasks, self._part):
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
 
     def suite(self) -> Suite | None:
-        """Return the suite's runs, if they were made before."""
+        """Return the cached runs of the suite, or None."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             return Suite.from_json(json.loads(self._suite.read_text(encoding="utf-8")))
         return None
 
     def keep_suite(self, suite: Suite) -> None:
-        """Keep the suite's runs; decisions that rested on others are void."""
+        """Store the suite's runs, and delete decisions that were based on earlier ones."""
         with contextlib.suppress(OSError):
             self._part.unlink(missing_ok=True)
         _write(self._suite, suite.to_json())
 
     def decisions(self) -> Mapping[str, Task | Dropped]:
-        """Return what was decided before about functions, by their ids."""
+        """Return the cached decisions about functions, by id."""
         found: dict[str, Task | Dropped] = {}
         with contextlib.suppress(OSError), self._part.open(encoding="utf-8") as lines:
             for line in lines:
-                # A line that was being written when the process was killed is no line.
+                # Skip a line that was only partly written when the process was killed.
                 with contextlib.suppress(ValueError, KeyError, TypeError):
                     data = json.loads(line)
                     found[data["id"]] = Dropped(**data) if "stage" in data else Task.from_json(data)
         return found
 
     def keep(self, decision: Task | Dropped) -> None:
-        """Keep one decision."""
+        """Store one decision."""
         data = decision.to_json() if isinstance(decision, Task) else asdict(decision)
         with contextlib.suppress(OSError):
             self._part.parent.mkdir(parents=True, exist_ok=True)
@@ -103,5 +103,10 @@ def _write(place: Path, data: Mapping[str, Any]) -> None:
         with tempfile.NamedTemporaryFile(
             "w", dir=place.parent, prefix=".part-", delete=False, encoding="utf-8"
         ) as file:
-            json.dump(data, file, ensure_ascii=True)
-        os.replace(file.name, place)  # noqa: PTH105  atomic
+            try:
+                json.dump(data, file, ensure_ascii=True)
+                file.flush()
+                os.replace(file.name, place)  # noqa: PTH105  atomic
+            except OSError:
+                Path(file.name).unlink(missing_ok=True)
+                raise

@@ -5,22 +5,30 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.documenters import Docstring, DocumentContext, Documenter
+from workbench.documenters import Docstring, DocSystem, DocumentationFailed, Progress
 from workbench.engine.plan import Ask
-from workbench.engine.selection import chosen, row_id
-from workbench.engine.stages import Teller
-from workbench.errors import UsageError, WorkbenchError
+from workbench.engine.selection import chosen, readable_id, row_id
+from workbench.engine.stages import StageProgress
+from workbench.engine.verdict_rows import decide_task
+from workbench.errors import WorkbenchError
 from workbench.models.types import ModelError
 from workbench.regeneration import build_prompt, measure_leakage
 from workbench.regeneration.tasks import Dropped, Task
+from workbench.repository import Snapshot
 from workbench.repository.functions import Function, find_functions
 from workbench.session import SessionReader, SessionWriter
-from workbench.session.identity import task_id
+from workbench.session.identity import task_id, tested_by
+from workbench.session.rows import TaskRow
+from workbench.task_groups import task_group
+from workbench.text import one_line
 
+#: Why a task of a run that was built anew, or documented otherwise, counts no more.
+OTHER_BASIS = "Built again since: it rests on other tests or other documentation now, which is a task of its own."
+NO_TASK_NOW = "Built again since: this function is no task any more."
 _AT_ONCE = 16  # doc systems that ask a model: requests prepared at a time; the gateway bounds those under way
 
 
@@ -64,9 +72,19 @@ def located(root: Path, tasks: Iterable[Task]) -> list[tuple[Task, Function, byt
     return found
 
 
-def identity(snapshot: str, task: Task, docs: Docstring) -> str:
-    """Return a task's id; the doc system is a part of it, so that two of them never share a row by saying the same."""
-    return task_id(snapshot, task.path, task.qualified_name, task.occurrence, f"{docs.source}:{docs.digest}")
+def identity(snapshot: str, task: Task, system: str, docs: Docstring, sandbox: str = "") -> str:
+    """Return a task's id; the doc system is a part of it, so that two of them never share a row by saying the same.
+
+    Args:
+        snapshot: Digest of the repository's content.
+        task: What the builder found.
+        system: Name of the doc system.
+        docs: What the doc system says.
+        sandbox: Name of the back end that its tests run in; "" gives the id that older versions used.
+    """
+    name = (task.path, task.qualified_name, task.occurrence)
+    basis = tested_by(sandbox, task.tests) if sandbox else ""
+    return task_id(snapshot, *name, f"{system}:{docs.digest}", basis)
 
 
 class TaskTable:
@@ -75,117 +93,179 @@ class TaskTable:
     Args:
         writer: The session.
         run: Id of the run.
-        snapshot: Digest of the repository's content.
-        root: Its folder.
-        documenter: The doc system.
-        on_dropped: Called for a task that gets no docstring because a model failed.
+        snapshot: The repository.
+        system: The doc system.
+        sandbox: Name of the back end that tests the tasks.
+        on_dropped: Called for a task that gets no docstring because a model or the doc system failed.
     """
 
     def __init__(
         self,
         writer: SessionWriter,
         run: str,
-        snapshot: str,
-        root: Path,
-        documenter: Documenter,
+        snapshot: Snapshot,
+        system: DocSystem,
+        sandbox: str,
         on_dropped: Callable[[Dropped], None],
     ) -> None:
         self._writer = writer
         self._run = run
         self._snapshot = snapshot
-        self._root = root
-        self._documenter = documenter
+        self._system = system
+        self._sandbox = sandbox
+        self._prepared = False
         self._on_dropped = on_dropped
         self._documented: dict[str, TaskItem | None] = {}
         self.items: dict[str, TaskItem] = {}
 
-    async def document(self, tasks: Sequence[Task], asks: Sequence[Ask], teller: Teller) -> dict[Ask, list[TaskItem]]:
-        """Document every task that an ask means and write its row; return the tasks of each ask.
+    async def document(
+        self, tasks: Sequence[Task], asks: Sequence[Ask], progress: StageProgress
+    ) -> dict[Ask, list[TaskItem]]:
+        """Document every task that an ask means and write its row; return the tasks of each ask, none where it means none.
 
         A task whose docstring a model fails to write is dropped for this time; a resume tries it again.
 
         Raises:
-            UsageError: A pattern means no task.
-            ModelError: The doc system's model gives no docstring at all.
+            WorkbenchError: The doc system cannot document the repository, or gives no docstring at all.
         """
         new = [task for task in self._wanted(tasks, asks) if task.id not in self._documented]
         if new:
-            await self._write_docstrings(new, teller)
+            await self._write_docstrings(new, progress)
         places = {task.id: position for position, task in enumerate(tasks)}
         order = [self._documented.get(task.id) for task in tasks]
         named = [(item.task.id, item.id, item) for item in order if item is not None]
-        table = {}
-        for ask in asks:
-            table[ask] = chosen(ask, named)
-            if not table[ask]:
-                raise UsageError(f"No task is called {', '.join(ask.tasks)}; `workbench tasks` lists their ids.")
+        table = {ask: chosen(ask, named) for ask in asks}
         meant = {item.id for items in table.values() for item in items}
         self.items = {item.id: item for _, _, item in named if item.id in meant}
         with self._writer.transaction():
             for item in self.items.values():
                 self._write(item, places[item.task.id])
+            self._replace_former({task.id for task in tasks})
             self._write_prompts(table)
         return table
 
+    def _identity(self, task: Task, docs: Docstring) -> str:
+        """Return a task's id: that of the run's own row where an older version wrote one that rests on the same tests."""
+        older = identity(self._snapshot.digest, task, self._system.name, docs)
+        with self._writer.transaction() as connection:
+            row = connection.execute("SELECT run_id, tests FROM tasks WHERE id = ?", (older,)).fetchone()
+        if row is not None and row[0] == self._run and set(json.loads(row[1])) == set(task.tests):
+            return older
+        return identity(self._snapshot.digest, task, self._system.name, docs, self._sandbox)
+
+    def _replace_former(self, built: Collection[str]) -> None:
+        """Take out rows of functions that now are other tasks, or none: their verdicts stay, and count no more.
+
+        A row that was taken out so and is a task again counts again.
+
+        Args:
+            built: Readable ids of all tasks of the repository as it is built now.
+        """
+        now = {item.task.id: item.id for item in self._documented.values() if item is not None}
+        with self._writer.transaction() as connection:
+            rows = connection.execute(
+                "SELECT id, path, qualified_name, occurrence, reason FROM tasks WHERE run_id = ?", (self._run,)
+            ).fetchall()
+            for key, path, name, occurrence, reason in rows:
+                readable = readable_id(path, name, occurrence)
+                if key == now.get(readable):
+                    if reason in (OTHER_BASIS, NO_TASK_NOW):
+                        decide_task(self._writer, key)
+                elif readable in now or readable not in built:
+                    why = OTHER_BASIS if readable in now else NO_TASK_NOW
+                    self._writer.update("tasks", {"id": key}, {"state": "excluded", "reason": why})
+
     def _wanted(self, tasks: Sequence[Task], asks: Sequence[Ask]) -> list[Task]:
         """Return the tasks to document: all, but only those meant where docstrings cost requests."""
-        if not self._documenter.name.startswith("llm:"):
+        if not self._system.needs_model:
             return list(tasks)
-        with SessionReader(self._writer.path) as reader:
-            known = {row_id(row): row.id for row in reader.tasks(self._run)}
+        known = {row_id(row): row.id for row in self._rows()}
         named = [(task.id, known.get(task.id, ""), task) for task in tasks]
         meant = {task.id for ask in asks for task in chosen(ask, named)}
         return [task for task in tasks if task.id in meant]
 
-    async def _write_docstrings(self, tasks: Sequence[Task], teller: Teller) -> None:
-        found = await asyncio.to_thread(located, self._root, tasks)
-        teller.tell("documentation", done=0, total=len(found), note=self._documenter.name)
+    def _rows(self) -> list[TaskRow]:
+        with SessionReader(self._writer.path) as reader:
+            return [row for row in reader.tasks(self._run) if row.snapshot == self._snapshot.digest]
+
+    async def _write_docstrings(self, tasks: Sequence[Task], progress: StageProgress) -> None:
+        name = self._system.name
+        found = await asyncio.to_thread(located, self._snapshot.root, tasks)
+        progress.update("documentation", done=0, total=len(found), note=name)
+        kept = await asyncio.to_thread(self._kept)
+        if not self._prepared and any(task.id not in kept for task, _, _ in found):
+            await self._prepare(progress)
         room = asyncio.Semaphore(_AT_ONCE)
-        failures: list[ModelError] = []
+        failures: list[WorkbenchError] = []
         done = 0
 
         async def one(task: Task, function: Function, source: bytes) -> None:
             nonlocal done
-            scope = task_id(
-                self._snapshot, task.path, task.qualified_name, task.occurrence, f"docs:{self._documenter.name}"
-            )
             self._documented[task.id] = None
             try:
-                async with room:
-                    docs = await self._documenter.document(function, source, DocumentContext(self._root, scope))
-            except ModelError as error:
+                docs = kept.get(task.id)
+                if docs is None:
+                    async with room:
+                        docs = await self._system.docstring(task.path, task.qualified_name, task.occurrence)
+            except (ModelError, DocumentationFailed) as error:
                 failures.append(error)
                 self._on_dropped(Dropped(task.id, "documentation", str(error)))
             else:
-                item = TaskItem(identity(self._snapshot, task, docs), task, function, source, docs.text)
+                item = TaskItem(self._identity(task, docs), task, function, source, docs.text)
                 self._documented[task.id] = item
             done += 1
-            teller.tell("documentation", done=done)
+            progress.update("documentation", done=done)
 
-        async with asyncio.TaskGroup() as group:
+        async with task_group() as group:
             for each in found:
                 group.create_task(one(*each))
         if failures and len(failures) == len(found):
             raise failures[0]
-        note = f"{self._documenter.name}" + (f" · {len(failures)} failed" if failures else "")
-        teller.tell("documentation", "done", done=done, total=done, note=note)
+        note = name + (f" · {len(failures)} failed" if failures else "")
+        progress.update("documentation", "done", done=done, total=done, note=note)
+
+    def _kept(self) -> dict[str, Docstring]:
+        """Return the docstrings that the session has of a system whose docstrings cost something: a resume pays no twice."""
+        if not self._system.needs_model:
+            return {}
+        rows = [row for row in self._rows() if row.docs == self._system.name]
+        with SessionReader(self._writer.path) as reader:
+            texts = [(row, reader.kept(row.docstring_blob, "a docstring")) for row in rows]
+        # A docstring whose text is damaged is fetched once more.
+        return {row_id(row): Docstring(text) for row, text in texts if text is not None or not row.docstring_blob}
+
+    async def _prepare(self, progress: StageProgress) -> None:
+        spent = 0.0
+
+        def report(step: Progress) -> None:
+            nonlocal spent
+            if step.cost_usd > spent:
+                self._writer.add_spend(self._run, step.cost_usd - spent)
+                spent = step.cost_usd
+            cost = f" · ${spent:.2f}" if spent else ""
+            note = f"{self._system.name}: {one_line(step.note, 200)}{cost}"
+            progress.update("documentation", done=step.done, total=step.total or None, note=note)
+
+        await self._system.prepare(self._snapshot, report)
+        self._prepared = True
 
     def _write(self, item: TaskItem, position: int) -> None:
         task, blob = item.task, self._writer.blob
-        with self._writer.transaction():
+        with self._writer.transaction() as connection:
             self._writer.insert(
                 "tasks",
                 {
                     "id": item.id,
                     "run_id": self._run,
                     "position": position,
-                    "snapshot": self._snapshot,
+                    "snapshot": self._snapshot.digest,
                     "path": task.path,
                     "qualified_name": task.qualified_name,
                     "occurrence": task.occurrence,
                     "start_line": task.start_line,
                     "end_line": task.end_line,
                     "tests": json.dumps(task.tests),
+                    "test_count": len(task.tests),
                     "coverage": task.coverage,
                     "branches": task.branches,
                     "branches_covered": task.branches_covered,
@@ -194,11 +274,18 @@ class TaskTable:
                     "source_blob": blob(item.source),
                     "body_blob": blob(task.body),
                     "docstring_blob": None if item.docstring is None else blob(item.docstring),
-                    "docs": self._documenter.name,
+                    "docs": self._system.name,
                     "leak": round(measure_leakage(item.docstring, task.body).level, 4),
                 },
                 conflict="IGNORE",
             )
+            row = connection.execute("SELECT run_id FROM tasks WHERE id = ?", (item.id,)).fetchone()
+            if row[0] != self._run:
+                # Its verdicts belong to that run; this one would have no task and call that success.
+                raise WorkbenchError(
+                    f"The session has the same task {task.id} already, in run {row[0]}, under another source; "
+                    "name that source, or give --session another file."
+                )
 
     def _write_prompts(self, asks: dict[Ask, list[TaskItem]]) -> None:
         """Keep with each task the prompt that the first model among the asks gets."""

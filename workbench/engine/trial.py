@@ -1,4 +1,4 @@
-"""Run one trial: fetch the case, let the agent work at its desk, score what it handed in."""
+"""Run one trial: fetch the case, let the agent work, and score its submission."""
 
 from __future__ import annotations
 
@@ -9,20 +9,31 @@ import traceback
 from typing import TYPE_CHECKING
 
 from workbench.agents import Submission, make_agent
-from workbench.agents.desk import Asker, Assignment, Desk
-from workbench.catalog import TestCase, resolve_case, snapshot_of, view_of
+from workbench.agents.agent_context import AgentContext, Asker, Assignment, OutOfSteps
+from workbench.catalog import TestCase, resolve_case, view_of
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.records import JUDGE, SessionCallLog, TrialLog
+from workbench.engine.trial_contents import ContentChanged, content_for
 from workbench.errors import WorkbenchError
+from workbench.extensions import failure, is_dotted
 from workbench.models.types import ModelError
 from workbench.repository import View
-from workbench.rubric import NO_FACTS_POINTS, score
-from workbench.rubric.judging import Judge
-from workbench.session import SessionError, SessionWriter
-from workbench.session.rows import ScoreRow, TrialRow
+from workbench.rubric import NO_FACTS_POINTS, make_judge, score
+from workbench.rubric.judging import Judge, Kept
+from workbench.session import SessionError, SessionReader, SessionWriter
+from workbench.session.pending_work import judge_problem
+from workbench.session.rows import RunRow, ScoreRow, TrialRow
 
 if TYPE_CHECKING:
     from workbench.rubric import Scorecard
+
+
+class AgentFailed(WorkbenchError):
+    """An agent from outside let out an exception, or handed in something else than a submission."""
+
+
+def _kind(error: WorkbenchError) -> str:
+    return "changed" if isinstance(error, ContentChanged) else "agent" if isinstance(error, AgentFailed) else "case"
 
 
 class TrialRunner:
@@ -30,29 +41,66 @@ class TrialRunner:
 
     Args:
         writer: The session.
+        run: The run.
         plan: What was asked for.
         asker: The gateway.
         calls: The gateway's log.
-        time_limit: Seconds that a trial may take.
+        time_limit: Maximum seconds per trial.
     """
 
     def __init__(
-        self, writer: SessionWriter, plan: DocumentPlan, asker: Asker, calls: SessionCallLog, time_limit: float
+        self,
+        writer: SessionWriter,
+        run: RunRow,
+        plan: DocumentPlan,
+        asker: Asker,
+        calls: SessionCallLog,
+        time_limit: float,
     ) -> None:
         self._writer = writer
+        self._run = run
         self._plan = plan
         self._asker = asker
         self._calls = calls
         self._time_limit = time_limit
 
     async def run(self, trial: TrialRow) -> None:
-        """Run a trial to its end; whatever goes wrong with it is written into it and ends only this trial.
+        """Run a trial; any failure is recorded in the trial and ends only this trial.
+
+        For a trial that is done, only the judge is asked again, for the tiers on which it failed.
 
         Raises:
             SessionError: The session cannot be written any more.
-            asyncio.CancelledError: The run was cancelled; the trial stays as far as it came.
+            asyncio.CancelledError: The run was cancelled; the trial keeps what it has recorded.
         """
         began = time.time()
+        if trial.state != "done":
+            self._begin(trial, began)
+        try:
+            case = resolve_case(trial.case_id)
+            view = await self._open(case, trial)
+            if trial.state == "done":
+                submission = self._handed_in(trial)
+            else:
+                submission = await self._document(trial, case, view)
+            await self._score(trial, case, view, submission)
+        except (asyncio.CancelledError, SessionError):
+            raise
+        except TimeoutError:
+            self._failed(trial, began, "timeout", f"The trial took longer than {self._time_limit:g} s and was stopped.")
+        except ModelError as error:
+            self._failed(trial, began, error.kind, str(error))
+        except WorkbenchError as error:
+            self._failed(trial, began, _kind(error), str(error))
+        except Exception as error:
+            traceback.print_exc()
+            self._failed(trial, began, "internal", f"A defect of the workbench: {type(error).__name__}: {error}.")
+        else:
+            if trial.state != "done":
+                now = time.time()
+                self._writer.set_trial(trial.id, state="done", finished_at=now, seconds=now - began)
+
+    def _begin(self, trial: TrialRow, began: float) -> None:
         self._writer.forget_errors(trial.id)
         self._writer.set_trial(
             trial.id,
@@ -62,28 +110,15 @@ class TrialRunner:
             error_kind=None,
             finished_at=None,
         )
-        try:
-            case = resolve_case(trial.case_id)
-            view = await self._open(case, trial)
-            submission = await self._document(trial, case, view)
-            await self._score(trial, case, view, submission)
-        except (asyncio.CancelledError, SessionError):
-            raise
-        except TimeoutError:
-            self._failed(trial, began, "timeout", f"The trial took longer than {self._time_limit:g} s and was stopped.")
-        except ModelError as error:
-            self._failed(trial, began, error.kind, str(error))
-        except WorkbenchError as error:
-            self._failed(trial, began, "case", str(error))
-        except Exception as error:
-            traceback.print_exc()
-            self._failed(trial, began, "internal", f"A defect of the workbench: {type(error).__name__}: {error}.")
-        else:
-            now = time.time()
-            self._writer.set_trial(trial.id, state="done", finished_at=now, seconds=now - began)
+
+    def _handed_in(self, trial: TrialRow) -> Submission:
+        """Return the recorded submission."""
+        with SessionReader(self._writer.path) as reader:
+            metadata = json.loads(reader.text(trial.metadata_blob) or "null")
+            return Submission(reader.text(trial.readme_blob), metadata, parsed=bool(trial.parsed))
 
     async def _open(self, case: TestCase, trial: TrialRow) -> View:
-        snapshot = await asyncio.to_thread(snapshot_of, case)
+        snapshot = await asyncio.to_thread(content_for, trial, case)
         view = await asyncio.to_thread(view_of, case, snapshot)
         files = await asyncio.to_thread(lambda: [(entry.path, entry.size) for entry in view.files])
         with self._writer.transaction():
@@ -92,7 +127,7 @@ class TrialRunner:
         return view
 
     async def _document(self, trial: TrialRow, case: TestCase, view: View) -> Submission:
-        desk = Desk(
+        context = AgentContext(
             Assignment(case.name, case.agent_description),
             view,
             self._asker,
@@ -104,7 +139,7 @@ class TrialRunner:
             read_limit=self._plan.read_limit,
         )
         async with asyncio.timeout(self._time_limit):
-            submission = await make_agent(trial.agent).document(desk)
+            submission = await self._submission(trial.agent, context)
         with self._writer.transaction():
             self._writer.set_trial(
                 trial.id,
@@ -114,32 +149,76 @@ class TrialRunner:
             )
         return submission
 
+    async def _submission(self, name: str, context: AgentContext) -> Submission:
+        agent = make_agent(name, self._plan.import_folders)
+        if not is_dotted(name):
+            return await agent.document(context)
+        try:
+            submission = await agent.document(context)
+        except OutOfSteps:
+            return Submission()
+        except (WorkbenchError, TimeoutError):
+            raise
+        except Exception as error:
+            traceback.print_exc()
+            raise AgentFailed(failure("agent", name, error)) from error
+        if not isinstance(submission, Submission):
+            raise AgentFailed(f"The agent {name} failed: it handed in {type(submission).__name__}, not a Submission.")
+        try:
+            json.dumps([submission.readme + "", submission.metadata])
+        except (TypeError, ValueError, RecursionError) as error:
+            why = f"its README is no text or its metadata no JSON ({error})"
+            raise AgentFailed(f"The agent {name} failed: {why}.") from error
+        return submission
+
     async def _score(self, trial: TrialRow, case: TestCase, view: View, submission: Submission) -> None:
-        for rubric in self._plan.rubrics:
-            card = await score(
-                submission.readme,
-                submission.metadata,
-                parsed=submission.parsed,
-                rubric=rubric,
-                facts=case.facts,
-                reference_readme=case.reference_readme,
-                view=view,
-                judge=self._judge(trial),
-                without_facts=NO_FACTS_POINTS,
+        before = self._cards(trial)
+        with SessionReader(self._writer.path, surveyed=False) as reader:
+            shape = reader.shape_of(trial.id)
+        for judge in self._judges(trial):
+            for rubric in self._plan.rubrics:
+                old = before.get((rubric, judge.name))
+                if old is not None and not judge_problem(judge.name, old.to_json()["criteria"]):
+                    continue
+                card = await score(
+                    submission.readme,
+                    submission.metadata,
+                    parsed=submission.parsed,
+                    rubric=rubric,
+                    facts=case.facts,
+                    reference_readme=case.reference_readme,
+                    view=view,
+                    judge=judge if old is None else Kept(judge, old),
+                    without_facts=NO_FACTS_POINTS,
+                    shape=shape,
+                )
+                self._put(trial, card)
+
+    def _cards(self, trial: TrialRow) -> dict[tuple[str, str], Scorecard]:
+        """Return the scorecards that a trial which is done has by this order, by rubric and judge."""
+        from workbench.rubric import Scorecard
+
+        if trial.state != "done":
+            return {}
+        anew = self._plan.rescore == "anew" and trial.run_id != self._run.id
+        with SessionReader(self._writer.path) as reader:
+            return {
+                (row.rubric, row.judge): Scorecard.from_json(json.loads(reader.text(row.card_blob)))
+                for row in reader.scores(trial.id)
+                if not anew or row.at >= self._run.created_at
+            }
+
+    def _judges(self, trial: TrialRow) -> list[Judge]:
+        return [
+            make_judge(
+                name,
+                self._asker,
+                repeats=self._plan.judge_repeats,
+                scope=trial.id + JUDGE,
+                folders=self._plan.import_folders,
             )
-            self._put(trial, card)
-
-    def _judge(self, trial: TrialRow) -> Judge:
-        from workbench.rubric import LLMJudge, OfflineJudge
-
-        if self._plan.judge == "offline":
-            return OfflineJudge()
-        return LLMJudge(
-            self._asker,
-            self._plan.judge,
-            repeats=self._plan.judge_repeats,
-            scope=trial.id + JUDGE,
-        )
+            for name in self._plan.asked_judges
+        ]
 
     def _put(self, trial: TrialRow, card: Scorecard) -> None:
         tiers = {number: tier.points for number, tier in card.tiers.items()}
@@ -158,10 +237,17 @@ class TrialRunner:
                     tiers.get(4),
                     blob,
                     time.time(),
+                    judge_problem(card.judge, card.to_json()["criteria"]),
                 )
             )
 
     def _failed(self, trial: TrialRow, began: float, kind: str, sentence: str) -> None:
+        if trial.state == "done":
+            # The agent's work stands, and its card still says which tiers are unscored.
+            note = f"{trial.case_name} could not be scored again: {sentence}"
+            print(note, flush=True)
+            self._writer.set_run(self._run.id, note=note)
+            return
         now = time.time()
         self._writer.set_trial(
             trial.id, state="failed", error_kind=kind, error=sentence, finished_at=now, seconds=now - began

@@ -1,4 +1,4 @@
-"""A verdict as rows: what a report says about a candidate, and what the controls then say about its task."""
+"""Write verdicts as rows: a report's result for a candidate, and what the controls imply for its task."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import json
 import time
 from dataclasses import dataclass
 
-from workbench.engine.evaluators import CONTROLS
 from workbench.sandbox import Report, Verdict
 from workbench.session import SessionWriter
+from workbench.session.groups import CONTROLS
 
 
 @dataclass(frozen=True, slots=True)
-class SecondLook:
-    """A fast verdict and what the cold route said about the same candidate.
+class Recheck:
+    """A fast verdict and the report of the cold route on the same candidate.
 
     Attributes:
         why: ``original``, ``random`` or ``suspicious``.
         fast: The first verdict.
-        cold: The report of the cold route; its verdict is the one that counts.
+        cold: The report of the cold route, whose verdict counts.
     """
 
     why: str
@@ -31,7 +31,7 @@ class SecondLook:
         return self.fast is self.cold.verdict
 
     def to_json(self) -> str:
-        """Return the ``recheck`` column; ``first`` only where the verdicts differ."""
+        """Return the ``recheck`` column; it includes ``first`` only if the verdicts differ."""
         told: dict[str, object] = {
             "why": self.why,
             "verdict": str(self.cold.verdict),
@@ -44,16 +44,19 @@ class SecondLook:
         return json.dumps(told)
 
 
-def write_verdict(writer: SessionWriter, candidate: str, report: Report, look: SecondLook | None = None) -> None:
-    """Write a report, its failing tests included; the verdict of an earlier report gives way.
+def write_verdict(writer: SessionWriter, candidate: str, report: Report, look: Recheck | None = None) -> None:
+    """Write a report with its failing tests, and move an earlier verdict to the history, in one transaction.
+
+    A fast verdict that is overridden by a cold one is kept in the history, too, because it was already shown.
 
     Args:
         writer: The session.
         candidate: The candidate's id.
-        report: What the sandbox said; the cold report where there was a second look that disagrees.
-        look: The second look, if there was one.
+        report: The sandbox's report; the cold report after a re-check that disagrees.
+        look: The re-check, if there was one.
     """
     with writer.transaction() as connection:
+        _keep_former(writer, candidate)
         connection.execute("DELETE FROM failing_tests WHERE candidate_id = ?", (candidate,))
         for test in report.failing:
             writer.insert(
@@ -76,20 +79,42 @@ def write_verdict(writer: SessionWriter, candidate: str, report: Report, look: S
                 "state": "done",
                 "verdict": str(report.verdict),
                 "verdict_reason": report.detail or None,
-                "path_taken": str(report.route) if tested else None,
+                "route": str(report.route) if tested else None,
                 "tested_s": report.seconds if tested else None,
                 "outcomes_blob": writer.blob(json.dumps(outcomes)) if outcomes else None,
                 "backend": report.backend if tested else None,
                 "slower": (report.slower or None) if tested else None,
                 "suspicious": json.dumps(report.suspicious) if report.suspicious else None,
+                "plain": None if report.plain is None else int(report.plain),
+                "doubtful": report.doubtful or None,
                 "recheck": look.to_json() if look is not None else None,
+                "agrees": int(look.agrees) if look is not None else None,
                 "at": time.time(),
             },
         )
 
 
+def _keep_former(writer: SessionWriter, candidate: str) -> None:
+    """Copy the verdict that a candidate has, if it has one, with its failing tests into the history."""
+    kept = "verdict, verdict_reason, route, tested_s, outcomes_blob, backend, slower, suspicious, recheck, doubtful, at"
+    with writer.transaction() as connection:
+        if connection.execute("SELECT verdict FROM candidates WHERE id = ?", (candidate,)).fetchone()[0] is None:
+            return
+        failing = connection.execute(
+            "SELECT test_id, outcome, message, traceback_blob FROM failing_tests WHERE candidate_id = ? ORDER BY test_id",
+            (candidate,),
+        ).fetchall()
+        blob = writer.blob(json.dumps([list(test) for test in failing], ensure_ascii=False)) if failing else None
+        connection.execute(
+            f"INSERT INTO former_verdicts (candidate_id, number, failing_blob, replaced_at, {kept}) "
+            "SELECT id, (SELECT coalesce(max(number), 0) + 1 FROM former_verdicts WHERE candidate_id = candidates.id), "
+            f"?, ?, {kept} FROM candidates WHERE id = ?",
+            (blob, time.time(), candidate),
+        )
+
+
 def decide_task(writer: SessionWriter, task: str) -> bool:
-    """Write what the verdicts of a task's controls say about it; return whether it is taken out."""
+    """Record what the verdicts of its controls imply for a task; return whether it is excluded."""
     held: dict[str, bool] = {}
     reasons = []
     with writer.transaction() as connection:

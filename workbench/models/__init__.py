@@ -1,7 +1,7 @@
-"""One gateway to every model: hosted ones through LiteLLM, the embedded local one, and replay of recorded answers.
+"""One gateway to every model: hosted models through LiteLLM, the embedded local model, and replay of recorded answers.
 
 ``Gateway.complete(Request) -> Answer`` is the whole interface; every call goes through a ``CallLog``. Importing this
-front door is cheap: LiteLLM is loaded by the first live call.
+package is cheap: LiteLLM is loaded by the first live call.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load the gateway only when somebody asks for it."""
+    """Import the gateway on first use."""
     if name == "Gateway":
         from workbench.models.gateway import Gateway
 

@@ -1,4 +1,4 @@
-"""The spend limit of a run, kept also while many calls are under way."""
+"""Enforce a run's spend limit, also with many concurrent calls."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from workbench.models.types import SpendLimit
 
 
 class Budget:
-    """Lets a call start only while what is spent plus what is under way stays below the limit.
+    """Starts a call only if the amount spent plus the estimates of running calls stays below the limit.
 
-    A call's price is known only afterwards, so an estimate is set aside meanwhile; calls that do not fit wait for
-    the others to end and are refused only when the limit itself is reached.
+    A call's price is known only afterwards, so an estimate is set aside until then. Calls that do not fit wait for
+    others to finish, and are refused only once the limit itself is reached.
     """
 
     def __init__(self, limit: float | None, spent: float = 0.0) -> None:
@@ -21,7 +21,7 @@ class Budget:
         self._changed = asyncio.Condition()
 
     async def set_aside(self, estimate: float) -> None:
-        """Wait until ``estimate`` US dollars fit.
+        """Wait until ``estimate`` US dollars fit within the limit, and reserve them.
 
         Raises:
             SpendLimit: The limit is reached.
@@ -41,7 +41,7 @@ class Budget:
                 await self._changed.wait()
 
     async def settle(self, estimate: float, cost: float | None) -> None:
-        """Replace an estimate by what the call cost (``None``: unknown, counted as nothing)."""
+        """Replace an estimate by the call's actual cost in US dollars (``None``: unknown, counted as 0)."""
         self.spent += cost or 0.0
         if self.limit is None:
             return

@@ -1,4 +1,4 @@
-"""Which model serves which purpose, which keys are present, and how large a window is: all without loading LiteLLM."""
+"""Default models per purpose, available keys and context windows, determined without loading LiteLLM."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SAMPLING = {
     "documenter": Sampling(temperature=0.3),
     "evaluator": Sampling(temperature=1.0),
 }
-# Providers that a user is likely to have, with the variables that hold their keys (LiteLLM's names).
+# Common providers, with the environment variables that hold their keys (LiteLLM's names).
 PROVIDER_KEYS: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_API_KEY",),
     "anthropic": ("ANTHROPIC_API_KEY",),
@@ -57,8 +57,13 @@ class ModelInfo:
     detail: str
 
 
+def known_models() -> Mapping[str, Mapping[str, object]]:
+    """Return LiteLLM's table of models, by name; empty if it cannot be read."""
+    return _cost_map()
+
+
 def provider_of(model: str) -> str:
-    """Return the part before the first slash (``openai`` if there is none); ``local`` and ``replay`` stand alone."""
+    """Return a model's provider: ``local``, ``replay``, or the part before the first slash (``openai`` without one)."""
     if is_local(model):
         return "local"
     if model.startswith("replay:"):
@@ -72,18 +77,21 @@ def is_local(model: str) -> bool:
 
 
 def key_present(provider: str, environment: Mapping[str, str] | None = None) -> bool:
-    """Return whether one of the provider's key variables is set; its value is not looked at."""
+    """Return whether one of the provider's key variables is set and not empty."""
     environment = os.environ if environment is None else environment
     return any(environment.get(name) for name in PROVIDER_KEYS.get(provider, ()))
 
 
 def missing_key(model: str, *, base_url: str = "") -> str:
-    """Return the variable that must hold a key before ``model`` can be asked; "" where none is known to be missing.
+    """Return the environment variable that ``model`` needs and that is not set, or "" if none is known to be missing.
 
-    It knows the providers in ``PROVIDER_KEYS`` only, and costs nothing; the gateway asks LiteLLM, which knows all.
+    It is fast but covers only ``PROVIDER_KEYS``; the gateway later asks LiteLLM, which knows every provider.
     """
     provider = provider_of(model)
-    if "/" not in model or provider not in PROVIDER_KEYS or key_present(provider):
+    if "/" not in model and not (base_url or base_url_in()):
+        # Only a name without a provider needs LiteLLM's table, which takes tens of milliseconds to read.
+        provider = str(_cost_map().get(model, {}).get("litellm_provider", ""))
+    if provider not in PROVIDER_KEYS or key_present(provider):
         return ""
     if provider == "azure" or (provider == "openai" and (base_url or base_url_in())):
         return ""
@@ -91,7 +99,7 @@ def missing_key(model: str, *, base_url: str = "") -> str:
 
 
 def base_url_in(environment: Mapping[str, str] | None = None) -> str:
-    """Return the OpenAI-compatible endpoint that the environment names, or an empty string."""
+    """Return the OpenAI-compatible endpoint set in the environment, or an empty string."""
     environment = os.environ if environment is None else environment
     for name in ("WORKBENCH_BASE_URL", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
         if environment.get(name):
@@ -107,10 +115,10 @@ def default_model(purpose: str, environment: Mapping[str, str] | None = None, *,
 
 
 def sampling_for(model: str, purpose: str) -> Sampling:
-    """Return the settings of the literature for ``model`` in the role of ``purpose``."""
+    """Return the sampling settings used in the literature for ``model`` and ``purpose``."""
     name = model.lower()
     if is_local(model):
-        # A model this small repeats itself without a limit; 0.3 keeps it on the prompt.
+        # Without a token limit a model this small repeats itself endlessly; 0.3 keeps it close to the prompt.
         return Sampling(temperature=0.3, max_tokens=512, stop=("<|im_end|>",))
     if "qwen3" in name:
         return Sampling(temperature=0.7, top_p=0.8, top_k=20)
@@ -120,7 +128,7 @@ def sampling_for(model: str, purpose: str) -> Sampling:
 
 
 def limits_of(settings: Settings) -> Limits:
-    """Return the limits that the user's settings set for a run."""
+    """Return the limits of a run according to the user's settings."""
     return Limits(
         concurrency=settings.concurrency,
         timeout_s=settings.request_timeout,
@@ -145,7 +153,7 @@ def _cost_map() -> dict[str, dict[str, object]]:
 
 
 def context_window(model: str) -> int | None:
-    """Return how many tokens ``model`` takes in, or ``None`` where nobody has written it down."""
+    """Return the context window of ``model`` in tokens, or ``None`` if it is unknown."""
     if is_local(model):
         return LOCAL_WINDOW
     if "qwen3-235b-a22b" in model.lower():
@@ -157,10 +165,10 @@ def context_window(model: str) -> int | None:
 
 
 def count_tokens(content: str | Sequence[Message]) -> int:
-    """Return a careful estimate of the tokens in a text or conversation.
+    """Return a conservative estimate of the number of tokens in a text or conversation.
 
-    Three and a half characters a token is below what English prose has (about 4.2) and close to what code has, so
-    that a request judged to fit does fit; characters beyond ASCII count as one token each.
+    It assumes 3.5 characters per token, fewer than in English prose (about 4.2) and close to code, so that a request
+    estimated to fit does fit; each non-ASCII character counts as one token.
     """
     if not isinstance(content, str):
         return sum(4 + count_tokens(message.content) for message in content)
@@ -169,7 +177,7 @@ def count_tokens(content: str | Sequence[Message]) -> int:
 
 
 def available_models(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """Return models that can be used right now, hosted defaults first; more names work than are listed."""
+    """Return the default models that can be used now, hosted ones first; other LiteLLM names work as well."""
     names = [name for name in dict.fromkeys(_HOSTED.values()) if key_present(provider_of(name), environment)]
     if local_model_status().present:
         names.append("local")
@@ -177,7 +185,7 @@ def available_models(environment: Mapping[str, str] | None = None) -> tuple[str,
 
 
 def describe_models(environment: Mapping[str, str] | None = None) -> tuple[ModelInfo, ...]:
-    """Return what ``doctor`` shows: the embedded model, the endpoint, every provider; names of keys, never values."""
+    """Return the lines for ``doctor``: the embedded model, the endpoint, every provider (key names, never values)."""
     environment = os.environ if environment is None else environment
     status = local_model_status()
     lines = [ModelInfo("local", status.present, status.detail)]

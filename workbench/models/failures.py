@@ -1,4 +1,4 @@
-"""Turns what LiteLLM raises into the errors of this room, and says whether and when to try again."""
+"""Map LiteLLM's exceptions to this package's errors, and decide whether and when to retry."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ _CONTEXT = re.compile(
 )
 _FILTER = re.compile(r"content[ _-]?(?:filter|policy|management)|safety|responsible ai", re.I)
 _QUOTA = re.compile(r"insufficient[_ ]quota|exceeded your current quota|billing|credit balance", re.I)
-_PREFIX = re.compile(r"^(?:litellm\.)?\w*(?:Error|Exception)\w*(?:: | - )")
+_PREFIX = re.compile(r"^(?:litellm\.)?(?:Timeout|Timeout Error|\w{0,60}(?:Error|Exception)\w{0,60})(?:: | - )")
+_TRACEBACK = "Traceback (most recent call last)"
+_ERROR_CHARACTERS = 4000  # only so many characters of an error are examined: a proxy's error page may have millions
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _UNKNOWN_SETTING = re.compile(
@@ -36,13 +38,13 @@ _UNKNOWN_SETTING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One failed try: the error to raise if it was the last, and whether another one may help.
+    """One failed try: the error to raise if it was the last one, and whether a retry may help.
 
     Attributes:
         error: What to raise.
         retry: Whether the same request may succeed later.
         wait_s: Seconds that the provider asked for, ``None`` if it did not.
-        unsupported: Name of the request's setting that the provider does not take.
+        unsupported: Name of the request's setting that the provider does not support.
         dropped: Whether the connection broke (the embedded model may have crashed).
     """
 
@@ -56,94 +58,181 @@ class Failure:
 def classify(
     raised: BaseException, model: str, timeout_s: float, keys: Iterable[str] = (), sent: Iterable[str] = ()
 ) -> Failure:
-    """Return what ``raised`` means.
+    """Classify the exception of one try.
 
     Args:
-        raised: The exception of one try.
+        raised: The exception.
         model: Name as the user gave it.
-        timeout_s: The limit of one try, for the sentence.
-        keys: Further values that must not be shown.
+        timeout_s: The time limit of one try, for the error message.
+        keys: Additional secrets to remove from the error message.
         sent: Names of the optional settings that the request carried.
     """
-    said = provider_words(raised, keys)
-    status = getattr(raised, "status_code", None)
+    message = provider_message(raised, keys)
+    status = _status(raised)
     code = str(getattr(raised, "code", None) or "")
-    if isinstance(raised, TimeoutError) or _named(raised, "Timeout", "APITimeoutError"):
+    if isinstance(raised, TimeoutError):
         return Failure(
             ModelTimeout(
-                f"{model} did not answer within {timeout_s:g} s; raise request_timeout or choose a faster model."
+                f"{model} did not answer within the {timeout_s:g} s of request_timeout; raise it or choose a faster model."
             ),
             retry=True,
         )
-    if _named(raised, "ContextWindowExceededError") or (status in (400, 413) and _CONTEXT.search(said + code)):
+    if status in (408, 504) or _is_type(raised, "Timeout", "APITimeoutError"):
         return Failure(
-            ContextOverflow(f"The conversation is longer than the window of {model}: {said}."),
-            retry=False,
-        )
-    if _named(raised, "ContentPolicyViolationError") or (status == 400 and _FILTER.search(said + " " + code)):
-        return Failure(ModelRefused(f"The content filter of {model} refused the request: {said}."), retry=False)
-    if status == 429 or _named(raised, "RateLimitError"):
-        if _QUOTA.search(f"{said} {code}"):
-            return Failure(
-                ModelRefused(f"The quota for {model} is used up: {said}. Top it up or choose another model."),
-                retry=False,
-            )
-        return Failure(
-            RateLimited(f"{model} limits the rate of requests: {said}. Lower concurrency or wait."),
+            ModelTimeout(
+                f"The server of {model} gave up waiting (status {status or 408}): {message}. Try again later."
+            ),
             retry=True,
-            wait_s=asked_wait(_headers(raised)),
+            wait_s=requested_wait(_headers(raised)),
         )
-    if status == 401 or _named(raised, "AuthenticationError"):
+    if _is_type(raised, "ContextWindowExceededError") or (status in (400, 413) and _CONTEXT.search(message + code)):
         return Failure(
-            MissingKey(f"{model} does not accept the key: {said}. Correct the key, or use the model `local`."),
+            ContextOverflow(f"The conversation is longer than the window of {model}: {message}."),
             retry=False,
         )
-    if (
-        status == 403
-        or _named(raised, "PermissionDeniedError")
-        or re.search(r"Error code: 403", str(raised.__context__))
+    if _is_type(raised, "ContentPolicyViolationError") or (status == 400 and _FILTER.search(message + " " + code)):
+        return Failure(ModelRefused(f"The content filter of {model} refused the request: {message}."), retry=False)
+    if status == 402 or (status == 429 and _QUOTA.search(f"{message} {code}")):
+        return Failure(
+            ModelRefused(
+                f"The quota for {model} is used up: {message}. Top it up or choose another model.", lasting=True
+            ),
+            retry=False,
+        )
+    if status == 429 or _is_type(raised, "RateLimitError"):
+        return Failure(
+            RateLimited(f"{model} limits the rate of requests: {message}. Lower concurrency or wait."),
+            retry=True,
+            wait_s=requested_wait(_headers(raised)),
+        )
+    if status == 401 or _is_type(raised, "AuthenticationError"):
+        return Failure(
+            MissingKey(
+                f"{model} does not accept the key: {message}. Correct the key, or use the model `local`.", lasting=True
+            ),
+            retry=False,
+        )
+    if status == 403 or _is_type(raised, "PermissionDeniedError"):
+        return Failure(ModelRefused(f"The key may not use {model}: {message}.", lasting=True), retry=False)
+    if status == 404 or _is_type(raised, "NotFoundError"):
+        return Failure(
+            ModelRefused(f"There is no model {model} at this provider: {message}.", lasting=True), retry=False
+        )
+    if _is_type(raised, "BadRequestError", "UnprocessableEntityError", "UnsupportedParamsError") or status in (
+        400,
+        422,
     ):
-        return Failure(ModelRefused(f"The key may not use {model}: {said}."), retry=False)
-    if status == 404 or _named(raised, "NotFoundError"):
-        return Failure(ModelRefused(f"There is no model {model} at this provider: {said}."), retry=False)
-    if _named(raised, "BadRequestError", "UnprocessableEntityError", "UnsupportedParamsError") or status in (400, 422):
         if "LLM Provider NOT provided" in str(raised):
             return Failure(
                 ModelRefused(
-                    f"No provider is known for the model {model!r}; write it as PROVIDER/NAME, for example openai/gpt-4o."
+                    f"No provider is known for the model {model!r}; write it as PROVIDER/NAME, for example openai/gpt-4o.",
+                    lasting=True,
                 ),
                 retry=False,
             )
-        blamed = next((name for name in sent if name in said and _UNKNOWN_SETTING.search(said)), None)
-        return Failure(ModelRefused(f"{model} refused the request: {said}."), retry=False, unsupported=blamed)
-    if any(isinstance(link, ValueError) for link in _chain(raised)) or "provider returned 'choices'" in str(raised):
+        rejected = next((name for name in sent if name in message and _UNKNOWN_SETTING.search(message)), None)
+        return Failure(ModelRefused(f"{model} refused the request: {message}."), retry=False, unsupported=rejected)
+    found = None
+    if status is None:
+        found = _connection_failure(raised, model) or _malformed_failure(raised, model, message)
+    return found or _status_failure(raised, model, message, _status(raised, mapped=True))
+
+
+def _connection_failure(raised: BaseException, model: str) -> Failure | None:
+    """Classify a broken exchange by its cause; LiteLLM raises the same error for all of them."""
+    names = {kind.__name__ for link in _chain(raised) for kind in type(link).__mro__}
+    if "TooManyRedirects" in names:
+        sentence = f"The server of {model} redirects without end; check the base URL."
+        return Failure(ModelUnavailable(sentence, lasting=True), retry=False)
+    if "DecodingError" in names:
+        sentence = f"{model} sent an answer that cannot be decompressed as its headers declare; try again later."
+        return Failure(MalformedAnswer(sentence), retry=True)
+    if names & {"BadStatusLine", "BadHttpMessage", "HttpProcessingError", "RemoteProtocolError"} and not (
+        names & {"ReadError", "ServerDisconnectedError", "ClientPayloadError"}
+    ):
+        sentence = f"The server of {model} does not speak HTTP properly; check the base URL."
+        return Failure(ModelUnavailable(sentence), retry=True, dropped=True)
+    if names & {"ConnectError", "ClientConnectorError", "ConnectionRefusedError", "gaierror"}:
+        sentence = f"{model} cannot be reached: nothing answers at its address; check the network and the base URL."
+        return Failure(ModelUnavailable(sentence, lasting=True), retry=True, dropped=True)
+    if "APIConnectionError" in names or "connection error" in str(raised)[:_ERROR_CHARACTERS].lower():
+        sentence = f"{model} dropped the connection before its answer was complete; try again later."
+        return Failure(ModelUnavailable(sentence), retry=True, dropped=True)
+    return None
+
+
+def _malformed_failure(raised: BaseException, model: str, message: str) -> Failure | None:
+    """Classify an answer that is not a chat completion."""
+    for link in _chain(raised):
+        if _is_type(link, "ValidationError") and callable(getattr(link, "errors", None)):
+            first = link.errors()[0]  # type: ignore[attr-defined]
+            place = ".".join(str(part) for part in first.get("loc", ()))
+            message = f"{place}: {first.get('msg', '')}"
+            break
+        if isinstance(link, UnicodeEncodeError):
+            error = ModelRefused(f"The request to {model} contains text that cannot be encoded: {link}.")
+            return Failure(error, retry=False)
+        if isinstance(link, RecursionError):
+            message = "its JSON is nested too deeply"
+            break
+        if isinstance(link, ValueError):
+            message = one_line(str(link).partition("; use sys.")[0], 160).rstrip(". ")
+            break
+    else:
+        words = str(raised)[:_ERROR_CHARACTERS]
+        received = re.search(
+            r"Empty or invalid response from LLM endpoint\. Received: (.*?)(?:\. Check the reverse|$)", words, re.S
+        )
+        if received:
+            message = f"it sent {one_line(received.group(1), 120)}"
+        elif "Invalid response object" in words:
+            message = "a part of it is missing or has the wrong type"
+        elif "provider returned 'choices'" in words:
+            message = "it has no list of choices"
+        else:
+            return None
+    return Failure(MalformedAnswer(f"{model} sent something that is not a chat completion: {message}."), retry=True)
+
+
+def _status_failure(raised: BaseException, model: str, message: str, status: int | None) -> Failure:
+    if status is None or status >= 500:
         return Failure(
-            MalformedAnswer(f"{model} answered with something that is not a chat completion: {said}."), retry=True
+            ModelUnavailable(f"{model} failed: {message}. Try again later."),
+            retry=True,
+            wait_s=requested_wait(_headers(raised)),
         )
-    if status is None or int(status) >= 500:
-        dropped = "connection error" in said.lower() or _named(raised, "APIConnectionError")
-        sentence = (
-            f"{model} cannot be reached or dropped the connection; check the network and the base URL."
-            if dropped
-            else f"{model} failed: {said}. Try again later."
-        )
-        return Failure(ModelUnavailable(sentence), retry=True, wait_s=asked_wait(_headers(raised)), dropped=dropped)
-    return Failure(ModelRefused(f"{model} refused the request (status {status}): {said}."), retry=False)
+    return Failure(ModelRefused(f"{model} refused the request (status {status}): {message}."), retry=False)
 
 
-def provider_words(raised: BaseException, keys: Iterable[str] = ()) -> str:
-    """Return the provider's own words in one short line, without LiteLLM's prefixes and without any key."""
-    said = str(raised)
-    while (shorter := _PREFIX.sub("", said, count=1)) != said:
-        said = shorter
-    return one_line(scrub(said, keys), 240).rstrip(". ") or type(raised).__name__
+def _status(raised: BaseException, *, mapped: bool = False) -> int | None:
+    """Return the HTTP status that the server sent; with ``mapped``, also a status that LiteLLM assigned by itself."""
+    for link in _chain(raised):
+        sent = getattr(getattr(link, "response", None), "status_code", None)
+        if _is_type(link, "HTTPStatusError") and isinstance(sent, int):
+            return sent
+    # Without an HTTP response, a status of 500 or more may have been assigned by LiteLLM.
+    found = getattr(raised, "status_code", None)
+    return int(found) if isinstance(found, int) and (mapped or found < 500) else None
 
 
-def asked_wait(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """Return the seconds that a provider asks to wait: ``Retry-After`` (seconds or date), else ``x-ratelimit-reset…``.
+def provider_message(raised: BaseException, keys: Iterable[str] = ()) -> str:
+    """Return the provider's own error message as one short line, without LiteLLM's prefixes, tracebacks or keys."""
+    message = scrub(str(raised)[:_ERROR_CHARACTERS], keys)
+    while (shorter := _PREFIX.sub("", message, count=1)) != message:
+        message = shorter
+    before, traced, after = message.partition(_TRACEBACK)
+    if traced:
+        # The last line of a traceback names the exception; the rest only helps the server's developers.
+        message = before.strip(" :-") or (after.strip().splitlines() or [""])[-1]
+    return one_line(message, 240).rstrip(". ") or type(raised).__name__
 
-    RFC 9110 section 10.2.3 for the first; the second as OpenAI (``6m0s``, ``20ms``), Anthropic (a date) and others
-    (seconds, or a Unix time) send it. Of several resets the one whose allowance is used up counts, else the longest.
+
+def requested_wait(headers: Mapping[str, str], now: float | None = None) -> float | None:
+    """Return how many seconds a provider asks to wait: ``Retry-After`` (seconds or date), else ``x-ratelimit-reset…``.
+
+    ``Retry-After`` follows RFC 9110, section 10.2.3. The reset headers are parsed as OpenAI (``6m0s``, ``20ms``),
+    Anthropic (a date) and others (seconds, or a Unix time) send them. Among several resets, those whose remaining
+    allowance is 0 count, otherwise all; the longest wins.
     """
     now = time.time() if now is None else now
     lower = {name.lower(): value for name, value in headers.items()}
@@ -190,14 +279,14 @@ def _headers(raised: BaseException) -> Mapping[str, str]:
     return {str(name): str(value) for name, value in dict(found or {}).items()}
 
 
-def _named(raised: BaseException, *names: str) -> bool:
-    # By name, so that this module needs neither litellm nor openai to be imported.
+def _is_type(raised: BaseException, *names: str) -> bool:
+    # Compared by name, so that this module does not import litellm or openai.
     return any(kind.__name__ in names for kind in type(raised).__mro__)
 
 
 def _chain(raised: BaseException | None) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    while raised is not None and id(raised) not in seen:
-        seen.add(id(raised))
+    visited: set[int] = set()
+    while raised is not None and id(raised) not in visited:
+        visited.add(id(raised))
         yield raised
         raised = raised.__cause__ or raised.__context__

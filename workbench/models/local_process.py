@@ -1,4 +1,4 @@
-"""Starts, watches and ends the embedded model's process."""
+"""Start, monitor and stop the embedded model's process."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from workbench.text import one_line
 
 SLOTS = 4
 _START_LIMIT_S = 120.0
-_LAST_WORDS = 40
+_STDERR_LINES = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where the running model listens. ``generation`` counts starts, so that a crash can be told from the next one."""
+    """The running model's address. ``generation`` counts starts, so that a crash is attributed to the right start."""
 
     base_url: str
     key: str
@@ -33,28 +33,28 @@ class Endpoint:
 
 
 class LocalModel:
-    """The embedded model as a child process of this one, started by the first call that needs it."""
+    """The embedded model as a child process, started by the first call that needs it."""
 
     def __init__(self, path: str = "") -> None:
         self._path = path
         self._lock = asyncio.Lock()
         self._process: asyncio.subprocess.Process | None = None
         self._endpoint: Endpoint | None = None
-        self._said: deque[str] = deque(maxlen=_LAST_WORDS)
-        self._listener: asyncio.Task[None] | None = None
+        self._stderr_lines: deque[str] = deque(maxlen=_STDERR_LINES)
+        self._stderr_reader: asyncio.Task[None] | None = None
         self._starts = 0
 
     @property
     def pid(self) -> int | None:
-        """Return the process id while the model runs."""
+        """Return the process id, or ``None`` while the model is not running."""
         return self._process.pid if self._process is not None and self._process.returncode is None else None
 
     async def endpoint(self) -> Endpoint:
-        """Return where the model listens, starting it first if it does not run.
+        """Return the model's address, starting it first if it is not running.
 
         Raises:
             ModelUnavailable: It is not installed, or did not start in time.
-            LocalModelCrashed: It ended while loading.
+            LocalModelCrashed: It exited while loading.
         """
         async with self._lock:
             if self._endpoint is not None and self.pid is not None:
@@ -65,7 +65,7 @@ class LocalModel:
         status = local_model_status(self._path)
         if not status.present or status.gguf is None:
             raise ModelUnavailable(status.detail + ".")
-        await self._end()
+        await self._stop()
         began = time.monotonic()
         key = secrets.token_urlsafe(24)
         environment = {name: value for name, value in os.environ.items() if not _is_secret(name)}
@@ -78,79 +78,79 @@ class LocalModel:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            # OpenMP threads that spin while another process wants the core cost 95 % of the speed (1.6 against 35 tokens/s).
+            # Spinning OpenMP threads on a shared core cost 95 % of the speed (1.6 instead of 35 tokens/s).
             env={"OMP_WAIT_POLICY": "passive", **environment, KEY_VARIABLE: key},
         )
         self._process = process
-        self._said.clear()
-        self._listener = asyncio.create_task(self._listen(process))
+        self._stderr_lines.clear()
+        self._stderr_reader = asyncio.create_task(self._read_stderr(process))
         assert process.stdout is not None
         try:
             async with asyncio.timeout(_START_LIMIT_S):
                 line = await process.stdout.readline()
         except TimeoutError:
-            await self._end()
+            await self._stop()
             raise ModelUnavailable(
                 f"The embedded model did not start within {_START_LIMIT_S:.0f} s; the machine may be too busy."
             ) from None
         except asyncio.CancelledError:
-            await self._end()
+            await self._stop()
             raise
         event = _event(line)
         if event.get("event") != "ready":
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(5):
                     await process.wait()
-                    await self._listener
-            words = str(event.get("message") or self.last_words())
-            await self._end()
+                    await self._stderr_reader
+            words = str(event.get("message") or self.stderr_tail())
+            await self._stop()
             raise LocalModelCrashed(f"The embedded model could not start: {one_line(words, 300)}.")
         self._starts += 1
         self._endpoint = Endpoint(f"http://127.0.0.1:{event['port']}/v1", key, self._starts, time.monotonic() - began)
         return self._endpoint
 
-    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+    async def _read_stderr(self, process: asyncio.subprocess.Process) -> None:
         assert process.stderr is not None
         while chunk := await process.stderr.read(4096):
-            self._said.extend(line for line in chunk.decode("utf-8", "replace").splitlines() if line.strip())
+            self._stderr_lines.extend(line for line in chunk.decode("utf-8", "replace").splitlines() if line.strip())
 
     async def crashed(self, generation: int) -> str | None:
-        """Return the last words of the start numbered ``generation`` if it has ended by itself, else ``None``."""
+        """Return how the process of ``generation`` ended, if it ended by itself, else ``None``."""
         if self._endpoint is None or self._endpoint.generation != generation:
             return "it was restarted after a crash"
         process = self._process
         if process is None:
             return None
-        # A dropped connection is seen a moment before the child's end is.
+        # A dropped connection is noticed a moment before the child's exit.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(0.5):
                 await process.wait()
         if process.returncode is None:
             return None
         how = f"signal {-process.returncode}" if process.returncode < 0 else f"exit code {process.returncode}"
-        words = self.last_words()
+        words = self.stderr_tail()
         return f"{how}: {words}" if words else how
 
-    def last_words(self) -> str:
-        """Return the end of what the process wrote to its standard error."""
-        return one_line(" ".join(list(self._said)[-5:]), 300)
+    def stderr_tail(self) -> str:
+        """Return the last lines that the process wrote to standard error, as one line."""
+        return one_line(" ".join(list(self._stderr_lines)[-5:]), 300)
 
-    async def _end(self) -> None:
+    async def _stop(self) -> None:
         process, self._process, self._endpoint = self._process, None, None
         if process is not None and process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
-                process.kill()  # it holds nothing that could be lost
+                process.kill()  # it has no state worth saving
             await asyncio.shield(process.wait())
-        if self._listener is not None:
-            self._listener.cancel()
+        if self._stderr_reader is not None:
+            self._stderr_reader.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await self._listener
-            self._listener = None
+                await self._stderr_reader
+            self._stderr_reader = None
 
     async def aclose(self) -> None:
-        """End the process and wait for it."""
+        """Stop the process and wait for it to exit."""
         async with self._lock:
-            await self._end()
+            await self._stop()
 
 
 def _event(line: bytes) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """The embedded model's process: ``python -m workbench.models.local_server --model PATH --port 0``.
 
-It serves llama.cpp's OpenAI-compatible API on loopback, prints one JSON line with its port, and ends with its user:
-when standard input closes, when the parent changes, and (Linux) by the kernel's parent-death signal.
+It serves llama.cpp's OpenAI-compatible API on loopback, prints one JSON line with its port, and exits together with its
+parent: when standard input closes, when the parent process changes, and (Linux) by the kernel's parent-death signal.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ KEY_VARIABLE = "WORKBENCH_LOCAL_KEY"
 _PR_SET_PDEATHSIG = 1
 
 
-def _die_with(parent: int) -> None:
-    """Arrange that this process does not outlive ``parent``, however that one ends."""
+def _exit_with_parent(parent: int) -> None:
+    """Make sure that this process does not outlive ``parent``, however that one ends."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # it died before the line above
+    if os.getppid() != parent:  # the parent died before the line above
         os._exit(0)
 
     def watch_input() -> None:
@@ -32,7 +32,7 @@ def _die_with(parent: int) -> None:
         os._exit(0)
 
     def watch_parent() -> None:
-        # Standard input can be held open by a forked sibling; the parent's id cannot.
+        # A forked sibling can hold standard input open, but it cannot keep the parent's id.
         never = threading.Event()
         while not never.wait(1.0):
             if os.getppid() != parent:
@@ -42,12 +42,12 @@ def _die_with(parent: int) -> None:
     threading.Thread(target=watch_parent, daemon=True).start()
 
 
-def _say(**event: object) -> None:
+def _emit(**event: object) -> None:
     print(json.dumps(event), flush=True)
 
 
 def main() -> None:
-    """Load the model, announce the port, serve until the user is gone."""
+    """Load the model, announce the port, and serve until the parent exits."""
     parser = argparse.ArgumentParser(prog="python -m workbench.models.local_server")
     parser.add_argument("--model", required=True, help="GGUF file")
     parser.add_argument("--port", type=int, default=0)
@@ -57,13 +57,15 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=0, help="0 = every core that this process may use")
     parser.add_argument("--parent", type=int, default=os.getppid())
     options = parser.parse_args()
-    _die_with(options.parent)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl+c reaches the whole terminal group; the user decides when
+    _exit_with_parent(options.parent)
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # ctrl+c reaches the whole process group; the parent decides when to stop
 
     try:
         import xllamacpp
     except ImportError as error:
-        _say(event="error", message=f"xllamacpp cannot be loaded: {error}")
+        _emit(event="error", message=f"xllamacpp cannot be loaded: {error}")
         sys.exit(3)
 
     params = xllamacpp.CommonParams()
@@ -73,7 +75,7 @@ def main() -> None:
     params.port = options.port
     params.api_keys = [os.environ.pop(KEY_VARIABLE)] if KEY_VARIABLE in os.environ else []
     params.n_parallel = options.parallel
-    # One pool for all slots: a single long conversation may use it, and memory stays at half of fixed slots.
+    # One pool for all slots: a single long conversation may use all of it, and it takes half the memory of fixed slots.
     params.kv_unified = True
     params.n_ctx = max(options.context, options.pool)
     params.kv_unified_per_slot = 0
@@ -89,9 +91,9 @@ def main() -> None:
     try:
         server = xllamacpp.Server(params)
     except Exception as error:
-        _say(event="error", message=f"the model file cannot be loaded: {error}")
+        _emit(event="error", message=f"the model file cannot be loaded: {error}")
         sys.exit(4)
-    _say(event="ready", port=urlsplit(server.listening_address).port, pid=os.getpid())
+    _emit(event="ready", port=urlsplit(server.listening_address).port, pid=os.getpid())
     threading.Event().wait()
 
 

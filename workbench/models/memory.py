@@ -1,4 +1,4 @@
-"""A call log for work without a session: it remembers nothing between processes and keeps the calls for the asker."""
+"""A call log for work without a session: calls are kept in memory and lost when the process ends."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class MemoryCallLog:
         self.calls: list[CallRecord] = []
 
     def recall(self, request: Request, nth: int) -> Answer | None:
-        """Return None: nothing was asked before."""
+        """Return None: there is no earlier session to recall from."""
         return None
 
     def record(self, call: CallRecord) -> None:
-        """Keep a call."""
+        """Append a call to ``calls``."""
         self.calls.append(call)

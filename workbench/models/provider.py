@@ -1,29 +1,38 @@
-"""The one place that touches LiteLLM: loading it quietly, sending one request, reading one answer."""
+"""The one place that touches LiteLLM, which the embedded model does without: loading it quietly, sending one request, reading one answer."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import math
 import os
 import threading
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from workbench.models import local_request
 from workbench.models.defaults import count_tokens, provider_of
 from workbench.models.local_files import LOCAL_NAME
 from workbench.models.types import Answer, EmptyAnswer, MalformedAnswer, MissingKey, ModelRefused, Request, Usage
+from workbench.text import one_line
 
 _litellm: Any = None
 _loading = threading.Lock()
-# Set aside for an answer of unknown length when a spend limit is in force.
+# Reserved for an answer of unknown length when there is a spend limit.
 _TYPICAL_ANSWER_TOKENS = 1500
+# No call has a billion tokens; a provider that reports more (or a negative number) has not counted at all.
+_MOST_TOKENS = 1_000_000_000
+_NAME = 200  # characters of a model's name or a finish reason
+_ERROR_PAGE = 20_000  # bytes kept of an error's body: LiteLLM's regular expressions take 9 s per MB
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a request goes: LiteLLM's name of the model and, if it is not the provider's own, the endpoint."""
+    """Where a request goes: LiteLLM's name of the model, and the endpoint if it is not the provider's own."""
 
     model: str
     base_url: str = ""
@@ -32,7 +41,7 @@ class Target:
 
 
 def _keep_loopback_direct() -> None:
-    """Let no proxy of the environment stand between this machine and itself."""
+    """Exclude loopback addresses from the environment's proxy settings."""
     for name in ("NO_PROXY", "no_proxy"):
         known = [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
         wanted = [host for host in ("127.0.0.1", "localhost", "::1") if host not in known]
@@ -41,29 +50,50 @@ def _keep_loopback_direct() -> None:
 
 
 def load() -> Any:
-    """Return the module ``litellm``, imported once and told to neither print, log, phone home nor retry."""
+    """Return the module ``litellm``, imported once and configured not to print, log, phone home or retry."""
     global _litellm
     if _litellm is not None:
         return _litellm
     with _loading:
-        os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # or the import waits for the network
+        os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # otherwise the import waits for the network
         os.environ.setdefault("LITELLM_LOG", "CRITICAL")
         _keep_loopback_direct()
         import litellm
 
         litellm.suppress_debug_info = True
         litellm.telemetry = False
-        litellm.drop_params = False  # what is dropped is decided, and recorded, here
+        litellm.drop_params = False  # this module decides and records what is dropped
         litellm.num_retries = 0
         litellm.turn_off_message_logging = True
         for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx", "aiohttp"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
+        # It prints warnings about unusual answers, including their content, to standard error.
+        warnings.filterwarnings("ignore", category=UserWarning, module=r"pydantic(\.|$)")
+        _cut_error_pages()
         _litellm = litellm
     return _litellm
 
 
+def _cut_error_pages() -> None:
+    """Truncate error pages, so that a page of megabytes does not block the engine for minutes."""
+    from openai import AsyncOpenAI
+
+    original = getattr(AsyncOpenAI, "_make_status_error_from_response", None)
+    if original is None:
+        return
+
+    def truncated(self: Any, response: Any) -> Any:
+        with contextlib.suppress(Exception):  # a body that is not read yet cannot be truncated
+            if len(response.content) > _ERROR_PAGE:
+                response._content = response.content[:_ERROR_PAGE]
+                response.__dict__.pop("_text", None)
+        return original(self, response)
+
+    AsyncOpenAI._make_status_error_from_response = truncated  # type: ignore[method-assign]
+
+
 async def ready() -> None:
-    """Load LiteLLM without holding up the event loop for the seconds that it takes."""
+    """Load LiteLLM in a thread, because the import takes seconds."""
     if _litellm is None:
         await asyncio.to_thread(load)
 
@@ -72,7 +102,7 @@ def check_key(model: str) -> None:
     """Make sure that the provider's key is in the environment before anything is sent.
 
     Raises:
-        MissingKey: It is not; the sentence names the variable.
+        MissingKey: It is not; the message names the variable.
     """
     found = load().validate_environment(model)
     missing = [str(name) for name in found.get("missing_keys", ())]
@@ -83,7 +113,7 @@ def check_key(model: str) -> None:
 
 
 def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the optional parameters to send and the names of those that this model does not take."""
+    """Return the optional parameters to send, and the names of those that the model does not support."""
     sampling = request.sampling
     wanted: dict[str, Any] = {name: value for name, value in sampling.to_json().items() if name != "top_k"}
     if request.json_schema is not None and not (target.local and request.grammar):
@@ -99,7 +129,7 @@ def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple
         if request.grammar:
             extra["grammar"] = request.grammar
         if request.purpose == "agent":
-            # Prose from a model this small repeats whole sentences; DRY sampling makes that improbable, code is spared.
+            # A model this small repeats whole sentences; DRY sampling makes that unlikely, and is not used for code.
             extra |= {"dry_multiplier": 0.8, "dry_allowed_length": 6}
     else:
         for name in list(wanted):
@@ -119,9 +149,9 @@ def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple
 
 
 def seed_of(request: Request) -> int:
-    """Return the seed of the embedded model: the one chosen plus the sample index, else drawn from the request.
+    """Return the seed for the embedded model: the chosen seed plus the sample index, else one derived from the request.
 
-    So the same request and sample get the same draw, and two samples differ.
+    The same request and sample always get the same seed, and two samples differ.
     """
     if request.sampling.seed is not None:
         return (request.sampling.seed + request.sample) % 2**31
@@ -133,7 +163,7 @@ def _response_format(schema: Mapping[str, object]) -> dict[str, Any]:
 
 
 def _kept(value: Any) -> Any:
-    # Whether a parameter is taken depends on its value only for numbers and words ("temperature must be 1").
+    # Support for a parameter depends on its value only for numbers and strings ("temperature must be 1").
     return value if isinstance(value, (int, float, str)) else None
 
 
@@ -143,7 +173,7 @@ def _takes(model: str, own_endpoint: bool, name: str, value: Any) -> bool:
     try:
         bare, provider, _, _ = litellm.get_llm_provider(model)
         if name == "response_format":
-            # An endpoint of the user's own is asked: most understand schemas, and a refusal is learned from.
+            # A user's own endpoint is always tried: most support schemas, and the gateway remembers a refusal.
             return own_endpoint or bool(litellm.supports_response_schema(bare, provider))
         tried = {"stop": ["x"]}.get(name, value)
         found = litellm.utils.get_optional_params(
@@ -157,7 +187,7 @@ def _takes(model: str, own_endpoint: bool, name: str, value: Any) -> bool:
 
 
 def estimate_usd(request: Request, target: Target) -> float:
-    """Return what the request may cost, for the spend limit; 0.0 where the price is not known."""
+    """Return the estimated cost of a request in US dollars, for the spend limit; 0.0 if the price is unknown."""
     if target.local:
         return 0.0
     table = load().model_cost
@@ -170,12 +200,15 @@ def estimate_usd(request: Request, target: Target) -> float:
 
 
 async def ask(request: Request, target: Target, settings: Mapping[str, Any], timeout_s: float) -> Any:
-    """Send the request once and return LiteLLM's response.
+    """Send the request once and return LiteLLM's response, or the embedded model's, which has the same attributes.
 
     Raises:
         TimeoutError: It took longer than ``timeout_s``.
         Exception: Whatever LiteLLM raises.
     """
+    messages = [{"role": message.role, "content": message.content} for message in request.messages]
+    if target.local:
+        return await local_request.ask(messages, target.base_url, target.key, settings, timeout_s)
     endpoint: dict[str, Any] = {}
     if target.base_url:
         endpoint["api_base"] = target.base_url
@@ -184,7 +217,7 @@ async def ask(request: Request, target: Target, settings: Mapping[str, Any], tim
     async with asyncio.timeout(timeout_s):
         return await load().acompletion(
             model=target.model,
-            messages=[{"role": message.role, "content": message.content} for message in request.messages],
+            messages=messages,
             timeout=timeout_s + 5.0,  # the limit above is the one that counts: it covers slow drips as well
             max_retries=0,
             **endpoint,
@@ -204,41 +237,55 @@ def read(response: Any, request: Request, target: Target, dropped: tuple[str, ..
     if not choices:
         raise MalformedAnswer(f"{request.model} sent an answer without choices.")
     message = choices[0].message
-    finish = str(choices[0].finish_reason or "stop")
+    finish = one_line(str(choices[0].finish_reason or "stop"), _NAME)
     text = message.content
     if not isinstance(text, str) or not text.strip():
         fields = getattr(message, "provider_specific_fields", None) or {}
         refusal = getattr(message, "refusal", None) or fields.get("refusal")
         if finish == "content_filter" or refusal:
-            raise ModelRefused(
-                f"{request.model} refused to answer: {refusal or 'its content filter took the answer away'}."
-            )
+            words = one_line(str(refusal or "its content filter took the answer away"), 240).rstrip(". ")
+            raise ModelRefused(f"{request.model} refused to answer: {words}.")
         why = " (the token limit went into reasoning)" if finish == "length" else ""
         raise EmptyAnswer(f"{request.model} sent an empty answer{why}.")
-    usage = getattr(response, "usage", None)
-    details = getattr(usage, "prompt_tokens_details", None)
     return Answer(
         text=text,
-        model=LOCAL_NAME if target.local else str(getattr(response, "model", None) or target.model),
-        usage=Usage(
-            int(getattr(usage, "prompt_tokens", 0) or 0),
-            int(getattr(usage, "completion_tokens", 0) or 0),
-            int(getattr(details, "cached_tokens", 0) or 0),
-        ),
+        model=LOCAL_NAME if target.local else one_line(str(getattr(response, "model", None) or target.model), _NAME),
+        usage=usage_of(response),
         cost_usd=price(response, target),
         latency_s=seconds,
         finish_reason=finish,
         reasoning=getattr(message, "reasoning_content", None),
         dropped=dropped,
+        shaped=target.local and request.grammar is not None,
     )
 
 
+def usage_of(response: Any) -> Usage:
+    """Return the provider's token counts; 0 where the reported value is implausible."""
+    usage = getattr(response, "usage", None)
+    details = getattr(usage, "prompt_tokens_details", None)
+    return Usage(
+        _count(getattr(usage, "prompt_tokens", 0)),
+        _count(getattr(usage, "completion_tokens", 0)),
+        _count(getattr(details, "cached_tokens", 0)),
+    )
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and 0 <= value <= _MOST_TOKENS else 0
+
+
 def price(response: Any, target: Target) -> float | None:
-    """Return what the response cost in US dollars, ``None`` where the model's price is not known."""
+    """Return the cost of a response in US dollars, or ``None`` if the model's price is unknown."""
     if target.local:
         return 0.0
+    usage = getattr(response, "usage", None)
+    for name in ("prompt_tokens", "completion_tokens"):
+        counted = getattr(usage, name, 0) or 0
+        if counted != _count(counted):
+            return None  # the cost would be computed from an implausible count
     table = _litellm.model_cost
     if not (target.model in table or target.model.split("/", 1)[-1] in table):
         return None
     cost = (getattr(response, "_hidden_params", None) or {}).get("response_cost")
-    return float(cost) if cost is not None else None
+    return float(cost) if cost is not None and math.isfinite(cost) and cost >= 0 else None

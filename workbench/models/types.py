@@ -1,4 +1,4 @@
-"""What goes into a model call and what comes out: plain values without any library behind them."""
+"""The inputs and outputs of model calls, as plain values that depend on no library."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How the model draws its answer; ``None`` leaves the provider's own default."""
+    """Sampling parameters; ``None`` keeps the provider's default."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -32,7 +32,7 @@ class Sampling:
     reasoning_effort: str | None = None
 
     def to_json(self) -> dict[str, object]:
-        """Return only what was chosen, so that a new field never changes the digest of an old request."""
+        """Return only the parameters that are set, so that a new field never changes the digest of an old request."""
         chosen: dict[str, object] = {
             "temperature": self.temperature,
             "top_p": self.top_p,
@@ -47,17 +47,17 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question to a model.
+    """One request to a model.
 
     Attributes:
         model: Any LiteLLM name, ``local`` (the embedded model) or ``replay:SESSION``.
         messages: The conversation so far.
         purpose: ``agent``, ``judge``, ``documenter`` or ``evaluator``.
-        sampling: How to draw the answer.
-        sample: Index of the independent sample of the same question.
-        scope: Identity of the work item that asks (trial or candidate).
-        json_schema: Shape that the answer must have, where the model supports it.
-        grammar: GBNF for the embedded model; wins over ``json_schema`` there and is ignored elsewhere.
+        sampling: Sampling parameters.
+        sample: Index of this independent sample of the same request.
+        scope: Identity of the work item that makes the request (trial or candidate).
+        json_schema: Schema that the answer must follow, where the model supports it.
+        grammar: GBNF for the embedded model, where it overrides ``json_schema``; ignored by other models.
     """
 
     model: str
@@ -71,7 +71,7 @@ class Request:
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 of what is asked: not of who asks, which model, or which sample."""
+        """Return the SHA-256 of the request's content, which excludes model, purpose, sample and scope."""
         asked = {
             "messages": [[message.role, message.content] for message in self.messages],
             "sampling": self.sampling.to_json(),
@@ -84,7 +84,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call; ``cached_tokens`` are those prompt tokens that the provider had already."""
+    """Token counts of one call; ``cached_tokens`` are the prompt tokens that the provider took from its cache."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -93,19 +93,20 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model said.
+    """A model's answer.
 
     Attributes:
         text: The answer; never empty.
         model: The model's name as the provider states it.
         usage: Tokens as the provider counted them.
-        cost_usd: Price, 0.0 for the embedded model, ``None`` where the price is not known.
+        cost_usd: Price, 0.0 for the embedded model, ``None`` if the price is unknown.
         latency_s: Seconds of the successful attempt.
         finish_reason: ``stop``, ``length`` and so on, as LiteLLM names them.
         attempts: How many tries it took.
         source: ``live``, ``recorded`` (this session had it already) or ``replay``.
         reasoning: The model's reasoning text, where it gives one.
         dropped: Settings of the request that this model does not take and that were therefore left out.
+        shaped: Whether the model could say only what the request's grammar allows.
     """
 
     text: str
@@ -118,12 +119,22 @@ class Answer:
     source: str = "live"
     reasoning: str | None = None
     dropped: tuple[str, ...] = ()
+    shaped: bool = False
 
 
 class ModelError(WorkbenchError):
-    """A model call that gave no answer; ``kind`` is stable and goes into the session."""
+    """A model call failed; ``kind`` is a stable name that is stored in the session.
+
+    Args:
+        sentence: What happened and what to do about it.
+        lasting: Whether every request will fail until the user fixes it (a wrong name, key or address).
+    """
 
     kind = "model"
+
+    def __init__(self, sentence: str, *, lasting: bool = False) -> None:
+        super().__init__(sentence)
+        self.lasting = lasting
 
 
 class ModelTimeout(ModelError):
@@ -133,43 +144,43 @@ class ModelTimeout(ModelError):
 
 
 class ModelRefused(ModelError):
-    """The provider will not answer this request, however often it is sent."""
+    """The provider refuses this request; retrying does not help."""
 
     kind = "refused"
 
 
 class ModelUnavailable(ModelError):
-    """The provider cannot be reached or fails."""
+    """The provider cannot be reached or reports a failure of its own."""
 
     kind = "unavailable"
 
 
 class RateLimited(ModelError):
-    """The provider asks to wait longer than the limits allow."""
+    """The provider limits the rate of requests, and waiting within the run's limits did not help."""
 
     kind = "rate_limited"
 
 
 class SpendLimit(ModelError):
-    """The run has spent what it may."""
+    """The run has reached its spend limit."""
 
     kind = "budget"
 
 
 class MalformedAnswer(ModelError):
-    """The answer was empty or not what the protocol promises."""
+    """The answer was empty or is not a valid chat completion."""
 
     kind = "malformed"
 
 
 class MissingKey(ModelError):
-    """The provider's key is not in the environment."""
+    """The provider's key is missing or not accepted."""
 
     kind = "key"
 
 
 class EmptyAnswer(MalformedAnswer):
-    """The model answered, and said nothing."""
+    """The model's answer has no text."""
 
 
 class NotRecorded(ModelError):
@@ -185,7 +196,7 @@ class ContextOverflow(ModelError):
 
 
 class LocalModelCrashed(ModelError):
-    """The embedded model's process ended by itself."""
+    """The embedded model's process exited unexpectedly."""
 
     kind = "crashed"
 
@@ -208,13 +219,13 @@ _KINDS: dict[str, type[ModelError]] = {
 
 
 def model_error(kind: str, sentence: str) -> ModelError:
-    """Return the error of ``kind``, as read back from a session; an unknown kind gives a plain ``ModelError``."""
+    """Return the error for a ``kind`` read from a session; a plain ``ModelError`` for an unknown kind."""
     return _KINDS.get(kind, ModelError)(sentence)
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try of a call: when it began, how long it took, why it failed, how long the gateway then waited."""
+    """One try of a call: its start, its duration, its error if any, and how long the gateway waited afterwards."""
 
     started_at_unix: float
     seconds: float
@@ -235,14 +246,14 @@ class CallRecord:
 
 
 class CallLog(Protocol):
-    """Where calls are kept; the engine writes them to the session file."""
+    """Stores calls; the engine's implementation writes them to the session file."""
 
     def recall(self, request: Request, nth: int) -> Answer | None:
-        """Return the answer that this session has already for this scope, or ``None`` to ask the model."""
+        """Return the answer that the session already holds for this request, or ``None`` to ask the model."""
         ...
 
     def record(self, call: CallRecord) -> None:
-        """Keep a finished call; after this returns, the answer may be shown."""
+        """Store a finished call; once this returns, the answer may be shown."""
         ...
 
 
@@ -250,23 +261,23 @@ class ReplaySource(Protocol):
     """Recorded answers of another session."""
 
     def find(self, digest: str, sample: int, nth: int) -> Answer | None:
-        """Return the recorded answer, or ``None`` if that session has none."""
+        """Return the recorded answer, or ``None`` if the session holds none."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may take from its models.
+    """Limits on a run's model calls.
 
     Attributes:
-        concurrency: Requests under way at once, per provider.
-        concurrency_of: Exceptions by provider (``openai``, ``local`` …).
+        concurrency: Concurrent requests per provider.
+        concurrency_of: Overrides by provider (``openai``, ``local`` …).
         timeout_s: Seconds for one try.
         total_s: Seconds for a call with all its tries and waits.
-        tries: Most tries of one call.
-        backoff_s: First wait; it doubles each time, with jitter.
-        longest_wait_s: Longest single wait that is accepted, also when the provider asks for more.
-        spend_usd: Most that the run may cost, ``None`` for no limit; calls of unknown price do not count.
+        tries: Maximum number of tries per call.
+        backoff_s: First wait between tries; it doubles each time, with jitter.
+        longest_wait_s: Maximum length of a single wait; a provider that asks for more fails the call.
+        spend_usd: Maximum cost of the run, ``None`` for no limit; calls of unknown price do not count.
     """
 
     concurrency: int = 16

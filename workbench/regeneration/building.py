@@ -1,4 +1,4 @@
-"""From a repository to tasks: run the suite, trace it, and keep the functions whose tests tell a stub from the original."""
+"""Build tasks: run and trace a repository's suite, and keep functions whose tests distinguish a stub from the original."""
 
 from __future__ import annotations
 
@@ -18,32 +18,33 @@ from workbench.repository.functions import Function, find_functions
 from workbench.repository.splicing import body_text, splice
 from workbench.sandbox import Backend, Job, Limits, Pool, Report, Verdict, pool
 from workbench.sandbox.worker import is_left_out
+from workbench.task_groups import task_group
 
 _NOT_SOURCES = frozenset({"test", "tests", "testing", "doc", "docs", "example", "examples", "benchmark", "benchmarks"})
 _NOT_FILES = frozenset({"setup.py", "conftest.py", "noxfile.py"})
 
-#: So many tests of T_i, in their order, are tried first with a stub: if one of them fails, so would T_i.
+#: Number of tests of T_i that are run first with a stub: if one of them fails, T_i as a whole fails.
 _FIRST_TESTS = 3
 
 
 class Record(Protocol):
-    """Where a building keeps what it has found out, so that a killed one goes on where it stopped."""
+    """Stores intermediate results, so that an interrupted build continues where it stopped."""
 
     def suite(self) -> Suite | None:
-        """Return the suite's runs, if they were made before."""
+        """Return the stored runs of the suite, or None."""
 
     def keep_suite(self, suite: Suite) -> None:
-        """Keep the suite's runs."""
+        """Store the suite's runs."""
 
     def decisions(self) -> Mapping[str, Task | Dropped]:
-        """Return what was decided before, by function id."""
+        """Return the stored decisions, by function id."""
 
     def keep(self, decision: Task | Dropped) -> None:
-        """Keep one decision."""
+        """Store one decision."""
 
 
 class NoRecord:
-    """Keeps nothing."""
+    """Stores nothing."""
 
     def suite(self) -> Suite | None:
         """Return None."""
@@ -53,7 +54,7 @@ class NoRecord:
         """Do nothing."""
 
     def decisions(self) -> Mapping[str, Task | Dropped]:
-        """Return nothing."""
+        """Return an empty mapping."""
         return {}
 
     def keep(self, decision: Task | Dropped) -> None:
@@ -76,15 +77,15 @@ async def build_tasks(
     Args:
         snapshot_root: Folder of the pristine tree.
         environment: Its environment.
-        backend: The sandbox in which everything runs.
-        limits: What one candidate may use at most.
+        backend: The sandbox back end in which everything runs.
+        limits: Resource limits of one candidate.
         workers: Sandboxes at once.
         on_progress: Called for every step, from the event loop.
-        rules: Where lines are drawn: slow tests, hanging tests.
-        record: Has what an earlier, killed building found out, and keeps what this one does.
+        rules: Limits for slow and hanging tests.
+        record: Supplies the results of an interrupted build, and stores those of this one.
 
     Raises:
-        SuiteFailed: The repository's tests cannot be used; the sentence says why.
+        SuiteFailed: The repository's tests cannot be used; the message says why.
         SandboxError: The sandbox does not start.
     """
     limits = limits or Limits()
@@ -124,7 +125,7 @@ async def build_tasks(
 
 
 class _Builder:
-    """Decides about every function; keeps what it decided in the order of the files."""
+    """Decides for every function whether it becomes a task; results are in the order of the files."""
 
     def __init__(
         self,
@@ -158,7 +159,7 @@ class _Builder:
             here = [function for function, _ in found if function.path == path]
             traces |= trace_functions(self.suite, here, source, path)
         known = await asyncio.to_thread(self.record.decisions)
-        async with asyncio.TaskGroup() as group:
+        async with task_group() as group:
             decisions = [
                 group.create_task(self._decide(function, source, traces.get(function.id), known.get(function.id)))
                 for function, source in found
@@ -250,9 +251,9 @@ class _Builder:
         )
 
     async def _original(self, function: Function, source: bytes, trace: FunctionTrace) -> Report:
-        """Test the original; functions with the same tests share the report, for the tree is the same.
+        """Test the original body; functions with the same tests share the report, as the tree is the same.
 
-        What runs at import may be patched here, for it is patched with itself.
+        Even a body that runs at import may be patched here, because it is replaced by itself.
         """
         if trace.tests not in self._originals:
             testing = self._test(function, source, replace(trace, import_time=False), trace.tests)
@@ -260,7 +261,7 @@ class _Builder:
         return await self._originals[trace.tests]
 
     async def _stubbed(self, function: Function, content: bytes, trace: FunctionTrace) -> Report:
-        """Test a stub: what the first tests of T_i cannot tell, all of them must."""
+        """Test a stub with the first tests of T_i and, if they pass, with all of T_i."""
         first = trace.tests[:_FIRST_TESTS]
         report = await self._test(function, content, trace, first)
         if report.verdict is Verdict.PASSED and len(first) < len(trace.tests):
@@ -292,7 +293,7 @@ def _why_untested(trace: FunctionTrace | None) -> str:
 
 
 def _sources(root: Path) -> dict[str, bytes]:
-    """Return the project's own Python files, tests and documentation left out."""
+    """Return the project's own Python files, excluding tests and documentation."""
     return {
         str(relative): path.read_bytes()
         for path in sorted(root.rglob("*.py"))

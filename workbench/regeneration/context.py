@@ -1,13 +1,13 @@
-"""Context policies: which part of the file the evaluator sees before the body that it has to write.
+"""Context policies: which part of the file the evaluator sees besides the body that it has to write.
 
-A policy is versioned and never changes once published; a change is a new name. All of them end exactly where
-the body begins, so that the answer is a continuation.
+A policy is versioned and never changes once published; a changed policy gets a new name. In all of them the context
+before the body ends exactly where the body begins, so that the answer is a continuation.
 
-- ``prefix-1``: the whole file up to the body, as in the paper: sibling bodies before it are included.
-- ``signatures-1``: imports, constants, classes; other functions with signature and docstring, their bodies as ``...``;
-  what stands after the target comes first, as a part of its own.
-- ``tail-1``: imports and as many whole lines before the body as the window holds; what was left out is counted.
-- ``function-1``: imports, the lines that open the classes and functions around it, and the function's own head.
+- ``prefix-1``: the whole file up to the body, as in the paper, including the bodies of other functions before it.
+- ``signatures-1``: the file with the bodies of other functions replaced by ``...``; the part after the target is
+  shown separately.
+- ``tail-1``: imports and as many whole lines before the body as fit the window; omitted lines are counted.
+- ``function-1``: imports, the header lines of the enclosing classes and functions, and the function's own header.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from workbench.repository.splicing import body_indent
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is shown: ``before`` ends where the body begins, ``after`` is what is told of the rest of the file."""
+    """The context shown: ``before`` ends where the body begins, ``after`` shows the rest of the file, if anything."""
 
     before: str
     after: str = ""
@@ -33,18 +33,18 @@ class Context:
 
 
 def estimate_tokens(text: str) -> int:
-    """Return a cautious estimate of the tokens of ``text``: one per three bytes of UTF-8 (code has 3 to 4)."""
+    """Return a conservative estimate of the tokens of ``text``: one per three bytes of UTF-8 (code has 3 to 4)."""
     return -(-len(text.encode("utf-8", "replace")) // 3)
 
 
 def build_context(source: bytes, function: Function, policy: str, budget: int | None = None) -> Context:
     """Return the context of ``function`` under ``policy``.
 
-    ``source`` already carries the docstring to be shown. ``budget`` (tokens) is only read by ``tail-1``; the other
-    policies never cut, they overflow.
+    ``source`` already contains the docstring to be shown. ``budget`` (tokens) is used by ``tail-1`` only; the other
+    policies never omit lines and may exceed it.
 
     Raises:
-        UsageError: when the policy does not exist.
+        UsageError: The policy does not exist.
     """
     if policy not in POLICIES:
         raise UsageError(f"There is no context policy {policy!r}; choose one of {', '.join(POLICIES)}.")
@@ -114,7 +114,7 @@ def _function_only(source: bytes, function: Function, _budget: int | None) -> Co
 
 
 def _head_start(source: bytes, function: Function) -> int:
-    """Where the line of the first decorator, or of the header, begins."""
+    """Return the start of the line of the first decorator or, without decorators, of the header."""
     position = function.span.start
     for _ in range(function.start_line - function.first_line + 1):
         position = max(source.rfind(b"\n", 0, position), source.rfind(b"\r", 0, position))
@@ -122,7 +122,7 @@ def _head_start(source: bytes, function: Function) -> int:
 
 
 def _imports(text: str) -> str:
-    """The import statements at the margin, brackets and all."""
+    """Return the unindented import statements, including those that span several lines."""
     kept: list[str] = []
     taking = False
     for line in read_lines(text):

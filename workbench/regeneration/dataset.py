@@ -1,6 +1,6 @@
-"""A dataset of tasks on disk: JSON lines and Parquet with the same rows, and a summary with counts at every stage.
+"""Write and read a dataset of tasks: the same rows as JSON lines and Parquet, and a summary with counts per stage.
 
-A folder holds ``tasks.jsonl``, ``tasks.parquet``, ``dropped.jsonl`` and ``summary.json``; ``docs/dataset.md`` describes them.
+A folder contains ``tasks.jsonl``, ``tasks.parquet``, ``dropped.jsonl`` and ``summary.json``, see ``docs/dataset.md``.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import UsageError, WorkbenchError
+from workbench.files import TooDeep, Unreadable, expanded, parse_json, read_text, require_ordinary, shown
 from workbench.regeneration.dataset_rows import SCHEMA_VERSION, Row, columns, numbered
 
 FORMATS = ("jsonl", "parquet")
 _NAME, _SUMMARY, _DROPPED = "tasks", "summary.json", "dropped.jsonl"
 
 
-class BadDataset(WorkbenchError):
-    """A file is no dataset of tasks, or one that this version cannot read."""
+class BadDataset(UsageError):
+    """A file is not a dataset of tasks, or this version cannot read it."""
 
 
 class ParquetMissing(WorkbenchError):
@@ -32,11 +33,11 @@ class ParquetMissing(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """What :func:`read_dataset` returns.
+    """A dataset as returned by :func:`read_dataset`.
 
     Attributes:
         rows: The tasks, in the order of the file.
-        summary: Counts at every stage, by repository; empty when the file has no summary beside it.
+        summary: Counts per stage, by repository; empty if there is no summary next to the file.
     """
 
     rows: tuple[Row, ...]
@@ -44,16 +45,16 @@ class Dataset:
 
     @property
     def repositories(self) -> tuple[str, ...]:
-        """The repositories in order."""
+        """The repositories, in order of first appearance."""
         return tuple(dict.fromkeys(row.repo for row in self.rows))
 
 
 def parse_formats(text: str) -> tuple[str, ...]:
-    """Read ``jsonl,parquet``.
+    """Parse a list of formats such as ``jsonl,parquet``.
 
     Raises:
         UsageError: There is no such format.
-        ParquetMissing: Parquet is asked for and cannot be written here.
+        ParquetMissing: Parquet is requested but pyarrow is not installed.
     """
     formats = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     unknown = [name for name in formats if name not in FORMATS]
@@ -71,12 +72,12 @@ def write_dataset(
     dropped: Iterable[Mapping[str, Any]] = (),
     formats: Sequence[str] = FORMATS,
 ) -> tuple[Path, ...]:
-    """Write the rows in every format, what was dropped, and the summary; return the files.
+    """Write the rows in every format, the dropped functions and the summary; return the files.
 
-    Each file replaces an older one only when it is complete.
+    Each file replaces an older one atomically.
 
     Raises:
-        ParquetMissing: Parquet is asked for and cannot be written here.
+        ParquetMissing: Parquet is requested but pyarrow is not installed.
         OSError: The folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -96,26 +97,42 @@ def write_dataset(
 
 
 def read_dataset(path: Path | str) -> Dataset:
-    """Read a dataset: its folder, its ``.jsonl`` or its ``.parquet`` file.
+    """Read a dataset from its folder, its ``.jsonl`` or its ``.parquet`` file.
 
     Raises:
         BadDataset: There is none, a row lacks a column, or its version is newer than this program.
         ParquetMissing: It is a Parquet file, and pyarrow is not installed.
     """
-    path = Path(path).expanduser()
+    path = expanded(path)
     file = path
     if path.is_dir():
         found = [path / f"{_NAME}.{name}" for name in FORMATS if (path / f"{_NAME}.{name}").is_file()]
         if not found:
             raise BadDataset(f"{path} holds no dataset: there is neither {_NAME}.jsonl nor {_NAME}.parquet in it.")
         file = found[0]
-    elif not path.is_file():
-        raise BadDataset(f"There is no dataset {path}.")
+    elif not path.exists():
+        raise BadDataset(f"There is no dataset {shown(path)}.")
+    try:
+        require_ordinary(file, "The dataset")
+    except Unreadable as problem:
+        raise BadDataset(str(problem)) from None
     rows = _read_parquet(file) if file.suffix == ".parquet" else _read_lines(file)
     summary: Mapping[str, Any] = {}
-    with contextlib.suppress(OSError, ValueError):
-        summary = json.loads((file.parent / _SUMMARY).read_text(encoding="utf-8"))
+    with contextlib.suppress(Unreadable, ValueError):
+        told = parse_json(read_text(file.parent / _SUMMARY))
+        summary = told if _is_summary(told) else {}
     return Dataset(tuple(_row(file, number, values) for number, values in enumerate(rows, 1)), summary)
+
+
+def _is_summary(told: Any) -> bool:
+    """Return whether the file next to the rows is a summary written by a build, with counts for each repository."""
+    entries = told.get("repositories", []) if isinstance(told, dict) else None
+    return isinstance(entries, list) and all(
+        isinstance(entry, dict)
+        and "repo" in entry
+        and all(isinstance(entry.get(name, {}), dict) for name in ("counts", "dropped"))
+        for entry in entries
+    )
 
 
 def _row(file: Path, number: int, values: Any) -> Row:
@@ -125,7 +142,9 @@ def _row(file: Path, number: int, values: Any) -> Row:
                 f"{file} was written by a newer version of the workbench (columns {values['schema_version']})."
             )
         return Row.from_json(values)
-    except (KeyError, TypeError, ValueError) as problem:
+    except BadDataset:
+        raise
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as problem:
         raise BadDataset(f"{file}, row {number}: it is no row of a dataset of tasks ({problem}).") from None
 
 
@@ -141,12 +160,21 @@ def _write_json_lines(path: Path, values: Iterable[Mapping[str, Any]]) -> None:
 
 def _read_lines(path: Path) -> list[Any]:
     found = []
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                found.append(json.loads(line))
-            except ValueError:
-                raise BadDataset(f"{path}, line {number}: it is not JSON.") from None
+    try:
+        with path.open(encoding="utf-8-sig", newline="\n") as file:
+            for number, line in enumerate(file, 1):
+                if not line.strip():
+                    continue
+                try:
+                    found.append(parse_json(line))
+                except TooDeep as problem:
+                    raise BadDataset(f"{shown(path)}, line {number}: {problem}.") from None
+                except UnicodeDecodeError:
+                    raise
+                except ValueError:
+                    raise BadDataset(f"{shown(path)}, line {number}: it is not JSON.") from None
+    except UnicodeDecodeError:
+        raise BadDataset(f"{shown(path)} is no dataset of tasks: it is not text in UTF-8.") from None
     return found
 
 
@@ -179,7 +207,7 @@ def _read_parquet(path: Path) -> list[Any]:
 
 
 def _storable(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values with lone surrogates escaped: Parquet's text is UTF-8, which has no place for them."""
+    """Return the values with lone surrogates escaped, because Parquet stores text as UTF-8."""
     return {
         name: value.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(value, str) else value
         for name, value in values.items()

@@ -1,4 +1,4 @@
-"""One row of a dataset of tasks: the columns of RealCode and repotest where they fit, and what is known beyond them."""
+"""Rows of a dataset of tasks: the columns of RealCode and repotest where applicable, and further columns."""
 
 from __future__ import annotations
 
@@ -15,13 +15,22 @@ from workbench.regeneration.tasks import Task, TaskSet
 from workbench.repository.encoding import decode, source_encoding
 from workbench.repository.functions import Function, find_functions
 
-#: Counted up whenever a column changes its name or its meaning.
+#: Incremented whenever a column changes its name or its meaning.
 SCHEMA_VERSION = 1
 
 
 def _column(kind: str, meaning: str, *, default: Any = ...) -> Any:
     metadata = {"kind": kind, "meaning": meaning}
     return field(metadata=metadata) if default is ... else field(default=default, metadata=metadata)
+
+
+_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "int": int,
+    "float": (int, float),
+    "bool": bool,
+    "str": str,
+    "list[str]": (list, tuple),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +97,16 @@ class Row:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Row:
-        """Rebuild from :meth:`to_json`; further columns are ignored.
+        """Return the row encoded by :meth:`to_json`; unknown columns are ignored.
 
         Raises:
             KeyError: A column is missing.
+            TypeError: A column has a value of the wrong type.
         """
+        for name, kind, _ in columns():
+            optional = kind.endswith("?")
+            if not (optional and data[name] is None) and not isinstance(data[name], _TYPES[kind.rstrip("?")]):
+                raise TypeError(f"the column {name} must hold {kind}")
         values: dict[str, Any] = {each.name: data[each.name] for each in fields(cls)}
         for name, value in values.items():
             values[name] = tuple(value) if isinstance(value, list) else value
@@ -164,12 +178,12 @@ def make_rows(origin: Origin, built: TaskSet) -> list[Row]:
 
 
 def numbered(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Return the rows with running numbers."""
+    """Return the rows with ids from 0."""
     return tuple(replace(row, id=number) for number, row in enumerate(rows))
 
 
 def repository_name(name: str, source: str) -> str:
-    """Return ``owner/name`` for a repository on GitHub or one that is called so, else the name."""
+    """Return ``owner/name`` for a repository on GitHub or with such a name, else the name."""
     found = re.search(r"github\.com[/:]([\w.-]+/[\w.-]+?)(?:\.git)?(?:@.*)?/?$", source)
     return found[1] if found else name
 
@@ -237,7 +251,7 @@ def _rows(origin: Origin, built: TaskSet) -> Iterator[Row]:
 
 
 def _parts(source: bytes, function: Function) -> tuple[bytes, bytes, bytes]:
-    """Cut the file around the body; line ends go to the line that they end, as in RealCode's rows."""
+    """Split the file around the body; a line end belongs to the line that it ends, as in RealCode's rows."""
     start, end = function.body
     blank = re.match(rb"[ \t\f]*(?:\r\n|\r|\n)", source[start:end])
     start += blank.end() if blank else 0

@@ -1,8 +1,8 @@
-"""What a project says about itself, read from its own files without running any of them.
+"""Read what a project declares about itself from its files, without running any of them.
 
-Order of trust for requirements: ``pyproject.toml``, the ``PKG-INFO`` of a source distribution, ``setup.cfg``, the literals
-in ``setup.py``, ``requirements.txt``. For tests: extras and dependency groups called test, ``tox.ini``, requirement files
-for tests; only where there is none of these, those for development.
+Precedence for requirements: ``pyproject.toml``, the ``PKG-INFO`` of a source distribution, ``setup.cfg``, literals in
+``setup.py``, ``requirements.txt``. For tests: extras and dependency groups for tests, ``tox.ini``, requirement files for
+tests; those for development are used only if there are none of these.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from email.parser import HeaderParser
 from pathlib import Path
 from typing import Any
+
+from workbench import python_syntax
 
 _TEST_NAMES = ("test", "tests", "testing", "pytest", "unittest")
 _DEV_NAMES = ("dev", "develop", "development")
@@ -43,7 +45,7 @@ _DEV_FILES = (
     "requirements.txt",
 )
 
-#: Tools that no test needs; some change how pytest runs (coverage, parallel runs).
+#: Tools that tests do not need; some change how pytest runs (coverage, parallel runs).
 _TOOLS = re.compile(
     r"^(pytest[-_]cov|pytest[-_]xdist|pytest[-_]randomly|coverage|coveralls|codecov|tox.*|nox|twine|build|wheel|black|flake8.*|mypy|ruff|"
     r"isort|pylint|pre[-_]commit|sphinx.*|mkdocs.*|furo|bump.*|towncrier|check[-_]manifest|setuptools[-_]scm|pyright|ipdb|pdbpp|"
@@ -54,17 +56,17 @@ _TOOLS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """What was found.
+    """What a project declares.
 
     Attributes:
         name: Name of the distribution ("" if none is declared).
         version: Its version ("0" if none can be read).
-        requirements: What it needs to run, as requirement strings.
+        requirements: Run-time requirements, as requirement strings.
         extras: Requirements of each optional feature.
-        test_requirements: What its tests seem to need.
+        test_requirements: Probable requirements of its tests.
         scripts: Console scripts: name → ``module:function``.
         entry_points: Other entry points: group → name → object.
-        read: The files that told this, relative to the project.
+        read: The files that this was read from, relative to the project.
     """
 
     name: str = ""
@@ -78,7 +80,7 @@ class Declarations:
 
 
 def declarations(root: Path) -> Declarations:
-    """Read the project at ``root``; what cannot be read is taken as not said."""
+    """Read the declarations of the project at ``root``; files that cannot be read are ignored."""
     read: list[str] = []
     pyproject = _toml(root / "pyproject.toml", read)
     config = _ini(root / "setup.cfg", read)
@@ -113,7 +115,7 @@ def declarations(root: Path) -> Declarations:
 
 
 def requirements_file(root: Path, name: str, seen: frozenset[str] = frozenset()) -> tuple[str, ...]:
-    """Return the requirements in a requirements file, ``-r`` and ``-c`` followed inside the project, options left out."""
+    """Return the requirements in a requirements file; follows ``-r`` and ``-c`` inside the project, ignores options."""
     path = root / name
     if name in seen or not path.is_file() or not path.resolve().is_relative_to(root.resolve()):
         return ()
@@ -204,7 +206,7 @@ def _test_requirements(
 
 
 def is_tool(requirement: str) -> bool:
-    """Return whether a requirement names a tool of the developers rather than something that tests import."""
+    """Return whether a requirement is a development tool rather than something that tests import."""
     match = re.match(r"[A-Za-z0-9._-]+", requirement)
     return bool(match and _TOOLS.match(match[0]))
 
@@ -262,7 +264,7 @@ def _poetry(table: Mapping[str, Any]) -> tuple[str, ...]:
         if name == "python" or (isinstance(value, dict) and value.get("optional")):
             continue
         version = value if isinstance(value, str) else str(_table(value).get("version", "*"))
-        # A caret or tilde also bounds from above; without the lock file, the lower bound is what is known to work.
+        # A caret or tilde also sets an upper bound; without the lock file, only the lower bound is known to work.
         version = re.sub(r"[\^~]\s*=?\s*", ">=", version)
         found.append(name if version == "*" else f"{name}{version if version[0] in '<>=!' else '==' + version}")
     return tuple(found)
@@ -286,9 +288,9 @@ def _version(root: Path, project: Any, poetry: Any, info: Any, config: configpar
 
 
 def _setup_py(path: Path, read: list[str]) -> dict[str, Any]:
-    """Return the keyword arguments of ``setup(…)`` that are literals or names of literals; others are None."""
+    """Return the keyword arguments of ``setup(…)`` that are literals or variables with a literal value, else None."""
     try:
-        module = ast.parse(path.read_bytes())
+        module = python_syntax.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError):
         return {}
     read.append("setup.py")

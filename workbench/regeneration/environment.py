@@ -1,11 +1,11 @@
-"""The environment in which a repository's tests run: its dependencies, pytest and coverage — never the project itself.
+"""Build the environment in which a repository's tests run: its dependencies, pytest and coverage, not the project itself.
 
-An installed copy of the project would be a second place that holds the original bodies, and tests might import it. The
-project is imported from the tree instead; where it must look installed (``importlib.metadata``, plugins, console
-scripts), a ``.dist-info`` folder without code says so.
+An installed copy of the project would contain the original bodies, and tests might import it. The project is imported
+from the tree instead; where it must look installed (``importlib.metadata``, plugins, console scripts), a ``.dist-info``
+folder without code is provided.
 
-Environments are cached by what goes into them. They are built in place under a lock, and count only once their
-``complete.json`` is written: a virtual environment that is renamed has scripts that point to nowhere.
+Environments are cached by their inputs. They are built in place under a lock and are complete once ``complete.json`` is
+written; they cannot be renamed into place, because a virtual environment's scripts contain its path.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ import re
 import shlex
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from workbench import paths
+from workbench.disks import full_folder, is_full, says_full
 from workbench.errors import WorkbenchError
+from workbench.reasons import last_words
 from workbench.regeneration.declarations import Declarations, declarations, is_tool, requirements_file
 from workbench.regeneration.project_layout import (
     filtered_options,
@@ -35,12 +38,13 @@ from workbench.regeneration.project_layout import (
     own_modules,
     pytest_options,
 )
+from workbench.repository.problems import reason
 from workbench.sandbox import Workspace
 
-#: Counted up whenever the way of building changes, so that older environments are built anew.
+#: Incremented whenever environments are built differently, so that older ones are built again.
 _FORMAT = 2
 
-#: Modules that tests often import without their project saying so, and the distribution that has them.
+#: Modules that tests often import without the project declaring them, with the distribution that provides each.
 _WELL_KNOWN = {
     "attr": "attrs", "click": "click", "freezegun": "freezegun", "hypothesis": "hypothesis", "mock": "mock", "numpy": "numpy",
     "pandas": "pandas", "pydantic": "pydantic", "pytest_asyncio": "pytest-asyncio", "pytest_mock": "pytest-mock", "requests": "requests",
@@ -49,7 +53,11 @@ _WELL_KNOWN = {
 
 
 class EnvironmentFailed(WorkbenchError):
-    """The environment could not be built; the sentence ends with the installer's last line."""
+    """The environment could not be built; the message includes the installer's last line."""
+
+
+class DiskFull(EnvironmentFailed):
+    """The disk is full, so that trying another installer would not help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +67,11 @@ class Environment:
     Attributes:
         python: Its interpreter.
         folder: The virtual environment's folder (in the cache).
-        digest: Identity of what was asked to be installed, with the Python version (64 hex digits).
-        requirements: What was asked to be installed.
-        installed: ``name==version`` of everything that is installed, sorted.
-        missing: Modules that the project imports and the environment lacks (optional ones, mostly).
-        workspace: How the sandbox shows the repository and runs its tests.
+        digest: Digest of the requirements and the Python version (64 hex digits).
+        requirements: The requirements that were requested.
+        installed: ``name==version`` of everything installed, sorted.
+        missing: Modules that the project imports but the environment lacks (mostly optional ones).
+        workspace: How the sandbox presents the repository and runs its tests.
     """
 
     python: Path
@@ -83,18 +91,33 @@ async def build_environment(
     on_progress: Callable[[str], None] = lambda line: None,
     seconds: float = 900.0,
 ) -> Environment:
-    """Build (or find in the cache) the environment of the repository at ``root``.
+    """Build the environment of the repository at ``root``, or take it from the cache.
 
     Args:
         root: Folder of the snapshot.
-        install: ``pip install …`` commands of ``case.toml``; empty takes what the project declares.
-        test: ``pytest …`` commands of ``case.toml``; their options and paths are used.
+        install: ``pip install …`` commands of ``case.toml``; empty = use what the project declares.
+        test: ``pytest …`` commands of ``case.toml``, whose options and paths are used.
         on_progress: Called with one line per step.
         seconds: Time limit for the installation.
 
     Raises:
-        EnvironmentFailed: The installer failed, a command is not one of pip's, or time ran out.
+        EnvironmentFailed: The installer failed or timed out, a command is not supported, or the disk is full.
     """
+    try:
+        return await _environment(root, install, test, on_progress, seconds)
+    except OSError as error:
+        folder = paths.cache_dir() / "environments"
+        if says_full(error):
+            raise _disk_full(folder) from None
+        raise EnvironmentFailed(
+            f"The folder {folder} for environments cannot be written: {reason(error)}; mend that, or set "
+            "WORKBENCH_CACHE_DIR to another folder."
+        ) from None
+
+
+async def _environment(
+    root: Path, install: Sequence[str], test: Sequence[str], on_progress: Callable[[str], None], seconds: float
+) -> Environment:
     declared = await asyncio.to_thread(declarations, root)
     requirements = _without_self(
         _from_commands(root, declared, install) if install else (*declared.requirements, *declared.test_requirements),
@@ -142,16 +165,19 @@ async def build_environment(
 
 
 def installed_in(digest: str) -> tuple[str, ...]:
-    """Return what the environment with this digest has installed; nothing where it was not built here."""
+    """Return what is installed in the environment with this digest; empty if it was not built on this machine."""
     record = _complete(paths.cache_dir() / "environments" / digest[:24])
     return tuple(record["installed"]) if record is not None else ()
 
 
 def _from_commands(root: Path, declared: Declarations, commands: Sequence[str]) -> tuple[str, ...]:
-    """Read ``pip install`` commands: the project itself stands for its requirements, never for a copy of its code."""
+    """Parse ``pip install`` commands; the project itself is replaced by its requirements, never installed."""
     found: list[str] = []
     for command in commands:
-        words = shlex.split(command)
+        try:
+            words = shlex.split(command)
+        except ValueError:
+            words = []
         match words:
             case [("pip" | "pip3"), "install", *rest] | ["uv", "pip", "install", *rest]:
                 pass
@@ -177,7 +203,7 @@ def _from_commands(root: Path, declared: Declarations, commands: Sequence[str]) 
 
 
 def _without_self(requirements: Sequence[str], declared: Declarations) -> tuple[str, ...]:
-    """Replace the project's own name by its requirements: installing it would be the copy that must not exist."""
+    """Replace the project's own name by its requirements, so that no copy of the project is installed."""
     found: list[str] = []
     for line in requirements:
         match = re.match(r"\s*([A-Za-z0-9._-]+)\s*(?:\[([^\]]*)\])?", line)
@@ -210,10 +236,10 @@ async def _build(
         installer = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
     try:
         await _command([*installer, *requirements], declared, root)
-    except EnvironmentFailed:
-        if uv is None:
+    except EnvironmentFailed as failed:
+        if uv is None or isinstance(failed, DiskFull):
             raise
-        # pip reads more configuration than uv does (indexes, folders with wheels).
+        # Fall back to pip, which reads more configuration than uv (indexes, folders with wheels).
         shutil.rmtree(folder, ignore_errors=True)
         await _command([base, "-m", "venv", str(folder)], declared, root)
         installer = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
@@ -223,8 +249,12 @@ async def _build(
     wanted = [name for name in wanted if _plain(name) != _plain(declared.name)]
     if wanted:
         on_progress(f"installing what the tests import: {', '.join(wanted)}")
-        with contextlib.suppress(EnvironmentFailed):
+        try:
             await _command([*installer, *wanted], declared, root)
+        except DiskFull:
+            raise
+        except EnvironmentFailed:
+            pass  # without them some tests cannot be imported, which is reported later
     if declared.name:
         _remove_copy(folder, declared.name)
     on_progress("compiling the environment")
@@ -254,18 +284,34 @@ async def _command(command: Sequence[str], declared: Declarations | None, root: 
         await process.wait()
         raise
     if process.returncode and not ignore:
-        lines = [line.strip() for line in output.decode("utf-8", "replace").splitlines() if line.strip()]
-        told = (
-            [line for line in lines if re.search(r"error|no matching|could not|failed|because", line, re.I)]
-            or lines
-            or ["no output"]
-        )
+        said = output.decode("utf-8", "replace")
         title = _title(declared, root) if declared else root.name
-        raise EnvironmentFailed(f"The dependencies of {title} could not be installed: {told[-1][:300]}")
+        silent = "ensurepip" in said  # ensurepip does not print why it failed
+        if says_full(said) or (silent and any(is_full(folder) for folder in _written())):
+            raise _disk_full(full_folder(_written()))
+        why = last_words(said) or f"{Path(command[0]).name} ended with status {process.returncode}"
+        raise EnvironmentFailed(f"The dependencies of {title} could not be installed: {why}.")
+
+
+def _written() -> tuple[Path, ...]:
+    """Return the folders that an installation writes to: our own, the temporary folder, and the installers' caches."""
+    caches = os.environ.get("UV_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME"), str(Path.home() / ".cache")
+    return (
+        paths.cache_dir() / "environments",
+        Path(tempfile.gettempdir()),
+        *(Path(folder) for folder in caches if folder),
+    )
+
+
+def _disk_full(folder: Path) -> DiskFull:
+    return DiskFull(
+        f"The disk is full: there is no room in {folder} for the environment in which tests run; free some space"
+        + (" or set WORKBENCH_CACHE_DIR to another folder." if folder == _written()[0] else ".")
+    )
 
 
 def _contents(folder: Path) -> tuple[list[str], list[str]]:
-    """Return ``name==version`` of what is installed, and the top-level modules."""
+    """Return ``name==version`` of every installed distribution, and the top-level modules."""
     site = _site_packages(folder)
     installed = []
     for info in sorted(site.glob("*.dist-info")):
@@ -276,7 +322,7 @@ def _contents(folder: Path) -> tuple[list[str], list[str]]:
 
 
 def _remove_copy(folder: Path, name: str) -> None:
-    """Take out the project's own distribution, should a dependency have brought it along."""
+    """Remove the project's own distribution, in case a dependency has installed it."""
     site = _site_packages(folder)
     for info in site.glob("*.dist-info"):
         if _plain(info.name.removesuffix(".dist-info").rpartition("-")[0]) != _plain(name):
@@ -291,7 +337,7 @@ def _remove_copy(folder: Path, name: str) -> None:
 
 
 def _remove_emptied(folder: Path, stop: Path) -> None:
-    """Remove a package's folders once nothing but bytecode is in them: an empty one could still be imported."""
+    """Remove a package's folders that contain only bytecode, because an empty folder could still be imported."""
     while folder != stop and folder.is_relative_to(stop) and folder.is_dir():
         if any(entry.name != "__pycache__" for entry in folder.iterdir()):
             return
@@ -324,7 +370,12 @@ def _metadata(declared: Declarations, python: Path) -> tuple[tuple[str, str], ..
 def _test_arguments(root: Path, commands: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Split the first pytest command of ``case.toml`` into options and paths."""
     for command in commands:
-        words = shlex.split(command)
+        try:
+            words = shlex.split(command)
+        except ValueError as error:
+            raise EnvironmentFailed(
+                f"The test command {command!r} is not understood ({error}); write it as 'pytest …'."
+            ) from None
         for index, word in enumerate(words):
             if word in ("pytest", "py.test"):
                 rest = filtered_options(words[index + 1 :])
@@ -334,7 +385,7 @@ def _test_arguments(root: Path, commands: Sequence[str]) -> tuple[tuple[str, ...
 
 
 def _interpreter(python: Path) -> Iterator[Path]:
-    """Yield the folders outside ``/usr`` that the environment's interpreter lives in."""
+    """Yield the folders outside ``/usr`` that contain the environment's interpreter."""
     for folder in dict.fromkeys((Path(sys.base_prefix).resolve(), python.resolve().parent.parent)):
         if not folder.is_relative_to("/usr"):
             yield folder

@@ -1,8 +1,8 @@
-"""From a model's answer to the candidate body.
+"""Extract the candidate body from a model's answer.
 
-Models repeat headers, docstrings, classes and files, write several blocks, forget to close them, lose the
-indentation, and talk. Extraction is generous about the wrapping and strict about the code: it never repairs a
-statement, so what does not parse stays an invalid candidate, and its reason says so.
+Models repeat headers, docstrings, classes and files, write several code blocks, forget to close them, lose the
+indentation, and add prose. Extraction tolerates all of this but never repairs a statement: code that does not parse
+becomes an invalid candidate with a reason.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from workbench.repository.functions import Function
 Style = Literal["chat", "completion", "solution"]
 
 EXTRACTION_VERSION = "extraction-1"
-MAX_ANSWER = 200_000  # characters; an endless answer is cut here
+MAX_ANSWER = 200_000  # characters; longer answers are truncated
 _THOUGHT = re.compile(r"\A\s*<(think|thinking|thought|reasoning|analysis)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"\A\s*<(?:think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
 _THOUGHT_END = re.compile(r"^\s*</(?:think|thinking|thought|reasoning|analysis)>[ \t]*$", re.MULTILINE | re.IGNORECASE)
@@ -39,11 +39,11 @@ _CODE_KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What an answer gave.
+    """The body extracted from an answer.
 
-    ``body`` stands at the margin, ready for ``splice``; None when the answer holds no code. ``reason`` says why the candidate is
-    invalid and is empty for a valid one (a body that does not parse is kept for showing, with its reason).
-    ``notes`` say what was left out or repaired.
+    ``body`` is dedented, ready for ``splice``; None if the answer contains no code. ``reason`` says why the candidate is
+    invalid and is empty for a valid one; a body that does not parse is kept for display. ``notes`` list what was left out
+    or adjusted.
     """
 
     body: str | None
@@ -52,17 +52,17 @@ class Extraction:
 
     @property
     def valid(self) -> bool:
-        """Whether there is a body that parses."""
+        """Whether there is a body and it parses."""
         return self.body is not None and not self.reason
 
 
 def extract_body(answer: str, function: Function, source: bytes = b"", *, style: Style = "chat") -> Extraction:
-    """Return the body that ``answer`` gives for ``function``; never raises.
+    """Return the body for ``function`` in ``answer``; never raises.
 
     Args:
         answer: The model's text.
         function: The target, as found in the file.
-        source: The file, to leave out imports that the answer repeats; may be empty.
+        source: The file, used to leave out imports that the answer repeats; may be empty.
         style: ``chat`` for an answer to the prompt; ``completion`` for text that continues the file (EvalPlus
             ``completion``); ``solution`` for whole code (EvalPlus ``solution``).
     """
@@ -90,7 +90,7 @@ def _blocks(text: str, style: Style) -> list[Block]:
     blocks = read_blocks(text)
     if style == "chat" or (blocks and blocks[0].fenced and text.lstrip().startswith(("`", "~"))):
         return blocks
-    # Whole code may hold fences in strings: it is tried as it is, before any block in it.
+    # Whole code may contain fences in strings, so it is tried as it is before any block in it.
     return [Block(text, fenced=False), *[block for block in blocks if block.fenced]]
 
 
@@ -122,7 +122,7 @@ def _best(blocks: list[Block], function: Function, source: bytes, notes: list[st
 
 
 def _rank(reduced: Reduced) -> tuple[bool, bool, bool]:
-    """What parses, then what says something, then the target's own definition; among equals the first block wins."""
+    """Prefer code that parses, then non-trivial code, then the target's own definition; the first block wins ties."""
     return reduced.problem is None, not reduced.trivial, reduced.defines_target
 
 
@@ -143,7 +143,7 @@ def _without_thoughts(text: str) -> tuple[str, list[str]]:
 
 
 def _from_json(text: str) -> str | None:
-    """The code in an answer that is one JSON object, bare or in a fence, else None."""
+    """Return the code in an answer that is one JSON object, bare or in a fence, else None."""
     stripped = re.sub(r"\A\s*```(?:json)?\s*\n(.*?)\n\s*```\s*\Z", r"\1", text, flags=re.DOTALL).strip()
     if not (stripped.startswith("{") and stripped.endswith("}")):
         return None

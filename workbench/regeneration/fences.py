@@ -1,4 +1,4 @@
-"""Code blocks in a model's answer: Markdown fences, read with an eye on Python strings that contain fences."""
+"""Find the code blocks in a model's answer: Markdown fences, taking into account Python strings that contain fences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PYTHON_TAGS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A piece of an answer that may be the code: ``language`` is the fence's tag, ``closed`` whether the fence ends."""
+    """A part of an answer that may be the code: ``language`` is the fence's tag, ``closed`` whether the fence is closed."""
 
     text: str
     language: str = ""
@@ -25,15 +25,15 @@ class Block:
 
     @property
     def may_be_python(self) -> bool:
-        """Whether the tag does not name another language."""
+        """Whether the tag is empty or names Python."""
         return self.language in PYTHON_TAGS
 
 
 def read_blocks(answer: str) -> list[Block]:
-    """Return the blocks of ``answer`` in order; without any fence the whole answer is one block.
+    """Return the blocks of ``answer`` in order; without fences, the whole answer is one block.
 
-    A fence inside a triple-quoted string of the block does not close it. Both readings are returned where they differ,
-    the one that knows strings first. Text before a first, nameless fence is a block as well: in a continuation the
+    A fence inside a triple-quoted string does not close a block. If ignoring strings gives other blocks, these are
+    returned as well, after the former. Text before a first fence without a tag is a block, too: in a continuation the
     opening fence was part of the prompt.
     """
     stripped = answer.strip()
@@ -48,7 +48,7 @@ def read_blocks(answer: str) -> list[Block]:
     plain = _read(lines, first, strings_hide_fences=False)
     blocks = aware + [block for block in plain if block not in aware]
     if read_lines(answer)[first].kind is LineKind.STRING:
-        blocks.insert(0, Block(answer, fenced=False))  # code without a fence whose string holds one
+        blocks.insert(0, Block(answer, fenced=False))  # code without a fence, but with a string that contains one
     before = "".join(lines[:first])
     opening = _OPEN.match(lines[first].rstrip("\r\n"))
     if before.strip() and opening and not opening["info"].strip():
@@ -85,13 +85,13 @@ def _closes(line: str, mark: str) -> bool:
 
 
 def _in_string(inside: list[str], rest: list[str]) -> bool:
-    """Whether the block so far ends inside a triple-quoted string that is closed further down."""
+    """Return whether the block so far ends inside a triple-quoted string that is closed later."""
     so_far = "".join(inside)
     if '"""' not in so_far and "'''" not in so_far:
         return False
     if read_lines(so_far + "end")[-1].kind is not LineKind.STRING:
         return False
-    # The string's own mark must come again, or else the "string" is only a mistake in the answer.
+    # The closing quotes must follow, otherwise the "string" is only a mistake in the answer.
     tail = "".join(rest)
     return read_lines(f"{so_far}\n{tail}\nend")[-1].kind is not LineKind.STRING
 

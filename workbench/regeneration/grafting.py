@@ -1,18 +1,18 @@
-"""Take docstrings from a documented copy and graft them into the pristine tree.
+"""Take docstrings from a documented copy and put them into the pristine tree.
 
-Doc systems edit code in place, rename folders and add files. Only their docstrings count: they are taken by (path,
-qualified name, occurrence), and only from files whose syntax tree equals the pristine one apart from docstrings. Any
-other file is refused with the reason, so that a changed program is never what gets documented.
+Doc systems edit code in place, rename folders and add files. Only their docstrings are used: they are matched by (path,
+qualified name, occurrence), and only in files whose syntax tree equals the pristine one apart from docstrings. Any other
+file is refused with the reason, so that changed code is never documented.
 """
 
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from workbench import python_syntax
 from workbench.repository.functions import Function, find_functions
 from workbench.repository.splicing import replace_docstring
 
@@ -23,12 +23,12 @@ Key = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Graft:
-    """What a documented copy gave.
+    """The docstrings found in a documented copy.
 
     Attributes:
         docstrings: (path, qualified name, occurrence) → text, for functions that have a docstring in the copy.
-        missing: Identities of functions of sound files that have no docstring in the copy.
-        refused: Path → why nothing was taken from that file.
+        missing: Identities of functions in accepted files that have no docstring in the copy.
+        refused: Path → why the file was refused.
     """
 
     docstrings: dict[Key, str]
@@ -37,9 +37,9 @@ class Graft:
 
 
 def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -> Graft:
-    """Return the docstrings that the folder ``documented`` gives to the functions of ``pristine``.
+    """Return the docstrings of the functions of ``pristine`` in the folder ``documented``.
 
-    ``paths`` are the files to compare, posix and relative to both folders.
+    ``paths`` are the files to compare, as POSIX paths relative to both folders.
     """
     docstrings: dict[Key, str] = {}
     missing: list[str] = []
@@ -67,12 +67,12 @@ def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -
 
 
 def graft_file(source: bytes, path: str, docstrings: dict[Key, str | None]) -> bytes:
-    """Return ``source`` with the docstrings of its functions set; functions that are not in the mapping keep theirs.
+    """Return ``source`` with the given docstrings; functions that are not in the mapping keep theirs.
 
     Raises:
-        SpliceError: when the file's encoding lacks a character of a docstring.
+        SpliceError: The file's encoding lacks a character of a docstring.
     """
-    # From the end to the beginning, so that the spans of what is still to do stay true.
+    # From the end to the beginning, so that the spans of the remaining functions stay valid.
     for function in sorted(find_functions(source, path), key=lambda f: f.span.start, reverse=True):
         key = (path, function.qualified_name, function.occurrence)
         if key in docstrings and docstrings[key] != function.docstring:
@@ -82,7 +82,7 @@ def graft_file(source: bytes, path: str, docstrings: dict[Key, str | None]) -> b
 
 
 def difference(original: bytes, copy: bytes) -> str | None:
-    """Return how two files differ apart from docstrings, in a sentence; None when they do not."""
+    """Return how two files differ apart from docstrings, as a phrase, or None if they do not."""
     if original == copy:
         return None
     if len(copy) > _MAX_BYTES:
@@ -101,7 +101,7 @@ def difference(original: bytes, copy: bytes) -> str | None:
 
 
 def _again(source: bytes, function: Function) -> Function:
-    """The function in the file as it is now: an inner function's docstring has moved the ends around it."""
+    """Find the function again in the changed file: an inner function's docstring has shifted spans around it."""
     identity = (function.qualified_name, function.occurrence)
     return next(
         (f for f in find_functions(source, function.path) if (f.qualified_name, f.occurrence) == identity), function
@@ -109,7 +109,7 @@ def _again(source: bytes, function: Function) -> Function:
 
 
 def _read_copy(documented: Path, path: str) -> bytes | None:
-    """The copy's file; None when it is not there or a link leads out of the copy."""
+    """Return the copy's file, or None if it is missing or a link leads out of the copy."""
     file = documented / path
     if not file.is_file() or not file.resolve().is_relative_to(documented.resolve()):
         return None
@@ -117,7 +117,7 @@ def _read_copy(documented: Path, path: str) -> bytes | None:
 
 
 class _WithoutDocstrings(ast.NodeTransformer):
-    """Removes docstrings, and the ``pass`` that stands in for one where nothing else is left."""
+    """Removes docstrings, and any ``pass`` that is the only remaining statement."""
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         super().generic_visit(node)
@@ -135,14 +135,11 @@ class _WithoutDocstrings(ast.NodeTransformer):
 
 
 def _bare_tree(source: bytes) -> ast.AST:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tree: ast.AST = ast.parse(source)
-    return _WithoutDocstrings().visit(tree)  # type: ignore[no-any-return]
+    return _WithoutDocstrings().visit(python_syntax.parse(source))  # type: ignore[no-any-return]
 
 
 def _first_difference(before: ast.AST, after: ast.AST, where: str = "the top of the file") -> str:
-    """Name the innermost definition that differs."""
+    """Return the name of the innermost definition that differs."""
     line = getattr(after, "lineno", None)
     name = getattr(after, "name", None)
     if isinstance(name, str) and line:

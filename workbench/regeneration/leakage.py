@@ -1,10 +1,11 @@
-"""Docstrings that carry the code: normalised token n-gram overlap between docstring and body.
+"""Measure whether a docstring leaks the code: normalised token n-gram overlap between docstring and body.
 
-Formula ``ngram-1``. Docstring and body are split into tokens — identifiers and keywords (split at underscores and
-capitals, lower case), numbers, and operators of one or more signs; brackets, commas, quotes and comments are
-dropped. With n = 4, ``overlap`` is the share of the body's distinct n-grams that the docstring contains; a body of fewer than
-n tokens is compared whole. ``longest`` is the longest run of body tokens that the docstring repeats. A docstring is flagged when overlap ≥ 0.4, or
-when a run of 12 or more tokens that holds an operator is repeated: one copied statement is enough to leak.
+Formula ``ngram-1``: docstring and body are split into tokens, which are identifiers and keywords (split at underscores and
+capitals, lower case), numbers, and operators of one or more characters; brackets, commas, quotes and comments are dropped.
+With n = 4, ``overlap`` is the share of the body's distinct n-grams that the docstring contains; a body of fewer than n
+tokens is compared as a whole. ``longest`` is the longest run of body tokens that the docstring repeats. A docstring is
+flagged if overlap ≥ 0.4, or if it repeats a run of 12 or more tokens that includes an operator: one copied statement is
+enough.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ LEAKAGE_VERSION = "ngram-1"
 SIZE = 4
 THRESHOLD = 0.4
 RUN = 12
-_BELOW = THRESHOLD - 0.0001  # a session keeps four digits
-_MAX_TOKENS = 4000  # of each side: the run is found in quadratic time at worst
+_BELOW = THRESHOLD - 0.0001  # a session stores four digits
+_MAX_TOKENS = 4000  # per side, because finding the longest run is quadratic in the worst case
 
 _TOKEN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*|\d+(?:\.\d+)?|[-+*/%=<>!&|^~@]+")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -27,7 +28,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 @dataclass(frozen=True, slots=True)
 class Leakage:
-    """How much of a body its docstring carries; ``overlap`` lies between 0 and 1, ``longest`` counts tokens."""
+    """How much of a body its docstring repeats; ``overlap`` is between 0 and 1, ``longest`` is in tokens."""
 
     overlap: float
     longest: int
@@ -36,9 +37,9 @@ class Leakage:
 
     @property
     def level(self) -> float:
-        """One number that says both: the overlap, but at least ``THRESHOLD`` where flagged and below it where not.
+        """The overlap, raised to at least ``THRESHOLD`` if flagged and capped just below it if not.
 
-        A session keeps this one, so that whoever compares it with the threshold sees the flag.
+        Sessions store this number, so that comparing it with the threshold gives the flag.
         """
         if self.flagged:
             return max(self.overlap, THRESHOLD)
@@ -57,7 +58,7 @@ def measure_leakage(docstring: str | None, body: str) -> Leakage:
     overlap = len(wanted & present) / len(wanted)
     longest, run = _longest_run(said, code)
     operator = any(not token[0].isalnum() for token in run)
-    # Two or three tokens ("return name") are said by chance; they are no evidence.
+    # Two or three tokens ("return name") can coincide by chance and are no evidence.
     enough = len(code) >= SIZE
     return Leakage(overlap, longest, enough and (overlap >= THRESHOLD or (longest >= RUN and operator)))
 
@@ -83,7 +84,7 @@ def _without_comments(body: str) -> str:
 
 
 def _longest_run(said: list[str], code: list[str]) -> tuple[int, list[str]]:
-    """The longest common run of tokens, by rows that hold only what matches."""
+    """Return the longest common run of tokens, by dynamic programming over sparse rows."""
     where: dict[str, list[int]] = {}
     for position, token in enumerate(code):
         where.setdefault(token, []).append(position)

@@ -1,4 +1,4 @@
-"""pass@k without bias (Chen et al. 2021), its means, and bootstrap intervals around them.
+"""pass@k without bias (Chen et al. 2021) and its means; intervals around them are in :mod:`workbench.regeneration.intervals`.
 
 With m samples of which c pass, pass@k = 1 − C(m−c, k) / C(m, k); for k > m it is undefined and never 1. A repository's
 value is the mean over its tasks, the overall value the unweighted mean over repositories, as in the paper.
@@ -7,16 +7,11 @@ value is the mean over its tasks, the overall value the unweighted mean over rep
 from __future__ import annotations
 
 import math
-import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-Cluster = Literal["repository", "task"]
-
-RESAMPLES = 2000
-_MAX_DRAWS = 8_000_000  # about a second; more tasks than 4,000 get fewer resamples
+from workbench.regeneration.intervals import RESAMPLES, Interval, interval_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +30,24 @@ class Estimate:
     """A mean pass@k.
 
     ``value`` is None when no task has k samples; ``tasks`` went into it, ``undefined`` had fewer than k samples and did not.
-    ``low`` and ``high`` bound the interval where one was asked for.
+    ``interval`` is there where one was asked for; its bounds are None where too few clusters carry them.
     """
 
     k: int
     value: float | None
     tasks: int
     undefined: int
-    low: float | None = None
-    high: float | None = None
+    interval: Interval | None = None
+
+    @property
+    def low(self) -> float | None:
+        """The lower bound of the interval, None without one."""
+        return self.interval.low if self.interval else None
+
+    @property
+    def high(self) -> float | None:
+        """The upper bound of the interval, None without one."""
+        return self.interval.high if self.interval else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +80,11 @@ def pass_at_k(samples: int, passed: int, k: int) -> float | None:
 
 
 def summarise(
-    counts: Iterable[TaskCount], ks: Sequence[int], *, interval: float | None = None, seed: int = 0
+    counts: Iterable[TaskCount], ks: Sequence[int], *, interval: float | None = None, resamples: int = RESAMPLES
 ) -> PassReport:
     """Return pass@k for every k of ``ks`` per task, file and repository, and overall.
 
-    ``interval`` (for example 0.95) adds a bootstrap interval to ``overall``: clustered by repository when there are
-    several, else by task.
+    ``interval`` (for example 0.95) adds an interval of that level to ``overall``, from so many ``resamples``.
     """
     rows = list(counts)
     per_file: dict[tuple[str, str], list[TaskCount]] = defaultdict(list)
@@ -95,10 +98,8 @@ def summarise(
         values = [each[k].value for each in repositories.values()]
         defined = [value for value in values if value is not None]
         tasks = sum(each[k].tasks for each in repositories.values())
-        low = high = None
-        if interval is not None and defined:
-            low, high = bootstrap_interval(rows, k, level=interval, seed=seed)
-        overall[k] = Estimate(k, _mean(defined), tasks, len(rows) - tasks, low, high)
+        bounds = None if interval is None else interval_of(rows, k, level=interval, resamples=resamples)
+        overall[k] = Estimate(k, _mean(defined), tasks, len(rows) - tasks, bounds)
     return PassReport(
         overall=overall,
         task_weighted={k: _mean_over_tasks(rows, k) for k in ks},
@@ -106,59 +107,6 @@ def summarise(
         files={name: {k: _mean_over_tasks(group, k) for k in ks} for name, group in sorted(per_file.items())},
         tasks={row.task: {k: pass_at_k(row.samples, row.passed, k) for k in ks} for row in rows},
     )
-
-
-def bootstrap_interval(
-    counts: Iterable[TaskCount],
-    k: int,
-    *,
-    level: float = 0.95,
-    resamples: int = RESAMPLES,
-    cluster: Cluster | None = None,
-    seed: int = 0,
-) -> tuple[float | None, float | None]:
-    """Return the percentile bootstrap interval of the overall pass@k (unweighted mean over repositories).
-
-    Args:
-        counts: The tasks; those with fewer than k samples are left out.
-        k: The k of pass@k.
-        level: Coverage, for example 0.95.
-        resamples: How often to draw; lowered for very many tasks so that it stays at about a second.
-        cluster: ``repository`` draws whole repositories, ``task`` draws tasks within each repository; by default
-            the first when there are several repositories.
-        seed: The same seed gives the same interval.
-    """
-    groups: dict[str, list[float]] = defaultdict(list)
-    for row in counts:
-        value = pass_at_k(row.samples, row.passed, k)
-        if value is not None:
-            groups[row.repository].append(value)
-    if not groups:
-        return None, None
-    cluster = cluster or ("repository" if len(groups) > 1 else "task")
-    values = [groups[name] for name in sorted(groups)]
-    draw = _draw_repositories(values) if cluster == "repository" else _draw_tasks(values)
-    size = len(values) if cluster == "repository" else sum(map(len, values))
-    rng = random.Random(seed)
-    drawn = sorted(draw(rng) for _ in range(max(200, min(resamples, _MAX_DRAWS // size))))
-    return _percentile(drawn, (1 - level) / 2), _percentile(drawn, (1 + level) / 2)
-
-
-def _draw_repositories(values: list[list[float]]) -> Callable[[random.Random], float]:
-    means = [math.fsum(group) / len(group) for group in values]
-    return lambda rng: sum(rng.choices(means, k=len(means))) / len(means)
-
-
-def _draw_tasks(values: list[list[float]]) -> Callable[[random.Random], float]:
-    return lambda rng: sum(sum(rng.choices(group, k=len(group))) / len(group) for group in values) / len(values)
-
-
-def _percentile(ordered: list[float], share: float) -> float:
-    """The value at ``share`` of a sorted list, between neighbours in proportion."""
-    position = share * (len(ordered) - 1)
-    below = math.floor(position)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
 
 
 def _mean_over_tasks(rows: Sequence[TaskCount], k: int) -> Estimate:

@@ -1,4 +1,4 @@
-"""How a project is laid out and how its tests are run: import roots, own modules, pytest's options, what to preload."""
+"""Determine a project's layout and how to run its tests: import roots, own modules, pytest options, modules to preload."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-#: Folders beside the package that only look like one; a third-party or standard module may have the same name.
+from workbench import python_syntax
+
+#: Folders next to the package that only look like packages; a third-party or standard module may have the same name.
 _NOT_PACKAGES = frozenset(
     {
         "test",
@@ -32,7 +34,7 @@ _NOT_PACKAGES = frozenset(
 )
 _NOT_MODULES = frozenset({"setup", "conftest", "noxfile", "fabfile", "tasks", "dodo"})
 
-#: Options of plugins that measure, parallelise or write reports: they change no outcome and cost time, or are missing.
+#: Options of plugins that measure, parallelise or write reports: they do not change outcomes, and may not be installed.
 _DROPPED_WITH_VALUE = (
     "-n",
     "--numprocesses",
@@ -73,7 +75,10 @@ _DROPPED_PREFIXES = (
     "-r",
 )
 
-#: Modules whose import opens windows, patches the world or talks.
+#: Files and sections with pytest's options besides ``pyproject.toml``, in order of precedence.
+_SECTIONS = (("pytest.ini", "pytest"), (".pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
+
+#: Modules whose import opens windows, patches other modules or prints.
 _NEVER_PRELOAD = frozenset(
     {
         "antigravity",
@@ -108,10 +113,10 @@ def import_roots(root: Path) -> tuple[str, ...]:
 
 
 def own_modules(root: Path, roots: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the modules that belong to the project, top-level but for its parts of namespace packages.
+    """Return the names of the project's own top-level modules, with the parts of namespace packages listed separately.
 
     A folder that holds only packages and has no ``__init__.py`` is a namespace that other distributions may share
-    (PEP 420), so ``dissect/esedb`` counts as ``dissect.esedb``: ``dissect.cstruct`` is somebody else's.
+    (PEP 420), so ``dissect/esedb`` counts as ``dissect.esedb``: ``dissect.cstruct`` belongs to another project.
     """
     names = set()
     for folder in roots:
@@ -149,14 +154,9 @@ def belongs(name: str, own: Sequence[str]) -> bool:
 
 
 def pytest_options(root: Path) -> tuple[str, ...]:
-    """Return what replaces the project's ``addopts``: the same without reports, coverage and parallel runs."""
-    stated: str | list[str] | None = None
-    for name, section in (
-        ("pytest.ini", "pytest"),
-        (".pytest.ini", "pytest"),
-        ("tox.ini", "pytest"),
-        ("setup.cfg", "tool:pytest"),
-    ):
+    """Return a replacement for the project's ``addopts``, without reports, coverage and parallel runs."""
+    stated: object = None
+    for name, section in _SECTIONS:
         config = configparser.ConfigParser(interpolation=None, strict=False)
         with contextlib.suppress(configparser.Error, UnicodeDecodeError):
             config.read(root / name, encoding="utf-8")
@@ -164,14 +164,26 @@ def pytest_options(root: Path) -> tuple[str, ...]:
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         options = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]["pytest"]["ini_options"]
         stated = stated or options["addopts"]
-    if not stated:
+    try:
+        words = [str(word) for word in stated] if isinstance(stated, list) else shlex.split(str(stated), comments=True)
+    except ValueError:
+        return ()  # pytest itself will report what is wrong with it
+    if not stated or not isinstance(stated, str | list):
         return ()
-    words = list(stated) if isinstance(stated, list) else shlex.split(stated, comments=True)
     return ("-o", f"addopts={shlex.join(filtered_options(words))}")
 
 
+def pytest_configuration(root: Path) -> str:
+    """Return the name of the file that configures pytest, "" if there is none; it may not be valid."""
+    found = [name for name, _ in _SECTIONS[:2] if (root / name).is_file()]
+    for name, mark in (("pyproject.toml", "[tool.pytest"), ("tox.ini", "[pytest]"), ("setup.cfg", "[tool:pytest]")):
+        with contextlib.suppress(OSError):
+            found += [name] if mark in (root / name).read_text("utf-8", "replace") else []
+    return found[0] if found else ""
+
+
 def filtered_options(words: Sequence[str]) -> list[str]:
-    """Return pytest arguments without those that only measure, print or parallelise."""
+    """Return pytest arguments without those that only measure, report or parallelise."""
     kept: list[str] = []
     skip = False
     for index, word in enumerate(words):
@@ -192,13 +204,13 @@ def filtered_options(words: Sequence[str]) -> list[str]:
 
 
 def imported_modules(root: Path, own: Sequence[str]) -> tuple[str, ...]:
-    """Return the modules of others that the project's files import at their top level, tests included."""
+    """Return the third-party modules that the project's files, including tests, import at their top level."""
     found: dict[str, int] = {}
     for path in sorted(root.rglob("*.py")):
         if {"build", "dist", "docs", "examples", ".venv", "venv"}.intersection(path.relative_to(root).parts):
             continue
         try:
-            module = ast.parse(path.read_bytes())
+            module = python_syntax.parse(path.read_bytes())
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         for name in _imports(module.body):
@@ -214,7 +226,7 @@ def imported_modules(root: Path, own: Sequence[str]) -> tuple[str, ...]:
 
 
 def missing_modules(root: Path, own: Sequence[str], have: Sequence[str]) -> tuple[str, ...]:
-    """Return the top-level names imported but neither the project's, nor standard, nor among ``have``."""
+    """Return imported top-level modules that are neither the project's own, nor standard, nor in ``have``."""
     local = {path.stem for path in root.rglob("*.py")} | {path.name for path in root.rglob("*") if path.is_dir()}
     names = {name.split(".")[0] for name in imported_modules(root, own)}
     return tuple(sorted(names - set(sys.stdlib_module_names) - set(have) - local))

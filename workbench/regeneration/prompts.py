@@ -1,4 +1,4 @@
-"""The evaluation prompt: the paper's content in our words, the same for every doc system."""
+"""The evaluation prompt: the content of the paper's prompt in our own words, the same for every doc system."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Write the continuation: the body of `{name}` and nothing else.
 - Keep Python's indentation: the body's statements begin with {indent}.
 - Answer with exactly one Python code block.
 """
-# For models of few parameters, which lose the thread in a list of rules; not comparable with the paper's figures.
+# For very small models, which cannot follow a list of rules; results are not comparable with the paper's figures.
 _SHORT_TASK = """\
 Complete the Python function `{name}`.
 
@@ -51,15 +51,15 @@ PROMPTS = {PROMPT_VERSION: _TASK, SHORT_PROMPT: _SHORT_TASK}
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A question to an evaluator.
+    """A prompt for an evaluator.
 
     Attributes:
-        messages: What is sent.
-        context_policy: The policy that chose the context.
-        prompt_version: The version of the wording.
-        tokens_estimate: Cautious estimate of the prompt's tokens.
-        overflow: Tokens by which prompt and reserve exceed the window; 0 when they fit or the window is not known.
-        omitted_lines: Lines of the file that a cutting policy (``tail-1``) left out.
+        messages: The messages to send.
+        context_policy: The context policy that was used.
+        prompt_version: The prompt version.
+        tokens_estimate: Conservative estimate of the prompt's tokens.
+        overflow: Tokens by which prompt and reserve exceed the window; 0 if they fit or the window is unknown.
+        omitted_lines: Number of lines of the file that the policy ``tail-1`` left out.
     """
 
     messages: tuple[Message, ...]
@@ -70,10 +70,10 @@ class Prompt:
     omitted_lines: int = 0
 
     def require_fit(self) -> Prompt:
-        """Return the prompt itself.
+        """Return the prompt itself, or raise if it does not fit the model's window.
 
         Raises:
-            ContextOverflow: when it does not fit the window; nothing is ever cut silently.
+            ContextOverflow: It does not fit; nothing is ever truncated silently.
         """
         if self.overflow:
             raise ContextOverflow(
@@ -84,9 +84,9 @@ class Prompt:
 
 
 def documented_source(source: bytes, function: Function, docstring: str | None) -> tuple[bytes, Function]:
-    """Return the file in which ``function`` carries ``docstring``, and the function as found there.
+    """Return the file with ``docstring`` in ``function``, and the function as found in that file.
 
-    A docstring equal to the function's own leaves the file byte for byte; another one is laid out as PEP 257 wants.
+    A docstring equal to the function's own leaves the file unchanged; any other one is laid out as in PEP 257.
     """
     if docstring == function.docstring:
         return source, function
@@ -109,19 +109,19 @@ def build_prompt(
     window_tokens: int | None = None,
     reserve_tokens: int = DEFAULT_RESERVE,
 ) -> Prompt:
-    """Return the prompt that asks for the body of ``function`` when it carries ``docstring``.
+    """Return the prompt that asks for the body of ``function`` documented by ``docstring``.
 
     Args:
-        source: The file; docstrings of other functions are shown as they stand in it.
+        source: The file; docstrings of other functions are shown unchanged.
         function: The target, as found in ``source``.
-        docstring: The doc system's text for it; None for no docstring.
+        docstring: The doc system's docstring; None for no docstring.
         policy: A name from ``context.POLICIES``.
-        version: A name from ``PROMPTS``: ``paper-1``, or ``short-1`` for models of few parameters.
-        window_tokens: The model's window; None when it is not known.
-        reserve_tokens: What must stay free for the answer.
+        version: A name from ``PROMPTS``: ``paper-1``, or ``short-1`` for very small models.
+        window_tokens: The model's context window; None if unknown.
+        reserve_tokens: Tokens to keep free for the answer.
 
     Raises:
-        UsageError: when the policy or the version does not exist.
+        UsageError: The policy or the version does not exist.
     """
     if version not in PROMPTS:
         raise UsageError(f"There is no prompt version {version!r}; choose one of {', '.join(PROMPTS)}.")

@@ -1,4 +1,4 @@
-"""From a piece of code in an answer to the body of one function."""
+"""Reduce a piece of code in an answer to the body of one function."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _IMPORT = re.compile(r"(?:import|from)\b(?!.*\b__future__\b)")
 _MARKDOWN = re.compile(r"(?:[-*>+]|\d+[.)]|#{1,6})\s+\S")
 _TRIVIAL = re.compile(r"(?:\s|#[^\n]*|\bpass\b|\.\.\.|raise NotImplementedError(?:\([^)]*\))?|;)*")
 _MAX_TRIES = 40
-_MAX_LINES = 1000  # beyond that, looking for prose line by line takes too long
+_MAX_LINES = 1000  # above this, searching for prose line by line takes too long
 
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """A body at the margin (its first statement in column 0), what was left out on the way, and what is wrong with it."""
+    """A dedented body (first statement in column 0), notes on what was left out, and the problem with it, if any."""
 
     body: str
     notes: tuple[str, ...] = ()
@@ -30,16 +30,16 @@ class Reduced:
 
     @property
     def trivial(self) -> bool:
-        """Whether it is only ``pass``, ``...``, comments or nothing."""
+        """Whether it is empty or consists of ``pass``, ``...`` and comments only."""
         return _TRIVIAL.fullmatch(self.body) is not None
 
 
 def reduce_to_body(code: str, function: Function, source: bytes = b"", *, prose_around: bool = False) -> Reduced:
     """Return the body of ``function`` that ``code`` contains.
 
-    ``code`` may be the body, the body with the header or docstring repeated, or a whole class or file around it.
-    ``source`` is the file itself: imports that the answer repeats from it are not taken along. ``prose_around``
-    allows leading and trailing lines of prose to be cut, as in an answer without a fence.
+    ``code`` may be the body, the body with the header or docstring repeated, or an enclosing class or file. ``source`` is
+    the file itself: imports that the answer repeats from it are left out. ``prose_around`` allows leading and trailing
+    lines of prose to be removed, as in an answer without a fence.
     """
     code = _strip_blank_edges(code)
     headless = _without_unindented_header(code, function)
@@ -53,7 +53,7 @@ def reduce_to_body(code: str, function: Function, source: bytes = b"", *, prose_
 
 
 def body_problem(body: str, function: Function) -> str | None:
-    """Return why ``body`` cannot stand as the body of ``function``, or None."""
+    """Return why ``body`` cannot be the body of ``function``, or None."""
     if not any(line.kind is LineKind.CODE for line in read_lines(body)):
         return None if function.docstring is not None else "the body holds no statement, and there is no docstring"
     return syntax_problem(_wrapped(body))
@@ -84,7 +84,7 @@ def _strip_blank_edges(text: str) -> str:
 
 
 def _from_definition(code: str, function: Function, source: bytes) -> Reduced | None:
-    """The body of the target's definition in ``code``; None when ``code`` is not a definition but a body."""
+    """Return the body of the target's definition in ``code``; None if ``code`` is a body instead of a definition."""
     flat = dedent(code).encode("utf-8", "surrogatepass")
     found = find_functions(flat, function.path)
     named = [f for f in found if f.name == function.name]
@@ -141,7 +141,7 @@ def _likeness(found: Function, target: Function, code: bytes) -> tuple[bool, boo
 
 
 def _lines_outside(code: bytes, found: tuple[Function, ...]) -> list[Line]:
-    """The logical lines of ``code`` that lie in no function."""
+    """Return the logical lines of ``code`` that are outside any function."""
     inside: set[int] = set()
     for function in found:
         inside.update(range(function.first_line, function.end_line + 1))
@@ -150,7 +150,7 @@ def _lines_outside(code: bytes, found: tuple[Function, ...]) -> list[Line]:
 
 
 def _new_imports(code: bytes, found: tuple[Function, ...], source: bytes) -> list[str]:
-    """Imports at the answer's top level that the file itself does not have."""
+    """Return imports at the answer's top level that the file itself lacks."""
     inside: set[int] = set()
     for function in found:
         inside.update(range(function.first_line, function.end_line + 1))
@@ -171,7 +171,7 @@ def _new_imports(code: bytes, found: tuple[Function, ...], source: bytes) -> lis
 
 
 def _without_unindented_header(code: str, function: Function) -> str | None:
-    """The text after a repeated header whose body was not indented below it, else None."""
+    """Return the text after a repeated header whose body is not indented below it, else None."""
     lines = read_lines(code)
     position = 0
     while position < len(lines) and (
@@ -196,7 +196,7 @@ def _without_unindented_header(code: str, function: Function) -> str | None:
 
 
 def _as_statements(code: str, function: Function, *, prose_around: bool) -> Reduced:
-    """``code`` read as the statements of the body, at any indentation."""
+    """Interpret ``code`` as the statements of the body, at any indentation."""
     first_try: Reduced | None = None
     for text, notes in _readings(code):
         reduced = _finish(dedent(text), function, notes)
@@ -211,7 +211,7 @@ def _as_statements(code: str, function: Function, *, prose_around: bool) -> Redu
 
 
 def _readings(code: str) -> list[tuple[str, tuple[str, ...]]]:
-    """The ways to read the indentation of ``code``, the literal one first."""
+    """Return the possible interpretations of the indentation of ``code``, the literal one first."""
     lines = read_lines(_strip_blank_edges(code))
     starts = [n for n, line in enumerate(lines) if line.kind is LineKind.CODE]
     if not starts:
@@ -229,14 +229,14 @@ def _readings(code: str) -> list[tuple[str, tuple[str, ...]]]:
             text, notes = _until_dedent(moved, repaired)
             reading = (text, ("the first line had another indentation", *notes))
             if first.indent and len(first.indent.expandtabs(8)) > len(repaired.expandtabs(8)):
-                readings.insert(0, reading)  # the literal reading would stop after the first line
+                readings.insert(0, reading)  # the literal interpretation would stop after the first line
             else:
                 readings.append(reading)
     return readings
 
 
 def _until_dedent(lines: list[Line], base: str) -> tuple[str, tuple[str, ...]]:
-    """The lines up to the first statement left of ``base``."""
+    """Return the lines up to the first statement that is indented less than ``base``."""
     width = len(base.expandtabs(8))
     for number, line in enumerate(lines):
         if line.kind is LineKind.CODE and len(line.indent.expandtabs(8)) < width:
@@ -259,7 +259,7 @@ def _is_prose(line: Line) -> bool:
 
 
 def _wrapped_problem(content: str) -> bool:
-    """Whether a line is wrong on its own in a function as well; block openers are not."""
+    """Return whether a line is invalid even inside a function; the header of a block is not."""
     if syntax_problem(_wrapped(content)) is None:
         return False
     if content.endswith(":"):
@@ -275,7 +275,7 @@ def _wrapped_problem(content: str) -> bool:
 
 
 def _between_prose(code: str, function: Function) -> Reduced | None:
-    """The statements between lines of prose; None when there are none that parse."""
+    """Return the statements between lines of prose, or None if none of them parse."""
     lines = read_lines(code)
     if len(lines) > _MAX_LINES:
         return None

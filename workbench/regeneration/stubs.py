@@ -1,4 +1,4 @@
-"""Stub bodies: what a function becomes in the stub filter and in the model-free control ``stub``."""
+"""Stub bodies, used by the stub filter and by the control ``stub``."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _DEFAULTS = {
 
 
 def minimal_stub(function: Function) -> str:
-    """Return the smallest body: ``pass``; for a generator one that yields nothing, so that it stays a generator."""
+    """Return the smallest body: ``pass`` or, for a generator, a body that yields nothing."""
     return "return\nyield" if function.is_generator else "pass"
 
 
 def typed_stub(function: Function) -> str:
-    """Return a body with the empty value of the return annotation; ``minimal_stub`` where none is known.
+    """Return a body that returns the empty value of the return annotation; ``minimal_stub`` if there is none.
 
     ``Optional[T]`` and unions with ``None`` give ``None``; other unions give the empty value of their first member.
     """
@@ -35,12 +35,12 @@ def typed_stub(function: Function) -> str:
 
 
 def stubs(function: Function) -> tuple[str, ...]:
-    """Return the different stubs of the function, ``minimal_stub`` first: a task needs tests that fail with each."""
+    """Return the distinct stubs of the function, ``minimal_stub`` first; a task's tests must fail with each of them."""
     return tuple(dict.fromkeys((minimal_stub(function), typed_stub(function))))
 
 
 def default_value(annotation: str | None) -> str | None:
-    """Return the expression of the empty value of a return annotation, or None when it is not known."""
+    """Return an expression for the empty value of a return annotation, or None if unknown."""
     if annotation is None:
         return None
     text = annotation.strip().strip("\"'").strip()

@@ -1,8 +1,8 @@
-"""The suite, run three times in the sandbox: as given in a fresh interpreter, in random order, and traced.
+"""Run a repository's test suite three times in the sandbox: as given in a fresh interpreter, in random order, and traced.
 
-A test counts as stable when it passed in all three; what passed only sometimes is quarantined and reported, because every
-verdict that rests on it would be a coin's. Test files that cannot be imported and tests that hang or kill the process
-are left out by name, so that the rest can be used.
+A test is stable if it passes in all three runs. A test that passes only sometimes is quarantined and reported, because
+verdicts based on it would be random. Test files that cannot be imported and tests that hang or kill the process are left
+out individually, so that the rest can be used.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from workbench.errors import WorkbenchError
-from workbench.regeneration.odd_tests import odd_test_files
+from workbench.regeneration.refusals import died_of, hanging_place, is_raised, plain, refusal, with_file
 from workbench.regeneration.tasks import needs_network, not_used, usable
+from workbench.regeneration.unlisted_tests import odd_test_files
 from workbench.sandbox import Job, Limits, Pool, Reason, Report, Route, Verdict, Workspace
 
-#: Counted up whenever the record of a suite changes, so that older ones are made anew.
+#: Incremented whenever the stored form of a suite changes, so that older ones are run again.
 SUITE_FORMAT = 2
 
 _MODULE = re.compile(r"No module named ['\"]?([\w.]+)")
@@ -26,14 +27,14 @@ _MODULE = re.compile(r"No module named ['\"]?([\w.]+)")
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Where task building draws its lines.
+    """Limits used when building tasks.
 
     Attributes:
-        slowest_tests: Functions whose tests take longer are left out, as in the paper; seconds.
-        suite_seconds: The suite as a whole may take this long; seconds.
-        import_seconds: A suite that has not begun its first test by then hangs at import; seconds.
-        hang_seconds: A test that has run for so long when time is up is taken out; seconds.
-        most_taken_out: How many tests that hang or kill the process are taken out before the suite is given up.
+        slowest_tests: Functions whose tests take longer than this are dropped, as in the paper; seconds.
+        suite_seconds: Time limit for the whole suite; seconds.
+        import_seconds: A suite that has not started its first test by then is assumed to hang at import; seconds.
+        hang_seconds: A test that has been running for this long at the time limit is left out; seconds.
+        most_taken_out: How many tests that hang or kill the process are left out before giving up on the suite.
     """
 
     slowest_tests: float = 10.0
@@ -44,21 +45,21 @@ class Rules:
 
 
 class SuiteFailed(WorkbenchError):
-    """The repository's tests cannot be used at all; the sentence says why."""
+    """The repository's tests cannot be used at all; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """What the runs of the whole suite showed.
+    """The results of running the whole suite.
 
     Attributes:
         stable: Tests that passed in every run, in the order in which pytest collects them.
         unstable: Tests that passed in some runs only, with their outcome in each.
-        failing: Tests that never passed, with why: ``outcome: message``.
-        taken_out: Tests that hang or kill the process, with why; no later run includes them.
-        not_collected: Test files that cannot be imported, with why; no later run looks at them.
-        test_paths: Files that hold tests under names that pytest does not look for; empty when it finds them itself.
-        seconds: Of each test, the longest of the untraced runs.
+        failing: Tests that never passed, with the reason: ``outcome: message``.
+        taken_out: Tests that hang or kill the process, with the reason; later runs exclude them.
+        not_collected: Test files that cannot be imported, with the reason; later runs exclude them.
+        test_paths: Test files with names that pytest does not collect; empty if pytest finds the tests itself.
+        seconds: Duration of each test, the maximum of the untraced runs.
         runs: Wall-clock seconds of each run: as given, in random order, traced.
         trace: The traced run's contexts and lines; see ``workbench_runner.trace``.
     """
@@ -75,7 +76,7 @@ class Suite:
 
     @property
     def sentence(self) -> str:
-        """What became of the tests, in one line."""
+        """A summary of the tests in one line."""
         parts = not_used(self.unstable, self.failing, self.taken_out, self.not_collected)
         return ", ".join((f"{len(self.stable)} tests are stable", *parts))
 
@@ -85,7 +86,7 @@ class Suite:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Suite:
-        """Rebuild from :meth:`to_json`."""
+        """Return the suite encoded by :meth:`to_json`."""
         values = {each.name: data[each.name] for each in fields(cls)}
         values["unstable"] = {test: tuple(outcomes) for test, outcomes in data["unstable"].items()}
         return cls(**{**values, **{name: tuple(data[name]) for name in ("stable", "test_paths", "runs")}})
@@ -99,7 +100,7 @@ async def run_suite(
 ) -> Suite:
     """Run the whole suite three times: as given (cold), in random order, traced.
 
-    The workers of ``pool`` are left with the workspace in which exactly the usable test files are collected.
+    Afterwards the workers of ``pool`` use a workspace in which exactly the usable test files are collected.
 
     Raises:
         SuiteFailed: There are no tests, they cannot be imported, or none passes in every run.
@@ -107,7 +108,7 @@ async def run_suite(
     """
     original = pool.workers[0].workspace
     runs = _Runs(pool, limits, rules or Rules(), on_progress)
-    suite = Suite((), {}, {}, {}, {}, (), {}, (), {})  # what is left out of it grows until its tests can be run
+    suite = Suite((), {}, {}, {}, {}, (), {}, (), {})  # more is left out of it until its tests can be run
     while True:
         reports = await runs.three()
         first = reports[0]
@@ -143,7 +144,9 @@ async def run_suite(
             failing[test] = f"{bad.outcome}: {bad.message}"
     ended = next((each for each in reports if each.verdict in (Verdict.TIMEOUT, Verdict.CRASHED)), None)
     if not stable or ended is not None:
-        raise SuiteFailed(_why_unusable(ended or first, failing, unstable, runs.taken_out, suite.not_collected))
+        report = ended or first
+        why = await asyncio.to_thread(lambda: with_file(refusal(report.said), original.root))
+        raise SuiteFailed(_why_unusable(report, why, failing, unstable, runs.taken_out, suite.not_collected))
     return replace(
         suite,
         stable=tuple(stable),
@@ -157,7 +160,7 @@ async def run_suite(
 
 
 class _Runs:
-    """The three runs of the suite; they share what is left out."""
+    """The three runs of the suite, which share the list of excluded tests."""
 
     def __init__(self, pool: Pool, limits: Limits, rules: Rules, on_progress: Callable[[str], None]) -> None:
         self.taken_out: dict[str, str] = {}
@@ -166,11 +169,11 @@ class _Runs:
         self._rules = rules
         self._on_progress = on_progress
         # Without namespaces two runs would share ports, the temporary folder and the home folder.
-        apart = pool.workers[0].backend.name != "process"
+        apart = pool.workers[0].backend.guarantees().isolated
         self._room = asyncio.Semaphore(len(pool.workers) if apart else 1)
 
     async def three(self) -> list[Report]:
-        """Return the reports of the three runs, or only the first one when none of its tests passes."""
+        """Return the reports of the three runs, or only of the first one if none of its tests passes."""
         jobs = {
             "as given": Job("suite as given", route=Route.COLD),
             "traced": Job("suite traced", trace=True),
@@ -193,10 +196,10 @@ class _Runs:
             return await self._whole(job)
 
     async def _whole(self, job: Job) -> Report:
-        """Run the suite to its end; tests that hang or kill the process are taken out, one after the other.
+        """Run the suite to its end, leaving out tests that hang or kill the process, one after the other.
 
-        The first try is short: what has not come to its first test by then hangs at import and will not end later
-        either; and a test that has been running for most of that time will not end.
+        The first try has a short time limit: a suite that has not reached its first test by then hangs at import, and a
+        test that has been running for most of that time hangs.
         """
         seconds = min(self._limits.seconds, self._rules.import_seconds)
         while True:
@@ -212,27 +215,27 @@ class _Runs:
             if report.verdict is Verdict.TIMEOUT and running_for < self._rules.hang_seconds:
                 if seconds >= self._limits.seconds:
                     return report
-                seconds = self._limits.seconds  # a long suite, as far as one can see
+                seconds = self._limits.seconds  # probably just a long suite
                 continue
             self.taken_out.setdefault(culprit, report.detail)
 
 
 async def _show(pool: Pool, workspace: Workspace) -> None:
-    """Let the workers see another workspace from their next job on."""
+    """Let the workers use another workspace from their next job on."""
     for worker in pool.workers:
         await worker.close()
         worker.workspace = workspace
 
 
 def _found_nothing(report: Report) -> bool:
-    """Whether pytest looked and found no test; its exit status says so."""
+    """Return whether pytest collected no tests, according to its exit status."""
     return report.reason is Reason.MISSING_TESTS or (
         report.reason is Reason.EXIT_STATUS and report.detail.endswith("status 5.")
     )
 
 
 def _not_imported(report: Report) -> dict[str, str]:
-    """Return the test files that cannot be imported, with why."""
+    """Return the test files that cannot be imported, with the reason."""
     found = {}
     for note in report.notes:
         name, _, why = note.partition(": ")
@@ -244,25 +247,30 @@ def _not_imported(report: Report) -> dict[str, str]:
 
 def _why_unusable(
     report: Report,
+    refused: str,
     failing: Mapping[str, str],
     unstable: Mapping[str, tuple[str, ...]],
     taken_out: Mapping[str, str],
     not_collected: Mapping[str, str],
 ) -> str:
-    detail = report.detail.rstrip(".")
+    detail = _with_cause(report, refused)
     if report.verdict is Verdict.TIMEOUT and not report.running and not report.tests:
-        return "The repository hangs while it is imported or its tests are collected, so that no test can be run."
+        place = hanging_place(report.said)
+        at = f" at {place}," if place else ""
+        return f"The repository hangs{at} while it is imported or its tests are collected, so that no test can be run."
     if report.verdict is Verdict.TIMEOUT:
         return f"The repository's test suite did not finish: {detail}."
     if report.reason is Reason.WRONG_COPY:
         return report.detail
+    if detail == refused:
+        return _refused(refused)
     if report.verdict is Verdict.CRASHED:
         even = f", even without the {len(taken_out)} tests that hang or end it" if taken_out else ""
         return f"The repository's test suite does not run{even}: {detail}."
     if taken_out and not failing and not unstable:
         return f"Every test of the repository hangs or kills its process; the first is {next(iter(taken_out))}."
     if not failing and not unstable:
-        return _why_none_found(report, not_collected)
+        return _why_none_found(report, refused, not_collected)
     if not failing:
         return f"None of the repository's {len(unstable)} passing tests passes every time; {next(iter(unstable))} does not."
     test, why = next(iter(failing.items()))
@@ -272,8 +280,28 @@ def _why_unusable(
     return f"None of the repository's {len(failing)} tests passes; {test} {why}"
 
 
-def _why_none_found(report: Report, not_collected: Mapping[str, str]) -> str:
+def _refused(why: str) -> str:
+    return f"pytest does not run the repository's tests: {why}."
+
+
+def _with_cause(report: Report, refused: str) -> str:
+    """Return a report's detail without its full stop, with Python's or pytest's final message."""
+    detail, internal = report.detail.rstrip("."), "pytest stopped with an internal error: "
+    cause = died_of(report.said)
+    if not cause and not report.tests and not report.running:
+        cause = refused
+        if report.reason is Reason.EARLY_EXIT and is_raised(report.said) and not detail.startswith(internal):
+            return cause
+    if detail.startswith(internal):
+        return internal + (cause or detail.removeprefix(internal))
+    return f"{detail}: {cause}" if cause and report.verdict is Verdict.CRASHED else detail
+
+
+def _why_none_found(report: Report, refused: str, not_collected: Mapping[str, str]) -> str:
     broken = [f"{path}: {why}" for path, why in not_collected.items()] or list(report.notes)
+    broken = [plain(line) for line in broken]
+    if broken and broken[0].startswith((".: ", ": ")):  # the repository's own folder
+        return _refused(broken[0].partition(": ")[2].rstrip("."))
     if broken:
         missing = _MODULE.search(broken[0])
         hint = (
@@ -283,5 +311,7 @@ def _why_none_found(report: Report, not_collected: Mapping[str, str]) -> str:
         )
         return f"The repository's tests cannot be imported: {broken[0]}{'.' if hint else ''}{hint}"
     if not _found_nothing(report):
-        return "pytest refuses the repository's configuration, or its conftest.py cannot be imported."
+        if not refused:
+            return "pytest refuses the repository's configuration, or its conftest.py cannot be imported, and says no more."
+        return _refused(refused)
     return "The repository has no tests that pytest finds."

@@ -1,7 +1,7 @@
-"""What tasks are: functions whose tests fail with a stub and pass with the original, and how they came about.
+"""Tasks: functions whose tests fail with a stub and pass with the original body.
 
-Every function that is dropped says at which stage and why; the stages refine those of the paper's Table 2. ``building``
-makes them, ``dataset`` writes them down for others.
+For every dropped function the stage and the reason are recorded; the stages refine those of the paper's Table 2.
+``building`` builds tasks, ``dataset`` exports them.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ STAGES = ("parse", "body", "trace", "time", "original", "stub")
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One function to be written again from its documentation.
+    """One function whose body is to be regenerated from its documentation.
 
     Attributes:
         id: ``path::qualified_name``, with ``#n`` from the second definition of the name on.
-        path: The file, posix, relative to the repository.
+        path: The file's POSIX path, relative to the repository.
         qualified_name: Python's ``__qualname__``.
-        occurrence: Which definition of that name in the file, from 1.
+        occurrence: Number of the definition among those of that name in the file, from 1.
         kind: ``function``, ``method`` or ``nested``.
         signature: The header as one line.
         start_line: Line of ``def``, from 1.
         end_line: Last line of the body.
         tests: T_i, node ids in pytest's order.
         statements: Executable lines of the body.
-        covered: How many of them T_i executes.
-        seconds: What T_i takes with the original, setup and teardown included.
+        covered: Number of these that T_i executes.
+        seconds: Duration of T_i with the original body, including setup and teardown.
         import_time: Whether the body also runs at import (a fast path must not patch it).
-        body: The original body, exactly what a splice replaces.
+        body: The original body, exactly the text that a splice replaces.
         docstring: The original docstring's value, or None.
-        source_sha256: Of the file.
-        branches: Ways out of the body's lines that have several (an ``if`` has two).
-        branches_covered: How many of them T_i takes.
-        unstable: Tests that execute the function and were quarantined, because they pass only sometimes.
+        source_sha256: SHA-256 of the file.
+        branches: Number of branches in the body (an ``if`` has two).
+        branches_covered: Number of these that T_i takes.
+        unstable: Quarantined tests that execute the function; they pass only sometimes.
     """
 
     id: str
@@ -77,11 +77,11 @@ class Task:
 
     @property
     def branch_coverage(self) -> float | None:
-        """Share of the body's branches that T_i takes, 0 to 1; None where there are none."""
+        """Share of the body's branches that T_i takes, 0 to 1; None if there are none."""
         return self.branches_covered / self.branches if self.branches else None
 
     def limits(self, base: Limits) -> Limits:
-        """Return what a candidate may use: ten times the time of the original and five seconds, at most ``base.seconds``."""
+        """Return a candidate's limits: ten times the original's time plus five seconds, at most ``base.seconds``."""
         return replace(base, seconds=min(base.seconds, 10 * self.seconds + 5.0))
 
     def to_json(self) -> dict[str, Any]:
@@ -90,14 +90,14 @@ class Task:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Task:
-        """Rebuild from :meth:`to_json`; unknown names are ignored."""
+        """Return the task encoded by :meth:`to_json`; unknown names are ignored."""
         values = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
         return cls(**{**values, "tests": tuple(data["tests"]), "unstable": tuple(data.get("unstable", ()))})
 
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A function that is no task: ``stage`` is ``parse``, ``body``, ``trace``, ``time``, ``original`` or ``stub``."""
+    """A function that does not become a task, with the stage (see `STAGES`) and the reason."""
 
     id: str
     stage: str
@@ -106,12 +106,12 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One step of the building, for a live view.
+    """One step of building tasks, for a live view.
 
     Attributes:
         stage: ``suite``, ``functions``, ``original``, ``stub`` or ``done``.
         done: Functions decided so far.
-        total: Functions to decide; 0 while that is unknown.
+        total: Functions to decide; 0 while unknown.
         text: What happened, as one line.
         task: The task that was found, if this step found one.
         dropped: The function that was dropped, if this step dropped one.
@@ -127,22 +127,22 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class TaskSet:
-    """The tasks of one repository, and how they came about.
+    """The tasks of one repository, and the statistics of building them.
 
     Attributes:
         tasks: In the order of files and lines.
-        dropped: Every function that is no task.
+        dropped: Every function that did not become a task.
         stages: How many functions were left after each stage, as in Table 2.
         stable: Number of tests that passed in every run.
         unstable: Tests that passed only sometimes, with their outcomes.
-        failing: Tests that never passed, with why.
-        taken_out: Tests that hang or kill the process, with why.
+        failing: Tests that never passed, with the reason.
+        taken_out: Tests that hang or kill the process, with the reason.
         suite_seconds: Wall-clock seconds of the suite's runs: as given, in random order, traced.
         backend: The sandbox's name.
         environment: The environment's digest.
         stub: Version of the stubs.
-        not_collected: Test files that cannot be imported, with why; they are left out of every run.
-        test_paths: Files that hold tests under names that pytest does not look for.
+        not_collected: Test files that cannot be imported, with the reason; every run excludes them.
+        test_paths: Test files with names that pytest does not collect.
     """
 
     tasks: tuple[Task, ...]
@@ -161,9 +161,9 @@ class TaskSet:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many functions and tests were left after each stage, under the names of Table 2 where it has them.
+        """Number of functions and tests left after each stage, using Table 2's names where they exist.
 
-        ``n_candidates`` functions outside of tests; ``n_with_body`` of them parse and have more than a stub;
+        ``n_candidates`` functions outside tests; ``n_with_body`` of them parse and have more than a stub;
         ``n_traced`` are executed by a stable test; ``n_all_tasks`` by stable tests within the time limit;
         ``n_reference`` pass these tests alone; ``n_tasks`` fail them with every stub; ``n_documented`` of these have
         a docstring.
@@ -189,11 +189,11 @@ class TaskSet:
 
     @property
     def quarantined(self) -> str:
-        """What is left out of every verdict, in a few words; empty when every test is usable."""
+        """A short description of the tests excluded from all verdicts; empty if every test is usable."""
         return ", ".join(not_used(self.unstable, self.failing, self.taken_out, self.not_collected))
 
     def workspace(self, workspace: Workspace) -> Workspace:
-        """Return the workspace in which exactly the usable test files are collected."""
+        """Return ``workspace`` changed so that exactly the usable test files are collected."""
         return usable(workspace, self.not_collected, self.test_paths)
 
     def to_json(self) -> dict[str, Any]:
@@ -207,7 +207,7 @@ class TaskSet:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> TaskSet:
-        """Rebuild from :meth:`to_json`."""
+        """Return the task set encoded by :meth:`to_json`."""
         values = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
         values["tasks"] = tuple(Task.from_json(task) for task in data["tasks"])
         values["dropped"] = tuple(Dropped(**entry) for entry in data["dropped"])
@@ -222,14 +222,14 @@ def is_skipped(why: str) -> bool:
 
 
 def needs_network(why: str) -> bool:
-    """Return whether a failing test's message says that it cannot reach others."""
+    """Return whether a failing test's message says that the network cannot be reached."""
     return _NETWORK.search(why) is not None
 
 
 def not_used(
     unstable: Collection[str], failing: Mapping[str, str], taken_out: Collection[str], not_collected: Collection[str]
 ) -> tuple[str, ...]:
-    """Return in a few words each what no verdict rests on."""
+    """Return short descriptions of the tests that no verdict is based on."""
     skipped = sum(map(is_skipped, failing.values()))
     online = sum(map(needs_network, failing.values()))
     parts = (
@@ -243,7 +243,7 @@ def not_used(
 
 
 def usable(workspace: Workspace, not_collected: Iterable[str], test_paths: tuple[str, ...]) -> Workspace:
-    """Return ``workspace`` without the test files that cannot be imported, and with those that have to be named."""
+    """Return ``workspace`` without test files that cannot be imported, and with those that must be named explicitly."""
     ignored = tuple(f"--ignore={path}" for path in not_collected)
     return replace(
         workspace, pytest_args=(*workspace.pytest_args, *ignored), test_paths=test_paths or workspace.test_paths

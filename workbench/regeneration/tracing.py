@@ -1,4 +1,4 @@
-"""Which of the suite's stable tests execute which function, and how much of it."""
+"""Determine which stable tests execute which function, and how much of it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class FunctionTrace:
 
     Attributes:
         tests: T_i: stable tests that execute at least one line of the body.
-        unstable: Tests that execute it and were quarantined, because they pass only sometimes.
-        statements: Executable lines of the body, nested functions included.
-        covered: How many of them T_i executes.
-        branches: Ways out of the body's lines that have several.
-        branches_covered: How many of them T_i takes.
+        unstable: Quarantined tests that execute it; they pass only sometimes.
+        statements: Executable lines of the body, including nested functions.
+        covered: Number of these that T_i executes.
+        branches: Number of branches in the body.
+        branches_covered: Number of these that T_i takes.
         import_time: Whether the body also runs while modules are imported or tests collected.
     """
 
@@ -47,7 +47,7 @@ def trace_functions(suite: Suite, functions: Sequence[Function], source: bytes, 
     if recorded is None:
         return {}
     contexts = suite.trace["contexts"]
-    # A set of tests is an integer: bit n stands for the n-th context.
+    # A set of tests is represented as an integer whose bit n stands for the n-th context.
     place = {name: number for number, name in enumerate(contexts)}
     masks = [int(mask, 16) for mask in suite.trace["masks"]]
     lines = {int(line): masks[number] for line, number in recorded["lines"].items()}
@@ -56,7 +56,7 @@ def trace_functions(suite: Suite, functions: Sequence[Function], source: bytes, 
     unstable = sum(1 << place[test] for test in suite.unstable if test in place)
     statements = set(recorded["statements"])
     bodies = {function.id: _body_lines(function, source) for function in functions}
-    # A definition on one line seems to have two ways out: past it, and out of its body.
+    # Coverage reports two exits for a one-line definition: past it, and out of its body.
     inline = {line for each in functions if (line := _line(source, each.header.end)) in bodies[each.id]}
     traces = {}
     for function in functions:
@@ -72,11 +72,11 @@ def trace_functions(suite: Suite, functions: Sequence[Function], source: bytes, 
         by = 0
         import_time = False
         for line in body - inner:
-            # On one line with its header, a body shares the line that runs at import: only tests can tell.
+            # A body on its header's line shares the line that runs at import, so that says nothing about the body.
             import_time |= bool(lines.get(line, 0) & nobody) and line > _line(source, function.header.end)
             by |= lines.get(line, 0)
         around = [other for other in functions if other.body.start <= function.span.start < other.body.end]
-        # Whatever an enclosing function made at import holds the original code already.
+        # Functions that an enclosing function created at import already contain the original code.
         import_time |= any(lines.get(line, 0) & nobody for other in around for line in bodies[other.id])
         tests = by & stable
         own = body & statements

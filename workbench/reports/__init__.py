@@ -8,13 +8,19 @@ load when a report is written.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workbench.session.damage import Damage
 
 FORMATS = ("md", "html", "json", "csv")
 
 __all__ = ["FORMATS", "write_report"]
 
 
-def write_report(session: Path, format: str, out: Path | None, item: str | None = None) -> Path | str:
+def write_report(
+    session: Path, format: str, out: Path | None, item: str | None = None, *, damage: list[Damage] | None = None
+) -> Path | str:
     """Write a report on a session; blocks while it reads, so call it from a thread worker.
 
     Args:
@@ -23,6 +29,7 @@ def write_report(session: Path, format: str, out: Path | None, item: str | None 
             regeneration run, gives one line per candidate.
         out: Where to write it; the file appears complete or not at all. None returns the text.
         item: Only this trial or task: its id or a unique beginning of it.
+        damage: Gets what of the session could not be read; the report (all but CSV) names it too.
 
     Returns:
         The path written, or the text.
@@ -36,6 +43,6 @@ def write_report(session: Path, format: str, out: Path | None, item: str | None 
     from workbench.reports.writing import check_place, write_atomically
 
     if out is None:
-        return "".join(compose(session, format, item))
+        return "".join(compose(session, format, item, damage))
     check_place(out, session)
-    return write_atomically(out, compose(session, format, item))
+    return write_atomically(out, compose(session, format, item, damage))

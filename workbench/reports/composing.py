@@ -10,13 +10,14 @@ from workbench.errors import UsageError
 from workbench.reports import FORMATS
 from workbench.reports.contents import read_contents
 from workbench.reports.items import find_item
+from workbench.session.damage import Damage
 from workbench.session.reader import SessionReader
 
 _MODULES = {"md": "markdown_report", "html": "html_report", "json": "json_report", "csv": "csv_report"}
 
 
-def compose(session: Path, format: str, item: str | None) -> Iterator[str]:
-    """Yield the report piece by piece.
+def compose(session: Path, format: str, item: str | None, damage: list[Damage] | None = None) -> Iterator[str]:
+    """Yield the report piece by piece; ``damage`` gets what of the session could not be read.
 
     Raises:
         UsageError: The format or the item is unknown; at the first piece.
@@ -30,3 +31,5 @@ def compose(session: Path, format: str, item: str | None) -> Iterator[str]:
         reader.query("BEGIN")
         chosen = None if item is None else find_item(reader, item)
         yield from renderer.render(reader, read_contents(reader, chosen))
+        if damage is not None:
+            damage += reader.damage

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
+from workbench.reports import wording
 from workbench.reports.items import Item, all_items, short_ids
 from workbench.reports.regenerated import Regenerated, regenerated
-from workbench.reports.spread import Spread, spreads
+from workbench.rubric.agreement import Agreement, agreements
+from workbench.rubric.spread import Spread, spreads
+from workbench.session.pending_work import is_rescored, trial_problem
 from workbench.session.reader import SessionReader
 from workbench.session.rows import AnnotationRow, RunRow, ScoreRow, TrialRow
+
+if TYPE_CHECKING:
+    from workbench.rubric.scorecard import Evidence, Scorecard
 
 PREFERRED_RUBRIC = "aeo-bench"
 
@@ -28,10 +33,18 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A trial with its scores, the preferred rubric first."""
+    """A trial with its scores, the preferred rubric first.
+
+    The row's state is the one that a person should see: ``unscored`` where a judge failed, and ``problem`` then says why;
+    ``told_apart`` marks its content where another trial of the same name has other content. ``given`` are those points of the
+    first score that the answer's format earned by itself, None where the answer was free.
+    """
 
     row: TrialRow
     scores: tuple[ScoreRow, ...]
+    problem: str = ""
+    told_apart: str = ""
+    given: float | None = None
 
     @property
     def main(self) -> ScoreRow | None:
@@ -58,6 +71,7 @@ class Contents:
     annotations: tuple[AnnotationRow, ...]
     short: dict[str, str]
     item: Item | None = None
+    agreement: tuple[Agreement, ...] = ()
 
     @property
     def regenerations(self) -> tuple[tuple[Run, Regenerated], ...]:
@@ -77,7 +91,9 @@ def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
         every.setdefault(score.trial_id, []).append(score)
     wanted_trial, wanted_task = _wanted(reader, item)
     trials = tuple(
-        Trial(row, tuple(every.get(row.id, ()))) for row in reader.trials() if item is None or row.id == wanted_trial
+        _trial(reader, row, tuple(every.get(row.id, ())))
+        for row in reader.trials()
+        if item is None or row.id == wanted_trial
     )
     judged: dict[tuple[str, str], None] = {}
     for trial in trials:
@@ -88,7 +104,7 @@ def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
         outcome = regenerated(reader, row, wanted_task) if row.kind == "regenerate" else None
         if item is not None and row.id not in kept_runs and not (outcome and outcome.tasks):
             continue
-        items = len(outcome.tasks) if outcome else sum(trial.row.run_id == row.id for trial in trials)
+        items = len(outcome.tasks) if outcome else _trials_of(row, trials)
         runs.append(Run(row, reader.run_state(row), items, outcome))
     return Contents(
         name=meta.get("name") or reader.path.stem,
@@ -102,7 +118,34 @@ def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
         annotations=tuple(reader.annotations()),
         short=dict(short_ids(all_items(reader))),
         item=item,
+        agreement=agreement_of(reader, [trial.scores for trial in trials]),
     )
+
+
+def _trials_of(run: RunRow, trials: Sequence[Trial]) -> int:
+    """Return how many trials a run is about: its own, or those of others that it scores."""
+    if is_rescored(run):
+        listed = wording.decoded(run.config)["trials"]
+        return len(listed) if isinstance(listed, list) else 0
+    return sum(trial.row.run_id == run.id for trial in trials)
+
+
+def agreement_of(reader: SessionReader, documents: Iterable[Sequence[ScoreRow]]) -> tuple[Agreement, ...]:
+    """Return how judges agree on documents of which each has these scores; nothing where none has two judges."""
+    several = []
+    for scores in documents:
+        judges: dict[str, set[str]] = {}
+        for score in scores:
+            judges.setdefault(score.rubric, set()).add(score.judge)
+        if mine := [score for score in scores if len(judges[score.rubric]) > 1]:
+            several.append([reader.card(score) for score in mine])
+    return tuple(agreements(several)) if several else ()
+
+
+def _trial(reader: SessionReader, row: TrialRow, scores: tuple[ScoreRow, ...]) -> Trial:
+    problem = trial_problem(reader, row)
+    given = card.given if scores and (card := card_of(reader, scores[0])) else None
+    return Trial(replace(row, state="unscored") if problem else row, scores, problem, reader.told_apart(row), given)
 
 
 def _wanted(reader: SessionReader, item: Item | None) -> tuple[str | None, str | None]:
@@ -114,22 +157,23 @@ def _wanted(reader: SessionReader, item: Item | None) -> tuple[str | None, str |
     return (item.id, None) if item.kind == "trial" else (None, item.id)
 
 
-def card_of(reader: SessionReader, score: ScoreRow) -> dict[str, Any]:
-    """Return the whole scorecard as plain JSON data (see ``workbench.rubric.Scorecard.to_json``)."""
-    card = json.loads(reader.text(score.card_blob))
-    return card if isinstance(card, dict) else {}
+def card_of(reader: SessionReader, score: ScoreRow) -> Scorecard | None:
+    """Return the whole scorecard without what of it is damaged, None where nothing can be read."""
+    from workbench.rubric.scorecard import Scorecard
+
+    values = reader.card(score)
+    return Scorecard.from_json(values) if values else None
 
 
-def evidence_words(evidence: dict[str, Any]) -> str:
+def evidence_words(evidence: Evidence) -> str:
     """Return one piece of evidence as a line: where it stands, then what it says."""
-    kind, text = str(evidence.get("kind", "")), str(evidence.get("text", ""))
-    place = str(evidence.get("path") or "")
-    if evidence.get("line") is not None:
-        place = f"{place}:{evidence['line']}" if place else f"line {evidence['line']}"
-    return f"{kind} {place}: {text}" if place else f"{kind}: {text}"
+    place = evidence.path or ""
+    if evidence.line is not None:
+        place = f"{place}:{evidence.line}" if place else f"line {evidence.line}"
+    return f"{evidence.kind} {place}: {evidence.text}" if place else f"{evidence.kind}: {evidence.text}"
 
 
-def seen_words(reader: SessionReader, trial: TrialRow) -> str:
+def accessed_files_words(reader: SessionReader, trial: TrialRow) -> str:
     """Return how much of the repository the agent looked at, "" where that is not known."""
     if not trial.snapshot:
         return ""

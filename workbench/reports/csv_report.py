@@ -1,4 +1,4 @@
-"""A session as a table: one line per trial, or per candidate where the report is on regeneration only.
+"""A session as a table: one line per trial or candidate; where there are both, ``kind`` says which, in the columns of both.
 
 Quoted as RFC 4180 says. A text that a spreadsheet would take for a formula gets a leading ``'``; numbers stay numbers.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from workbench.reports import records, wording
 from workbench.reports.contents import Contents, Trial
-from workbench.reports.regenerated import Line
+from workbench.reports.regenerated import Line, is_former
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow
 from workbench.text import clean
@@ -31,29 +31,38 @@ _TRIAL = (
         "cost_usd",
         "seconds",
     ),
-    *("started_at", "finished_at", "error_kind", "error"),
+    *("started_at", "finished_at", "error_kind", "error", "given_by_format"),
 )
 _CANDIDATE = (
     *("candidate", "task", "run", "path", "function", "occurrence", "docs", "evaluator", "control", "sample", "state"),
-    *("verdict", "verdict_reason", "path_taken", "failing_tests", "prompt_tokens", "completion_tokens", "cost_usd"),
-    *("asked_s", "tested_s", "at"),
+    *("verdict", "verdict_reason", "route", "failing_tests", "prompt_tokens", "completion_tokens", "cost_usd"),
+    *("asked_s", "tested_s", "at", "again", "former", "prompt", "context", "settings", "doubtful"),
 )
 Cell = str | int | float | None
 
 
 def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
     """Yield the table line by line, its heading first."""
-    if contents.trials or not contents.regenerations:
-        others = contents.judged[1:] if contents.judged else ()
-        yield _line([*_TRIAL, *(f"score {rubric} {judge}" for rubric, judge in others)])
-        for trial in contents.trials:
-            yield _line(_trial(trial, others))
+    others = contents.judged[1:] if contents.judged else ()
+    of_trials = [*_TRIAL, *(f"score {rubric} {judge}" for rubric, judge in others)]
+    trials = (_trial(trial, others) for trial in contents.trials)
+    candidates = (
+        _candidate(reader, line, candidate)
+        for _, outcome in contents.regenerations
+        for line in outcome.lines
+        for candidate in line.candidates
+    )
+    if contents.trials and contents.regenerations:
+        columns = list(dict.fromkeys(("kind", *of_trials, *_CANDIDATE)))
+        yield _line(columns)
+        for kind, names, rows in (("trial", of_trials, trials), ("candidate", _CANDIDATE, candidates)):
+            for row in rows:
+                values = {"kind": kind, **dict(zip(names, row, strict=True))}
+                yield _line([values.get(name) for name in columns])
         return
-    yield _line(list(_CANDIDATE))
-    for _, outcome in contents.regenerations:
-        for line in outcome.lines:
-            for candidate in line.candidates:
-                yield _line(_candidate(reader, line, candidate))
+    yield _line(list(_CANDIDATE) if contents.regenerations else of_trials)
+    for row in candidates if contents.regenerations else trials:
+        yield _line(row)
 
 
 def safe(cell: Cell) -> Cell:
@@ -98,7 +107,7 @@ def _candidate(reader: SessionReader, line: Line, candidate: CandidateRow) -> li
         candidate.state,
         candidate.verdict,
         candidate.verdict_reason,
-        candidate.path_taken,
+        candidate.route,
         failing,
         candidate.prompt_tokens,
         candidate.completion_tokens,
@@ -106,4 +115,10 @@ def _candidate(reader: SessionReader, line: Line, candidate: CandidateRow) -> li
         candidate.asked_s,
         candidate.tested_s,
         wording.iso(candidate.at),
+        int(is_former(candidate)),
+        "; ".join(f"{one.verdict} {wording.iso(one.at) or ''}".strip() for one in reader.former_verdicts(candidate.id)),
+        candidate.prompt,
+        candidate.context,
+        candidate.settings if candidate.prompt else "",
+        candidate.doubtful,
     ]

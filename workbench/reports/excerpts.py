@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench.reports import wording
 from workbench.session.reader import SessionReader
-from workbench.text import clean
+from workbench.text import clean, json_text
 
 _LONGEST = 16_000
 _SHORT = 600
@@ -40,23 +40,23 @@ class Excerpts:
         self._reader = reader
         self._left = _ALLOWANCE
 
-    def of(self, digest: str | None, longest: int = _LONGEST) -> Excerpt:
-        """Return the beginning of a blob; an empty excerpt for None."""
+    def of(self, digest: str | None, name: str, longest: int = _LONGEST) -> Excerpt:
+        """Return the beginning of a blob, an empty excerpt for None, a sentence with its ``name`` if it cannot be read."""
         if digest is None:
             return Excerpt("", 0, False)
         limit = longest if self._left > 0 else min(longest, _SHORT)
         size = self._reader.size(digest)
-        text = clean(self._reader.text(digest, limit))
+        text = clean(self._reader.shown(digest, name, limit))
         self._left -= min(size, limit)
         # A cut in the middle of a character leaves its replacement at the end.
         return Excerpt(text.rstrip("\ufffd") if size > limit else text, size, size > limit)
 
-    def readme(self, digest: str | None) -> Excerpt:
+    def readme(self, digest: str | None, name: str) -> Excerpt:
         """Return a README, whole unless it is absurdly long; not charged to the allowance."""
         if digest is None:
             return Excerpt("", 0, False)
         size = self._reader.size(digest)
-        return Excerpt(clean(self._reader.text(digest, README_LIMIT)), size, size > README_LIMIT)
+        return Excerpt(clean(self._reader.shown(digest, name, README_LIMIT)), size, size > README_LIMIT)
 
 
 def split_answer(answer: str) -> tuple[str, str]:
@@ -68,6 +68,6 @@ def split_answer(answer: str) -> tuple[str, str]:
 def pretty_json(text: str) -> str:
     """Return JSON indented for reading, any other text as it is."""
     try:
-        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+        return json_text(json.loads(text), indent=2)
     except (ValueError, RecursionError):
         return text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from workbench.reports import wording
-from workbench.reports.rows_shown import Shown
+from workbench import glyphs
+from workbench.reports.report_tables import Shown
 from workbench.text import clean
 
 _STATES = {
@@ -15,12 +15,13 @@ _STATES = {
     "!": "bad",
     "⧖": "warn",
     "∅": "odd",
+    "↯": "warn",
     "?": "warn",
     "▸": "live",
     "‖": "warn",
     "·": "idle",
+    "⊘": "idle",
 }
-_WORDS = {glyph: word for word, glyph in wording.VERDICTS.items()} | {"▸": "running", "·": "waiting"}
 
 
 def e(text: object) -> str:
@@ -41,11 +42,11 @@ def marked(text: str) -> str:
     return f'<span class="{name}">{e(text)}</span>' if name else e(text)
 
 
-def cells(glyphs: str) -> str:
+def cells(signs: str) -> str:
     """Return the cells of samples, each in its verdict's colour and named when pointed at."""
     return "".join(
-        f'<span class="{_STATES.get(glyph, "idle")}" title="{_WORDS.get(glyph, "")}">{e(glyph)}</span>'
-        for glyph in glyphs
+        f'<span class="{_STATES.get(glyph, "idle")}" title="{glyphs.WORDS.get(glyph, "")}">{e(glyph)}</span>'
+        for glyph in signs
     )
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.reports import rows_shown, wording
+from workbench import glyphs
+from workbench.reports import report_tables, wording
 from workbench.reports.contents import Contents, Run
 from workbench.reports.excerpts import Excerpts
 from workbench.reports.html_parts import details, e, facts, marked, pre, table
 from workbench.reports.html_trial import remarks
-from workbench.reports.regenerated import Regenerated
+from workbench.reports.regenerated import Regenerated, former_words, interval_notes, stands_words
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow, TaskRow
 
@@ -17,22 +18,20 @@ from workbench.session.rows import CandidateRow, TaskRow
 def overview(contents: Contents, run: Run, outcome: Regenerated) -> str:
     """Return the section of one run: its stages, evaluators, tasks and what was dropped."""
     parts = [f'<section id="regeneration-{e(run.row.id)}"><h2>Regeneration {e(run.row.id)}</h2>\n']
-    if outcome.evaluators:
-        parts.append(table(rows_shown.evaluators(outcome)))
-        parts.append('<p class="note">pass@k without bias, with its 95 % bootstrap interval. ')
-        parts.append("A control must be exactly 1 (reference) or 0 (stub). Our own errors (?) count for nobody.</p>\n")
+    if outcome.groups:
+        parts.append(table(report_tables.evaluators(outcome)))
+        parts.append(f'<p class="note">pass@k without bias. {e(" ".join(interval_notes(outcome)))} ')
+        ours = f"Our own errors ({glyphs.VERDICTS['error']}) count for nobody."
+        parts.append(f"A control must be exactly 1 (reference) or 0 (stub). {ours}</p>\n")
     parts.append(
-        f"<h3>Tasks <small>{len(outcome.tasks):,}</small></h3>\n{table(rows_shown.tasks(contents, outcome), 'task-')}"
+        f"<h3>Tasks <small>{len(outcome.tasks):,}</small></h3>\n{table(report_tables.tasks(contents, outcome), 'task-')}"
     )
-    parts.append(
-        '<p class="note">A cell per sample: ✓ passed, ✗ failed, ⧖ timeout, ! crashed, ∅ invalid, ? our error, '
-    )
-    parts.append("▸ running, · waiting.</p>\n")
+    parts.append(f'<p class="note">{wording.CELLS}</p>\n')
     if outcome.dropped:
-        inside = table(rows_shown.dropped(outcome))
+        inside = table(report_tables.dropped(outcome))
         parts.append(details(f"Functions that became no task <small>{len(outcome.dropped):,}</small>", inside))
     if outcome.stages:
-        parts.append(details("Stages", table(rows_shown.stages(outcome))))
+        parts.append(details("Stages", table(report_tables.stages(outcome))))
     parts.append("</section>\n")
     return "".join(parts)
 
@@ -47,11 +46,11 @@ def section(
         [
             ("task", task.id),
             ("lines", f"{task.start_line} to {task.end_line}" if task.start_line is not None else ""),
-            ("tests", str(len(tests)) if isinstance(tests, list) else ""),
+            ("tests", str(task.test_count)),
             ("cover", "" if task.coverage is None else f"{100 * task.coverage:.0f} %"),
             ("docs", task.docs),
             ("leak", "" if task.leak is None else f"{task.leak:.2f}"),
-            ("controls", rows_shown.controls_words(task.controls)),
+            ("controls", report_tables.controls_words(task.controls)),
             ("state", task.state),
         ]
     )
@@ -60,13 +59,15 @@ def section(
     yield remarks(contents, task.id)
     for title, blob in (("Docstring", task.docstring_blob), ("Original body", task.body_blob)):
         if blob:
-            text = excerpts.of(blob)
+            text = excerpts.of(blob, f"the {title.lower()} of task {task.id}")
             yield details(f"{title} <small>{e(text.words)}</small>", pre(text.text))
     if isinstance(tests, list) and tests:
         yield details(f"Tests <small>{len(tests):,}</small>", pre("\n".join(str(test) for test in tests)))
     for line in outcome.of_task(task.id):
-        at = " · ".join(f"pass@{k} {wording.share(value)}" for k, value in line.pass_at.items())
-        yield f"<h3>{e(line.evaluator)} <small>{e(f'{line.passed} of {line.counted} passed · {at}')}</small></h3>\n"
+        result = line.result
+        at = " · ".join(f"pass@{k} {wording.share(result.at(k))}" for k in outcome.ks)
+        name, passed = outcome.name(line.group), f"{result.passed} of {result.counted} passed"
+        yield f"<h3>{e(name)} <small>{e(f'{passed} · {at}')}</small></h3>\n"
         for candidate in line.candidates:
             yield _candidate(reader, candidate, excerpts)
     yield "</section>\n"
@@ -74,25 +75,25 @@ def section(
 
 def _candidate(reader: SessionReader, candidate: CandidateRow, excerpts: Excerpts) -> str:
     failing = reader.failing_tests(candidate.id)
-    stands = wording.verdict(candidate.verdict) if candidate.verdict else wording.state(candidate.state)
     count = f"{wording.plural(len(failing), 'failing test')}" if failing else ""
     head = (
-        f'<span class="no">{candidate.sample}</span><span class="do">{marked(stands)}</span>'
+        f'<span class="no">{candidate.sample}</span><span class="do">{marked(stands_words(candidate))}</span>'
         f'<span class="on">{e(" · ".join(filter(None, (candidate.verdict_reason, count))))}</span>'
         f'<span class="n">{wording.count((candidate.prompt_tokens or 0) + (candidate.completion_tokens or 0))} tok</span>'
         f'<span class="n">{wording.seconds(candidate.tested_s)} s</span>'
     )
     parts = [f'<p class="note">candidate <code>{e(candidate.id)}</code></p>\n']
+    parts += [f'<p class="note">before: {e(former_words(one))}</p>\n' for one in reader.former_verdicts(candidate.id)]
     # A control's body is the original or a stub, which the task shows already.
     if candidate.body_blob and not candidate.control:
-        body = excerpts.of(candidate.body_blob)
+        body = excerpts.of(candidate.body_blob, f"the body of candidate {candidate.id}")
         parts.append(f"<h4>Body <small>{e(body.words)}</small></h4>{pre(body.text)}")
     elif candidate.answer_blob:
-        answer = excerpts.of(candidate.answer_blob)
+        answer = excerpts.of(candidate.answer_blob, f"the answer of candidate {candidate.id}")
         parts.append(f"<h4>Answer <small>{e(answer.words)}</small></h4>{pre(answer.text, 'prose')}")
     for test in failing:
         parts.append(f"<h4>{e(test.outcome)} <code>{e(test.test_id)}</code></h4>\n{pre(test.message, 'prose')}")
         if test.traceback_blob and not candidate.control:
-            trace = excerpts.of(test.traceback_blob)
+            trace = excerpts.of(test.traceback_blob, f"a traceback of candidate {candidate.id}")
             parts.append(details(f"traceback <small>{e(trace.words)}</small>", pre(trace.text), kind="evidence"))
     return details(head, "".join(parts), kind="step")

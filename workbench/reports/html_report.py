@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from workbench.reports import html_regeneration, html_trial, rows_shown, wording
+from workbench.reports import html_regeneration, html_trial, report_tables, wording
 from workbench.reports.contents import Contents
 from workbench.reports.excerpts import Excerpts
 from workbench.reports.html_parts import e, facts, marked, table
@@ -31,18 +31,21 @@ def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
     yield _head(contents)
     yield _contents_list(contents)
     yield "<main>\n"
-    yield f'<section id="runs"><h2>Runs</h2>\n{table(rows_shown.runs(contents))}'
-    for advice in rows_shown.state_advice(contents, contents.file):
+    yield f'<section id="runs"><h2>Runs</h2>\n{table(report_tables.runs(contents))}'
+    for advice in report_tables.state_advice(contents, contents.file):
         yield f'<p class="advice">{e(advice)}</p>\n'
     yield "</section>\n"
     if contents.trials:
-        yield f'<section id="trials"><h2>Trials</h2>\n{table(rows_shown.trials(contents), "trial-")}'
+        yield f'<section id="trials"><h2>Trials</h2>\n{table(report_tables.trials(contents), "trial-")}'
         first = " by ".join(contents.judged[0]) if contents.judged else ""
         tiers = f"T1 to T4 are the tiers of {first}: structure, sections, accuracy, quality. " if first else ""
         yield f'<p class="note">{e(tiers)}? is unscored, which is not 0.</p></section>\n'
     if contents.spread:
-        yield f'<section id="means"><h2>Means</h2>\n{table(rows_shown.means(contents))}'
+        yield f'<section id="means"><h2>Means</h2>\n{table(report_tables.means(contents))}'
         yield '<p class="note">Means over trials with the standard deviation of the sample.</p></section>\n'
+    if contents.agreement:
+        yield f'<section id="agreement"><h2>Agreement of judges</h2>\n{table(report_tables.agreement(contents))}'
+        yield f'<p class="note">{e(report_tables.AGREEMENT_SENTENCE)}</p></section>\n'
     for run, outcome in contents.regenerations:
         yield html_regeneration.overview(contents, run, outcome)
     for trial in contents.trials:
@@ -50,6 +53,10 @@ def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
     for _, outcome in contents.regenerations:
         for task in outcome.tasks:
             yield from html_regeneration.section(reader, contents, task, outcome, excerpts)
+    if reader.damage:
+        yield f'<section id="damaged"><h2>Damaged</h2>\n<p class="problem">{e(report_tables.DAMAGE_SENTENCE)}</p>\n<ul>'
+        yield from (f"<li>{e(one.sentence)}</li>\n" for one in reader.damage)
+        yield "</ul></section>\n"
     yield f"</main>\n<footer>Written by {e(contents.created_by or 'workbench')}'s report from {e(contents.file)}.</footer>\n"
     yield "</body>\n</html>\n"
 
@@ -79,9 +86,11 @@ def _contents_list(contents: Contents) -> str:
     if contents.trials:
         entries.append(("trials", "Trials"))
     if contents.spread:
-        entries.append(("means", "Means"))
+        entries.append(("means", "KernelFeatures"))
+    if contents.agreement:
+        entries.append(("agreement", "Agreement of judges"))
     entries += [(f"regeneration-{run.row.id}", f"Regeneration {run.row.id}") for run, _ in contents.regenerations]
-    items = [(f"trial-{trial.row.id}", rows_shown.trial_title(trial)) for trial in contents.trials]
+    items = [(f"trial-{trial.row.id}", report_tables.trial_title(trial)) for trial in contents.trials]
     items += [
         (f"task-{task.id}", f"{task.qualified_name} · {task.path}")
         for _, outcome in contents.regenerations

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
-from workbench.reports import rows_shown, wording
-from workbench.reports.contents import Contents, Trial, card_of, evidence_words, seen_words
+from workbench.reports import report_tables, wording
+from workbench.reports.contents import Contents, Trial, accessed_files_words, card_of, evidence_words
 from workbench.reports.excerpts import Excerpts, pretty_json, split_answer
 from workbench.reports.html_parts import bar, details, e, facts, pre
 from workbench.reports.html_readme import rendered
+from workbench.session.json_forms import TIER_NAMES
+from workbench.session.judges import in_words
 from workbench.session.reader import SessionReader
 from workbench.session.rows import ScoreRow, StepRow
 
-_TIERS = {1: "Structure", 2: "Sections", 3: "Accuracy", 4: "Quality"}
+if TYPE_CHECKING:
+    from workbench.rubric.scorecard import Criterion
 
 
 def section(reader: SessionReader, contents: Contents, trial: Trial, excerpts: Excerpts) -> Iterator[str]:
     """Yield the section of one trial."""
     row = trial.row
-    yield f'<section class="item" id="trial-{e(row.id)}"><h2>{e(rows_shown.trial_title(trial))}</h2>\n'
+    yield f'<section class="item" id="trial-{e(row.id)}"><h2>{e(report_tables.trial_title(trial))}</h2>\n'
     yield facts(
         [
             ("trial", row.id),
@@ -29,11 +32,13 @@ def section(reader: SessionReader, contents: Contents, trial: Trial, excerpts: E
             ("tokens out", wording.count(row.completion_tokens)),
             ("cost $", wording.money(row.cost_usd)),
             ("seconds", wording.seconds(row.seconds)),
-            ("repository", seen_words(reader, row)),
+            ("repository", accessed_files_words(reader, row)),
         ]
     )
     if row.error:
         yield f'<p class="problem">✗ {e(row.error)}</p>\n'
+    if trial.problem:
+        yield f'<p class="problem">? {e(trial.problem)}</p>\n'
     if row.parsed == 0:
         yield '<p class="problem">! The answer did not keep the protocol.</p>\n'
     yield remarks(contents, row.id)
@@ -46,7 +51,7 @@ def section(reader: SessionReader, contents: Contents, trial: Trial, excerpts: E
         yield '<p class="note">Not scored.</p>\n'
     yield "</div></div>\n"
     if row.metadata_blob:
-        metadata = excerpts.of(row.metadata_blob)
+        metadata = excerpts.of(row.metadata_blob, f"the metadata of trial {row.id}")
         yield details(f"Metadata <small>{e(metadata.words)}</small>", pre(pretty_json(metadata.text)))
     steps = reader.steps(row.id)
     yield f"<h3>Trajectory <small>{wording.plural(len(steps), 'step')}</small></h3>\n"
@@ -68,7 +73,7 @@ def _readme(trial: Trial, excerpts: Excerpts) -> str:
     digest = trial.row.readme_blob
     if digest is None:
         return '<div class="readme none"><p class="note">No README was handed in.</p></div>\n'
-    readme = excerpts.readme(digest)
+    readme = excerpts.readme(digest, f"the README of trial {trial.row.id}")
     shown = rendered(readme.text)
     source = details(f"Markdown source <small>{e(readme.words)}</small>", pre(readme.text), unfolded=shown is None)
     if not readme.text.strip():
@@ -80,37 +85,35 @@ def _readme(trial: Trial, excerpts: Excerpts) -> str:
 
 def _score(reader: SessionReader, score: ScoreRow, *, unfolded: bool) -> str:
     card = card_of(reader, score)
-    criteria = [one for one in card.get("criteria", []) if isinstance(one, dict)]
     parts = []
-    for number in sorted({one["tier"] for one in criteria}):
-        mine = [one for one in criteria if one["tier"] == number]
-        given = [one["points"] for one in mine]
-        total = None if None in given else sum(given)
-        most = sum(one["maximum"] for one in mine)
-        name = _TIERS.get(number, f"Tier {number}")
+    for number, tier in card.tiers.items() if card else ():
         parts.append(
-            f'<div class="tier"><b>{number} {e(name)}</b>{bar(total, most)}'
-            f'<span class="n">{e(wording.of(total, most))}</span></div>\n<ul class="criteria">'
+            f'<div class="tier"><b>{number} {e(TIER_NAMES.get(number, f"Tier {number}"))}</b>{bar(tier.points, tier.maximum)}'
+            f'<span class="n">{e(wording.of(tier.points, tier.maximum))}</span></div>\n<ul class="criteria">'
         )
-        parts += [_criterion(one) for one in mine]
+        parts += [_criterion(one) for one in card.criteria if one.tier == number] if card else []
         parts.append("</ul>\n")
-    for spread in card.get("spread", []):
-        words = f"{spread['of']}: {spread['mean']:.1f} ± {spread['sd']:.1f} over {spread['repeats']} judgements"
+    for spread in card.spread if card else ():
+        words = f"{spread.of}: {spread.mean:.1f} ± {spread.sd:.1f} over {spread.repeats} judgements"
         parts.append(f'<p class="note">{e(words)}</p>\n')
-    judge = "offline judge" if score.judge == "offline" else f"judge {score.judge}"
+    judge = in_words(score.judge)
     head = f'<span class="score">{e(wording.of(score.total, score.out_of))}</span> {e(score.rubric)} <small>{e(judge)}</small>'
+    if (by_format := wording.given(card.given if card else None)) is not None:
+        head += f" <small>{e(by_format)}</small>"
     return details(head, "".join(parts), kind="card", unfolded=unfolded)
 
 
-def _criterion(one: dict[str, Any]) -> str:
-    points, most = one["points"], one["maximum"]
+def _criterion(one: Criterion) -> str:
+    points, most = one.points, one.maximum
     numbers = e(wording.of(points, most)) if most else ""
     state = "warn" if points is None else "good" if points >= most else "bad" if points <= 0 else ""
-    evidence = "".join(f"<li>{e(evidence_words(item))}</li>" for item in one.get("evidence") or ())
+    given = wording.given(one.given)
+    reason = f"{one.reason}; {given}" if given and one.given else one.reason
+    evidence = "".join(f"<li>{e(evidence_words(item))}</li>" for item in one.evidence)
     shown = details("evidence", f"<ul>{evidence}</ul>", kind="evidence") if evidence else ""
     return (
-        f'<li><div><span>{e(one["title"])}</span><span class="n {state if most else ""}">{numbers}</span></div>'
-        f"<p>{e(one['reason'])}</p>{shown}</li>\n"
+        f'<li><div><span>{e(one.title)}</span><span class="n {state if most else ""}">{numbers}</span></div>'
+        f"<p>{e(reason)}</p>{shown}</li>\n"
     )
 
 
@@ -125,14 +128,15 @@ def _step(step: StepRow, excerpts: Excerpts) -> str:
     parts = []
     if step.problem:
         parts.append(f'<p class="problem">{e(step.problem)}</p>\n')
-    answer = excerpts.of(step.answer_blob)
+    of = f"step {step.number} of trial {step.trial_id}"
+    answer = excerpts.of(step.answer_blob, f"the answer of {of}")
     thought, call = split_answer(answer.text)
     if thought:
         parts.append(f"<h4>Thought</h4>{pre(thought, 'prose')}")
     if call:
         parts.append(f"<h4>Call <small>{e(answer.words)}</small></h4>{pre(call, 'prose')}")
     if step.observation_blob:
-        observation = excerpts.of(step.observation_blob)
+        observation = excerpts.of(step.observation_blob, f"the observation of {of}")
         parts.append(f"<h4>Observation <small>{e(observation.words)}</small></h4>{pre(observation.text)}")
     if step.model or step.settings not in {"", "{}"}:
         parts.append(f'<p class="note">{e(" · ".join(filter(None, (step.model, step.settings))))}</p>\n')

@@ -12,6 +12,7 @@ from typing import Any
 from workbench.reports import records
 from workbench.reports.contents import Contents, Trial
 from workbench.session.reader import SessionReader
+from workbench.text import json_text
 
 REPORT_VERSION = 1
 
@@ -45,19 +46,22 @@ def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
                 for line in lines
                 for candidate in line.candidates
             ]
-            tasks.append({**records.task_values(reader, task, lines), "candidates": candidates})
+            tasks.append({**records.task_values(reader, task, outcome), "candidates": candidates})
         regenerations.append({"run": run.row.id, **records.regeneration_values(outcome), "tasks": tasks})
-    yield records.json_text(
+    yield json_text(
         {
             "type": "report",
             "report_version": REPORT_VERSION,
             "session": records.session_values(contents),
             "runs": [records.run_values(run) for run in contents.runs],
             "means": records.spread_values(contents),
+            "agreement": records.agreement_values(contents),
             "trials": [trial(one) for one in contents.trials],
             "regenerations": regenerations,
             "annotations": records.remark_values(contents),
             "texts": texts,
+            # Last: it holds what was met while the rest was read.
+            "damaged": records.damage_values(reader),
         },
         indent=1,
     )

@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from workbench.reports import rows_shown, wording
-from workbench.reports.contents import Contents, Run, Trial, card_of, evidence_words, seen_words
+from workbench.reports import report_tables, wording
+from workbench.reports.contents import Contents, Run, Trial, accessed_files_words, card_of, evidence_words
 from workbench.reports.excerpts import Excerpts, pretty_json, split_answer
 from workbench.reports.markdown_text import fence, folded, inline, table
-from workbench.reports.regenerated import Line, Regenerated
-from workbench.reports.rows_shown import Shown
+from workbench.reports.regenerated import Line, Regenerated, former_words, interval_notes, stands_words
+from workbench.reports.report_tables import Shown
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow, StepRow, TaskRow
+
+if TYPE_CHECKING:
+    from workbench.rubric.scorecard import Scorecard
 
 
 def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
     """Yield the report section by section."""
     excerpts = Excerpts(reader)
-    made = f"Created {wording.when(contents.created_at)} by {inline(contents.created_by)}; file `{contents.file}`."
-    yield f"# Session {inline(contents.name)}\n\n{made.replace('`', '')}\n"
-    for advice in rows_shown.state_advice(contents, contents.file):
+    made = (
+        f"Created {wording.when(contents.created_at)} by {inline(contents.created_by)}; file {inline(contents.file)}."
+    )
+    yield f"# Session {inline(contents.name)}\n\n{made}\n"
+    for advice in report_tables.state_advice(contents, contents.file):
         yield f"\n**{inline(advice)}**\n"
-    yield _section("Runs", rows_shown.runs(contents))
+    yield _section("Runs", report_tables.runs(contents))
     if contents.trials:
-        yield _section("Trials", rows_shown.trials(contents))
+        yield _section("Trials", report_tables.trials(contents))
         yield "\n? is unscored, which is not 0; T1 to T4 are the tiers of the first rubric.\n"
     if contents.spread:
-        yield _section("Means", rows_shown.means(contents))
+        yield _section("KernelFeatures", report_tables.means(contents))
+    if contents.agreement:
+        yield _section("Agreement of judges", report_tables.agreement(contents))
+        yield f"\n{report_tables.AGREEMENT_SENTENCE}\n"
     for run, outcome in contents.regenerations:
         yield from _regeneration(contents, run, outcome)
     for trial in contents.trials:
@@ -34,6 +43,9 @@ def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
     for _, outcome in contents.regenerations:
         for task in outcome.tasks:
             yield from _task(reader, contents, task, outcome.of_task(task.id), excerpts)
+    if reader.damage:
+        yield f"\n## Damaged, {len(reader.damage)}\n\n{report_tables.DAMAGE_SENTENCE}\n\n"
+        yield from (f"- {inline(one.sentence)}\n" for one in reader.damage)
 
 
 def _section(title: str, shown: Shown) -> str:
@@ -46,7 +58,7 @@ def _table(shown: Shown) -> str:
 
 def _trial(reader: SessionReader, contents: Contents, trial: Trial, excerpts: Excerpts) -> Iterator[str]:
     row = trial.row
-    yield f"\n## {inline(rows_shown.trial_title(trial))}\n\n"
+    yield f"\n## {inline(report_tables.trial_title(trial))}\n\n"
     facts = [
         f"trial {row.id}",
         wording.state(row.state),
@@ -54,11 +66,13 @@ def _trial(reader: SessionReader, contents: Contents, trial: Trial, excerpts: Ex
         f"{wording.count(row.prompt_tokens)} + {wording.count(row.completion_tokens)} tokens",
         f"cost {wording.money(row.cost_usd)} $",
         f"{wording.seconds(row.seconds)} s",
-        seen_words(reader, row),
+        accessed_files_words(reader, row),
     ]
     yield f"{inline(' · '.join(fact for fact in facts if fact))}\n"
     if row.error:
         yield f"\n**{inline(row.error)}**\n"
+    if trial.problem:
+        yield f"\n**{inline(trial.problem)}**\n"
     if row.parsed == 0:
         yield "\nThe answer did not keep the protocol.\n"
     for remark in contents.remarks(row.id):
@@ -66,15 +80,17 @@ def _trial(reader: SessionReader, contents: Contents, trial: Trial, excerpts: Ex
         yield f"\n> Remark{place}: {inline(remark.text)}\n"
     for score in trial.scores:
         yield f"\n### Score by {inline(score.rubric)}, judge {inline(score.judge)}: "
-        yield f"{wording.of(score.total, score.out_of)}\n\n"
-        yield _criteria(card_of(reader, score))
-    readme = excerpts.readme(row.readme_blob)
+        card = card_of(reader, score)
+        given = wording.given(card.given if card else None)
+        yield f"{wording.of(score.total, score.out_of)}{f', {given}' if given else ''}\n\n"
+        yield _criteria(card)
+    readme = excerpts.readme(row.readme_blob, f"the README of trial {row.id}")
     yield "\n### README\n\n"
     yield fence(readme.text, "markdown") if row.readme_blob else "None was handed in.\n"
     if readme.cut:
         yield f"\nCut; the whole has {wording.size(readme.size)}.\n"
     if row.metadata_blob:
-        metadata = excerpts.of(row.metadata_blob)
+        metadata = excerpts.of(row.metadata_blob, f"the metadata of trial {row.id}")
         yield f"\n### Metadata\n\n{fence(pretty_json(metadata.text), 'json')}"
     steps = reader.steps(row.id)
     yield f"\n### Trajectory, {wording.plural(len(steps), 'step')}\n"
@@ -82,14 +98,18 @@ def _trial(reader: SessionReader, contents: Contents, trial: Trial, excerpts: Ex
         yield _step(step, excerpts)
 
 
-def _criteria(card: dict[str, object]) -> str:
-    criteria = card.get("criteria")
+def _criteria(card: Scorecard | None) -> str:
     rows = []
-    for one in criteria if isinstance(criteria, list) else []:
-        evidence = "; ".join(evidence_words(item) for item in one.get("evidence") or ())
-        points = wording.of(one["points"], one["maximum"]) if one["maximum"] else ""
-        rows.append((f"{one['tier']}", one["title"], points, one["reason"], evidence, one.get("judged_by", "")))
-    return table(("tier", "criterion", "points", "reason", "evidence", "by"), rows, (2,))
+    shaped = card is not None and card.given is not None
+    for one in card.criteria if card else ():
+        evidence = "; ".join(map(evidence_words, one.evidence))
+        points = wording.of(one.points, one.maximum) if one.maximum else ""
+        given = (wording.points(one.given) if one.given is not None else "",) if shaped else ()
+        rows.append((f"{one.tier}", one.title, points, *given, one.reason, evidence, one.judged_by))
+    by_format = ("by the format",) if shaped else ()
+    return table(
+        ("tier", "criterion", "points", *by_format, "reason", "evidence", "by"), rows, (2, 3) if shaped else (2,)
+    )
 
 
 def _step(step: StepRow, excerpts: Excerpts) -> str:
@@ -99,13 +119,14 @@ def _step(step: StepRow, excerpts: Excerpts) -> str:
     parts = [f"\n{head} — {numbers}\n"]
     if step.problem:
         parts.append(f"\n{'✗' if step.kind == 'error' else '!'} {inline(step.problem)}\n")
-    thought, call = split_answer(excerpts.of(step.answer_blob).text)
+    of = f"step {step.number} of trial {step.trial_id}"
+    thought, call = split_answer(excerpts.of(step.answer_blob, f"the answer of {of}").text)
     if thought:
         parts.append("\n" + folded("Thought", thought))
     if call and step.kind != "tool":
         parts.append("\n" + folded("Answer", call))
     if step.observation_blob:
-        observation = excerpts.of(step.observation_blob)
+        observation = excerpts.of(step.observation_blob, f"the observation of {of}")
         parts.append("\n" + folded(f"Observation, {observation.words}", observation.text))
     return "".join(parts)
 
@@ -113,13 +134,14 @@ def _step(step: StepRow, excerpts: Excerpts) -> str:
 def _regeneration(contents: Contents, run: Run, outcome: Regenerated) -> Iterator[str]:
     yield f"\n## Regeneration {inline(run.row.id)}, {inline(wording.state(run.state))}\n"
     if outcome.stages:
-        yield f"\n{_table(rows_shown.stages(outcome))}"
-    if outcome.evaluators:
-        yield f"\n{_table(rows_shown.evaluators(outcome))}"
-    yield f"\n### Tasks, {len(outcome.tasks)}\n\n{_table(rows_shown.tasks(contents, outcome))}"
-    yield "\nA cell per sample: ✓ passed, ✗ failed, ⧖ timeout, ! crashed, ∅ invalid, ? our error, ▸ running, · waiting.\n"
+        yield f"\n{_table(report_tables.stages(outcome))}"
+    if outcome.groups:
+        yield f"\n{_table(report_tables.evaluators(outcome))}"
+        yield "".join(f"\n{note}\n" for note in interval_notes(outcome))
+    yield f"\n### Tasks, {len(outcome.tasks)}\n\n{_table(report_tables.tasks(contents, outcome))}"
+    yield f"\n{wording.CELLS}\n"
     if outcome.dropped:
-        yield f"\n### Dropped, {len(outcome.dropped)}\n\n{_table(rows_shown.dropped(outcome))}"
+        yield f"\n### Dropped, {len(outcome.dropped)}\n\n{_table(report_tables.dropped(outcome))}"
 
 
 def _task(
@@ -133,7 +155,7 @@ def _task(
         yield f"\n> Remark: {inline(remark.text)}\n"
     for title, blob in (("Docstring", task.docstring_blob), ("Original body", task.body_blob)):
         if blob:
-            text = excerpts.of(blob)
+            text = excerpts.of(blob, f"the {title.lower()} of task {task.id}")
             yield f"\n{folded(f'{title}, {text.words}', text.text, 'python' if blob == task.body_blob else '')}"
     for line in lines:
         for candidate in line.candidates:
@@ -141,15 +163,17 @@ def _task(
 
 
 def _candidate(reader: SessionReader, candidate: CandidateRow, excerpts: Excerpts) -> Iterator[str]:
-    stands = wording.verdict(candidate.verdict) if candidate.verdict else candidate.state
+    how = stands_words(candidate) if candidate.verdict else candidate.state
     took = "" if candidate.tested_s is None else f" in {candidate.tested_s:.2f} s"
     reason = f" — {candidate.verdict_reason}" if candidate.verdict_reason else ""
-    yield f"\n**{inline(candidate.evaluator)}, sample {candidate.sample}:** {inline(stands + took + reason)}\n"
+    yield f"\n**{inline(candidate.evaluator)}, sample {candidate.sample}:** {inline(how + took + reason)}\n"
+    for former in reader.former_verdicts(candidate.id):
+        yield f"\n- before: {inline(former_words(former))}\n"
     if candidate.body_blob and not candidate.control:
-        body = excerpts.of(candidate.body_blob)
+        body = excerpts.of(candidate.body_blob, f"the body of candidate {candidate.id}")
         yield f"\n{folded(f'Candidate, {body.words}', body.text, 'python')}"
     for test in reader.failing_tests(candidate.id):
         yield f"\n- {inline(f'{test.outcome} {test.test_id}: {test.message}')}\n"
         if test.traceback_blob and not candidate.control:
-            trace = excerpts.of(test.traceback_blob)
+            trace = excerpts.of(test.traceback_blob, f"a traceback of candidate {candidate.id}")
             yield f"\n{folded(f'Traceback, {trace.words}', trace.text)}"

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
 from workbench.reports import wording
-from workbench.reports.contents import Contents, Run, Trial, card_of, tier_points
+from workbench.reports.contents import Contents, Run, Trial, tier_points
 from workbench.reports.excerpts import split_answer
-from workbench.reports.regenerated import Line, Regenerated
+from workbench.reports.regenerated import Regenerated, former_failing, is_former
+from workbench.session.groups import settings_of
 from workbench.session.reader import SessionReader
-from workbench.session.rows import CallRow, CandidateRow, FailingTestRow, StepRow, TaskRow
+from workbench.session.rows import CallRow, CandidateRow, FailingTestRow, FormerVerdictRow, StepRow, TaskRow
 
 Values = dict[str, Any]
-# What JSON leaves as it is and a terminal would obey: DEL, C1 controls, bidirectional overrides.
-_UNSAFE = re.compile(r"[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 JUDGE_SCOPE = "/judge"
-
-
-def json_text(values: Any, indent: int | None = None) -> str:
-    """Return JSON that is readable in any language and harmless on any terminal."""
-    text = json.dumps(values, ensure_ascii=False, indent=indent)
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def session_values(contents: Contents) -> Values:
@@ -33,7 +24,7 @@ def session_values(contents: Contents) -> Values:
     return {
         "name": contents.name,
         "file": contents.file,
-        "created_at": wording.iso(float(created)) if created else None,
+        "created_at": wording.iso(wording.number(created)),
         "created_by": contents.created_by,
     }
 
@@ -64,16 +55,19 @@ def trial_values(trial: Trial) -> Values:
         "run": row.run_id,
         "case": row.case_id,
         "case_name": row.case_name,
+        "content": row.content or None,
         "agent": row.agent,
         "model": row.model,
         "repeat": row.repeat,
         "status": row.state,
         "error_kind": row.error_kind,
         "error": row.error,
+        "problem": trial.problem or None,
         "rubric": main.rubric if main else None,
         "judge": main.judge if main else None,
         "score": main.total if main else None,
         "out_of": main.out_of if main else None,
+        "given_by_format": trial.given,
         "tiers": {str(number): points for number, points in enumerate(tier_points(main), 1)},
         "steps": row.steps,
         "prompt_tokens": row.prompt_tokens,
@@ -89,12 +83,12 @@ def trial_values(trial: Trial) -> Values:
 def trial_details(reader: SessionReader, trial: Trial) -> Values:
     """Return what a trial made: README, metadata, whole scorecards, what the agent saw of the repository."""
     row = trial.row
-    metadata = reader.text(row.metadata_blob) if row.metadata_blob else None
+    metadata = reader.kept(row.metadata_blob, f"the metadata of trial {row.id}")
     return {
         "protocol_kept": None if row.parsed is None else bool(row.parsed),
-        "readme": reader.text(row.readme_blob) if row.readme_blob else None,
+        "readme": reader.kept(row.readme_blob, f"the README of trial {row.id}"),
         "metadata": wording.decoded(metadata),
-        "scores": [{**card_of(reader, score), "at": wording.iso(score.at)} for score in trial.scores],
+        "scores": [{**reader.card(score), "at": wording.iso(score.at)} for score in trial.scores],
         "snapshot": row.snapshot,
         "files": [{"path": path, "size": size} for path, size in reader.files_of(row.snapshot)] if row.snapshot else [],
         "seen": [
@@ -105,7 +99,8 @@ def trial_details(reader: SessionReader, trial: Trial) -> Values:
 
 def step_values(reader: SessionReader, step: StepRow) -> Values:
     """Return a step with its whole answer and observation."""
-    answer = reader.text(step.answer_blob) if step.answer_blob else None
+    of = f"step {step.number} of trial {step.trial_id}"
+    answer = reader.kept(step.answer_blob, f"the answer of {of}")
     return {
         "number": step.number,
         "kind": step.kind,
@@ -114,7 +109,7 @@ def step_values(reader: SessionReader, step: StepRow) -> Values:
         "problem": step.problem,
         "thought": split_answer(answer)[0] if answer else "",
         "answer": answer,
-        "observation": reader.text(step.observation_blob) if step.observation_blob else None,
+        "observation": reader.kept(step.observation_blob, f"the observation of {of}"),
         "observation_size": step.observation_size,
         "prompt_tokens": step.prompt_tokens,
         "completion_tokens": step.completion_tokens,
@@ -129,19 +124,23 @@ def step_values(reader: SessionReader, step: StepRow) -> Values:
 
 def call_values(reader: SessionReader, call: CallRow, keep: Callable[[str, str], object]) -> Values:
     """Return a model call; ``keep(digest, text)`` gives what stands for each message's text."""
-    messages = json.loads(reader.text(call.messages_blob))
+    of = f"call {call.id}"
     return {
         "call": call.id,
         "scope": call.scope,
         "purpose": call.purpose,
         "model": call.model,
         "answered_by": call.answered_by,
-        "messages": [{"role": role, "text": keep(digest, reader.text(digest))} for role, digest in messages],
-        "shape": wording.decoded(reader.text(call.shape_blob)) if call.shape_blob else None,
+        "messages": [
+            {"role": role, "text": None if text is None else keep(digest, text)}
+            for role, digest in reader.message_digests(call)
+            for text in (reader.kept(digest, f"a message of {of}"),)
+        ],
+        "shape": wording.decoded(reader.kept(call.shape_blob, f"the shape of {of}")),
         "sampling": wording.decoded(call.sampling),
         "sample": call.sample,
-        "answer": reader.text(call.answer_blob) if call.answer_blob else None,
-        "reasoning": reader.text(call.reasoning_blob) if call.reasoning_blob else None,
+        "answer": reader.kept(call.answer_blob, f"the answer of {of}"),
+        "reasoning": reader.kept(call.reasoning_blob, f"the reasoning of {of}"),
         "finish_reason": call.finish_reason,
         "error_kind": call.error_kind,
         "error": call.error,
@@ -162,21 +161,8 @@ def regeneration_values(outcome: Regenerated) -> Values:
         "stages": [
             {"name": s.name, "state": s.state, "done": s.done, "total": s.total, "note": s.note} for s in outcome.stages
         ],
-        "evaluators": [
-            {
-                "evaluator": one.name,
-                "control": one.control,
-                "pass_at_k": {
-                    str(k): {"value": e.value, "low": e.low, "high": e.high, "tasks": e.tasks, "undefined": e.undefined}
-                    for k, e in one.overall.items()
-                },
-                "verdicts": dict(one.verdicts),
-                "unfinished": one.unfinished,
-                "tokens": one.tokens,
-                "cost": one.cost_usd,
-            }
-            for one in outcome.evaluators
-        ],
+        "evaluators": [one.to_json() for one in outcome.groups],
+        "self_check": outcome.check.to_json(),
         "dropped": [
             {
                 "path": d.path,
@@ -190,8 +176,9 @@ def regeneration_values(outcome: Regenerated) -> Values:
     }
 
 
-def task_values(reader: SessionReader, task: TaskRow, lines: list[Line]) -> Values:
-    """Return a task with its documentation, original body and pass@k, without its candidates."""
+def task_values(reader: SessionReader, task: TaskRow, outcome: Regenerated) -> Values:
+    """Return a task with its documentation, original body and pass@k by group, without its candidates."""
+    of = f"task {task.id}"
     return {
         "task": task.id,
         "run": task.run_id,
@@ -200,45 +187,53 @@ def task_values(reader: SessionReader, task: TaskRow, lines: list[Line]) -> Valu
         "function": task.qualified_name,
         "occurrence": task.occurrence,
         "lines": [task.start_line, task.end_line],
-        "tests": wording.decoded(task.tests),
+        "tests": reader.decoded(task.tests, list, f"the tests of {of}"),
         "coverage": task.coverage,
         "seconds": task.seconds,
         "docs": task.docs,
-        "docstring": reader.text(task.docstring_blob) if task.docstring_blob else None,
-        "body": reader.text(task.body_blob) if task.body_blob else None,
-        "source": reader.text(task.source_blob) if task.source_blob else None,
-        "prompt": wording.decoded(reader.text(task.prompt_blob)) if task.prompt_blob else None,
+        "docstring": reader.kept(task.docstring_blob, f"the docstring of {of}"),
+        "body": reader.kept(task.body_blob, f"the body of {of}"),
+        "source": reader.kept(task.source_blob, f"the source of {of}"),
+        "prompt": wording.decoded(reader.kept(task.prompt_blob, f"the prompt of {of}")),
         "leak": task.leak,
         "controls": wording.decoded(task.controls),
         "state": task.state,
         "reason": task.reason,
         "pass_at_k": {
-            line.evaluator: {
-                "samples": line.counted,
-                "passed": line.passed,
-                **{str(k): value for k, value in line.pass_at.items()},
+            outcome.name(line.group): {
+                "samples": line.result.counted,
+                "passed": line.result.passed,
+                **{str(k): line.result.at(k) for k in outcome.ks},
             }
-            for line in lines
+            for line in outcome.of_task(task.id)
         },
     }
 
 
 def candidate_values(reader: SessionReader, candidate: CandidateRow) -> Values:
-    """Return a candidate with its body, verdict and failing tests."""
+    """Return a candidate with its body, verdict and failing tests; ``again`` says that the verdict is the former one."""
+    of = f"candidate {candidate.id}"
     return {
         "candidate": candidate.id,
         "task": candidate.task_id,
         "run": candidate.run_id,
         "evaluator": candidate.evaluator,
+        "prompt": candidate.prompt or None,
+        "context": candidate.context or None,
+        "settings": settings_of(candidate.settings),
         "control": bool(candidate.control),
         "sample": candidate.sample,
         "state": candidate.state,
         "verdict": candidate.verdict,
+        "again": is_former(candidate),
+        "plain": None if candidate.plain is None else bool(candidate.plain),
+        "doubtful": candidate.doubtful,
         "verdict_reason": candidate.verdict_reason,
-        "path_taken": candidate.path_taken,
+        "route": candidate.route,
+        "path_taken": candidate.route,  # the former name, for one version
         "tested_s": candidate.tested_s,
-        "answer": reader.text(candidate.answer_blob) if candidate.answer_blob else None,
-        "body": reader.text(candidate.body_blob) if candidate.body_blob else None,
+        "answer": reader.kept(candidate.answer_blob, f"the answer of {of}"),
+        "body": reader.kept(candidate.body_blob, f"the body of {of}"),
         "notes": wording.decoded(candidate.notes),
         "prompt_tokens": candidate.prompt_tokens,
         "completion_tokens": candidate.completion_tokens,
@@ -246,7 +241,23 @@ def candidate_values(reader: SessionReader, candidate: CandidateRow) -> Values:
         "asked_s": candidate.asked_s,
         "call": candidate.call_id,
         "failing_tests": [failing_values(reader, test) for test in reader.failing_tests(candidate.id)],
+        "former": [former_values(reader, former) for former in reader.former_verdicts(candidate.id)],
         "at": wording.iso(candidate.at),
+    }
+
+
+def former_values(reader: SessionReader, former: FormerVerdictRow) -> Values:
+    """Return a verdict that a later one replaced, with the tests that failed."""
+    return {
+        "verdict": former.verdict,
+        "verdict_reason": former.verdict_reason,
+        "route": former.route,
+        "path_taken": former.route,  # the former name, for one version
+        "tested_s": former.tested_s,
+        "backend": former.backend,
+        "failing_tests": [failing_values(reader, test) for test in former_failing(reader, former)],
+        "at": wording.iso(former.at),
+        "replaced_at": wording.iso(former.replaced_at),
     }
 
 
@@ -256,13 +267,25 @@ def failing_values(reader: SessionReader, test: FailingTestRow) -> Values:
         "test": test.test_id,
         "outcome": test.outcome,
         "message": test.message,
-        "traceback": reader.text(test.traceback_blob) if test.traceback_blob else None,
+        "traceback": reader.kept(
+            test.traceback_blob, f"the traceback of {test.test_id} of candidate {test.candidate_id}"
+        ),
     }
 
 
 def spread_values(contents: Contents) -> list[Values]:
     """Return the means with their spread; ``case`` is None where the group is all cases of an agent and model."""
     return [{**asdict(group), "case": group.case or None} for group in contents.spread]
+
+
+def agreement_values(contents: Contents) -> list[Values]:
+    """Return how judges agree; ``criterion`` is None for a whole tier, ``correlation`` where one of them gives no variety."""
+    return [{**asdict(one), "criterion": one.criterion or None} for one in contents.agreement]
+
+
+def damage_values(reader: SessionReader) -> list[Values]:
+    """Return what of the session could not be read."""
+    return [{"item": one.item, "what": one.what} for one in reader.damage]
 
 
 def remark_values(contents: Contents) -> list[Values]:

@@ -1,58 +1,61 @@
-"""What came of a regeneration run: a cell per sample, pass@k, verdict counts, and the functions that became no task."""
+"""What came of a regeneration run: a cell per sample, pass@k, verdict counts, and the functions that became no task.
+
+A candidate that is being tested again has its former verdict until the new one is there: it counts, and is marked.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench import glyphs
 from workbench.reports import wording
+from workbench.session.groups import Group
 from workbench.session.reader import SessionReader
-from workbench.session.rows import CandidateRow, DroppedRow, RunRow, StageRow, TaskRow, columns
+from workbench.session.rows import (
+    CandidateRow,
+    DroppedRow,
+    FailingTestRow,
+    FormerVerdictRow,
+    RunRow,
+    StageRow,
+    TaskRow,
+    columns,
+)
 
 if TYPE_CHECKING:
+    from workbench.regeneration.outcome import GroupOutcome, TaskResult
     from workbench.regeneration.passk import Estimate
+    from workbench.regeneration.self_check import SelfCheck
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One task under one evaluator; ``counted`` samples went into pass@k, ``passed`` of them passed."""
+    """One task under one group: its samples, and what came of them."""
 
     task: TaskRow
-    evaluator: str
+    group: Group
+    control: bool
     candidates: tuple[CandidateRow, ...]
-    counted: int
-    passed: int
-    pass_at: Mapping[int, float | None]
+    result: TaskResult
 
     @property
     def cells(self) -> str:
-        """Return a glyph per sample: a verdict's, ▸ under way, · waiting."""
+        """Return a glyph per sample: a verdict's, followed by ′ where it is a former one and by ≟ where it is doubtful."""
         return "".join(cell(candidate) for candidate in self.candidates)
 
 
 @dataclass(frozen=True, slots=True)
-class EvaluatorOutcome:
-    """One evaluator over all tasks of a run; a control's pass@1 must be exactly 1 or 0."""
-
-    name: str
-    control: bool
-    overall: Mapping[int, Estimate]
-    verdicts: Mapping[str, int]
-    unfinished: int
-    tokens: int
-    cost_usd: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Regenerated:
-    """A regeneration run: tasks that were kept or excluded, lines per task and evaluator, what was dropped and why."""
+    """A regeneration run: tasks that were kept or excluded, what came of each group, a line per task and group, what fell out."""
 
     ks: tuple[int, ...]
     tasks: tuple[TaskRow, ...]
     lines: tuple[Line, ...]
-    evaluators: tuple[EvaluatorOutcome, ...]
+    groups: tuple[GroupOutcome, ...]
+    check: SelfCheck
     stages: tuple[StageRow, ...]
     dropped: tuple[DroppedRow, ...]
 
@@ -60,97 +63,116 @@ class Regenerated:
         """Return the lines of one task, controls last."""
         return [line for line in self.lines if line.task.id == task]
 
+    def name(self, group: Group) -> str:
+        """Return a group's name among those of the run."""
+        return group.name(one.group for one in self.groups)
+
 
 def cell(candidate: CandidateRow) -> str:
     """Return one glyph for a candidate."""
     if candidate.verdict is not None:
-        return wording.VERDICTS.get(candidate.verdict, "?")
-    return "▸" if candidate.state in {"asking", "testing"} else "·"
+        sign = glyphs.VERDICTS.get(candidate.verdict, "?")
+        return sign + (glyphs.FORMER if is_former(candidate) else "") + (glyphs.DOUBTFUL if candidate.doubtful else "")
+    return glyphs.RUNNING if candidate.state in {"asking", "testing"} else glyphs.WAITING
 
 
-def counts(candidate: CandidateRow) -> bool:
-    """Return whether a candidate is a sample of pass@k: tested, and not lost by an error of ours."""
-    return candidate.verdict is not None and candidate.verdict != "error"
+def is_former(candidate: CandidateRow) -> bool:
+    """Return whether the verdict that a candidate has is the former one, because it is being tested again."""
+    return candidate.verdict is not None and candidate.state in {"queued", "asking", "testing"}
+
+
+def stands_words(candidate: CandidateRow) -> str:
+    """Return a glyph and a word for how a candidate stands."""
+    if candidate.verdict is None:
+        return wording.state(candidate.state)
+    said = wording.verdict(candidate.verdict) + (f", {wording.FORMER_WORDS}" if is_former(candidate) else "")
+    return said + (f", doubtful, not plain: {candidate.doubtful}" if candidate.doubtful else "")
+
+
+def former_words(former: FormerVerdictRow) -> str:
+    """Return a replaced verdict in a line: ``✗ failed on 2026-11-22 16:20 UTC, hot, 0.03 s: 1 of 14 tests failed.``."""
+    told = [f"{wording.verdict(former.verdict)} on {wording.when(former.at)}"]
+    told += [former.route] if former.route else []
+    told += [f"{former.tested_s:.2f} s"] if former.tested_s is not None else []
+    return ", ".join(told) + (f": {former.verdict_reason}" if former.verdict_reason else "")
+
+
+def former_failing(reader: SessionReader, former: FormerVerdictRow) -> list[FailingTestRow]:
+    """Return the tests that failed under a replaced verdict."""
+    listed = wording.decoded(reader.text(former.failing_blob)) if former.failing_blob else []
+    if not isinstance(listed, list):
+        return []
+    return [FailingTestRow(former.candidate_id, *test) for test in listed if isinstance(test, list) and len(test) == 4]
 
 
 def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None) -> Regenerated:
     """Read what came of a run's tasks, samples that later runs added to them included."""
     # Imported here: reports on document runs do not need the room of regeneration.
-    from workbench.regeneration.passk import pass_at_k
+    from workbench.regeneration.outcome import group_outcomes, ks_of, task_result
+    from workbench.regeneration.self_check import self_check
+    from workbench.session.sample_counts import counts_of, failed_checks, group_of, sample_counts
 
-    tasks = [task for task in reader.tasks(run.id) if only_task in (None, task.id)]
+    every = reader.tasks(run.id)
+    tasks = [task for task in every if only_task in (None, task.id)]
+    known = {task.id: task for task in tasks}
+    plan = wording.decoded(run.config)
+    ks = ks_of(plan if isinstance(plan, dict) else {})
+    counts = sample_counts(reader, run.id, by_task=True)
+    live = reader.run_state(run) in ("queued", "running")
+    groups = group_outcomes(counts, every, ks, now=time.time() if live else None)
+    check = self_check(counts, len(every))
+    if check.suspect:
+        check = self_check(counts, len(every), failed_checks(reader, run.id))
     rows = reader.query(
         f"SELECT {columns(CandidateRow)} FROM candidates WHERE task_id IN (SELECT id FROM tasks WHERE run_id = ?) "
-        "ORDER BY control, evaluator, sample",
+        "ORDER BY control, evaluator, prompt, context, settings, sample",
         (run.id,),
     )
-    candidates = [CandidateRow(*row) for row in rows]
-    ks = _ks(run, candidates)
-    groups: dict[tuple[str, str], list[CandidateRow]] = {}
-    for candidate in candidates:
-        groups.setdefault((candidate.task_id, candidate.evaluator), []).append(candidate)
-    evaluators = list(dict.fromkeys((row.evaluator, bool(row.control)) for row in candidates))
-    lines = []
-    for task in tasks:
-        for evaluator, _ in evaluators:
-            mine = groups.get((task.id, evaluator))
-            if not mine:
-                continue
-            counted = sum(counts(one) for one in mine)
-            passed = sum(one.verdict == "passed" for one in mine)
-            at = {k: pass_at_k(counted, passed, k) for k in ks}
-            lines.append(Line(task, evaluator, tuple(mine), counted, passed, at))
+    found: dict[tuple[str, bool, Group], list[CandidateRow]] = {}
+    for candidate in (CandidateRow(*row) for row in rows):
+        if candidate.task_id in known:
+            group = group_of(candidate, known[candidate.task_id])
+            found.setdefault((candidate.task_id, bool(candidate.control), group), []).append(candidate)
+    order = {(one.control, one.group): place for place, one in enumerate(groups)}
+    lines = [
+        Line(known[task], group, control, tuple(mine), task_result(known[task], counts_of(mine, known)))
+        for (task, control, group), mine in found.items()
+    ]
+    places = {task.id: place for place, task in enumerate(tasks)}
+    lines.sort(key=lambda line: (places[line.task.id], order[line.control, line.group]))
     return Regenerated(
         ks=ks,
         tasks=tuple(tasks),
         lines=tuple(lines),
-        evaluators=tuple(_outcome(name, control, lines, ks) for name, control in evaluators),
+        groups=groups,
+        check=check,
         stages=tuple(reader.stages(run.id)),
         dropped=tuple(reader.dropped(run.id)) if only_task is None else (),
     )
 
 
-def _ks(run: RunRow, candidates: Sequence[CandidateRow]) -> tuple[int, ...]:
-    plan = wording.decoded(run.config)
-    asked = plan.get("k") if isinstance(plan, dict) else None
-    given = asked if isinstance(asked, list) else [asked]
-    ks = sorted({k for k in given if isinstance(k, int) and k >= 1})
-    if ks:
-        return tuple(ks)
-    most = max((row.sample + 1 for row in candidates if not row.control), default=1)
-    return (1,) if most < 2 else (1, most)
-
-
-def _outcome(name: str, control: bool, lines: Sequence[Line], ks: Sequence[int]) -> EvaluatorOutcome:
-    from workbench.regeneration.passk import TaskCount, summarise
-
-    mine = [line for line in lines if line.evaluator == name and line.task.state != "excluded"]
-    samples = [one for line in mine for one in line.candidates]
-    rows = [TaskCount(line.task.id, line.task.snapshot, line.task.path, line.counted, line.passed) for line in mine]
-    costs = [one.cost_usd for one in samples if one.cost_usd is not None]
-    return EvaluatorOutcome(
-        name=name,
-        control=control,
-        overall=summarise(rows, ks, interval=None if control else 0.95).overall,
-        verdicts=Counter(one.verdict for one in samples if one.verdict is not None),
-        unfinished=sum(one.verdict is None for one in samples),
-        tokens=sum((one.prompt_tokens or 0) + (one.completion_tokens or 0) for one in samples),
-        cost_usd=sum(costs) if costs else None,
-    )
-
-
 def estimate_words(estimate: Estimate) -> str:
-    """Return ``0.58 [0.41, 0.73]``, "–" where no task has k samples."""
+    """Return ``0.58 [0.41, 0.73] over 12 files``, "–" where no task has k samples."""
     if estimate.value is None:
         return wording.NOTHING
-    # One task has no spread to draw from; an interval of no width would look like certainty.
-    if estimate.low is None or estimate.high is None or estimate.tasks < 2:
+    if estimate.interval is None or estimate.low is None or estimate.high is None:
         return wording.share(estimate.value)
-    return f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
+    return f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}] {estimate.interval.over}"
+
+
+def interval_notes(outcome: Regenerated) -> list[str]:
+    """Return what was drawn for the intervals of a run, or why there is none: a sentence for each different one."""
+    said = [
+        estimate.interval.words
+        for group in outcome.groups
+        for estimate in group.figures.pass_at
+        if estimate.interval is not None and estimate.value is not None
+    ]
+    return list(dict.fromkeys(said))
 
 
 def verdict_words(verdicts: Mapping[str, int]) -> str:
     """Return ``✓ passed 31 · ✗ failed 12``."""
-    known = [name for name in wording.VERDICTS if verdicts.get(name)]
-    others = [name for name in verdicts if name not in wording.VERDICTS]
+    known = [name for name in glyphs.VERDICTS if verdicts.get(name)]
+    others = [name for name in verdicts if name not in glyphs.VERDICTS]
     return " · ".join(f"{wording.verdict(name)} {verdicts[name]}" for name in [*known, *others]) or wording.NOTHING

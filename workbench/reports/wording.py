@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from typing import Any
 
+from workbench import glyphs
+from workbench.session import json_forms
+
 NOTHING = "–"
-STATES = {
-    "queued": "· waiting",
-    "running": "▸ running",
-    "interrupted": "‖ interrupted",
-    "done": "✓ done",
-    "failed": "✗ failed",
-    "cancelled": "· cancelled",
-}
-VERDICTS = {
-    "passed": "✓",
-    "failed": "✗",
-    "timeout": "⧖",
-    "crashed": "!",
-    "invalid": "∅",
-    "error": "?",
-}
+CELLS = f"A cell per sample: {glyphs.legend((*glyphs.VERDICTS.values(), glyphs.RUNNING, glyphs.WAITING, glyphs.FORMER, glyphs.DOUBTFUL))}."
+FORMER_WORDS = glyphs.WORDS[glyphs.FORMER]
+_YEAR_10000 = 253_402_300_800
 _PLAN_FIRST = ("cases", "source", "agent", "model", "docs", "evaluator", "evaluators", "samples", "k", "judge")
 
 
@@ -36,6 +27,12 @@ def points(value: float | None) -> str:
 def of(value: float | None, maximum: float | None) -> str:
     """Return ``64.2 / 100``, or ``?`` where unscored."""
     return "?" if value is None else f"{points(value)} / {points(maximum)}"
+
+
+def given(value: object) -> str | None:
+    """Return ``40 of it by the format``: points that the shape of an answer gave; None where the answer was free."""
+    amount = json_forms.number(value)
+    return None if amount is None else f"{points(amount)} of it by the format"
 
 
 def count(value: int | None) -> str:
@@ -77,19 +74,29 @@ def when(unix: float | str | None) -> str:
 
 def iso(unix: float | None) -> str | None:
     """Return a moment as ISO 8601 in UTC, for programs."""
-    if unix is None:
+    if unix is None or not 0 <= unix < _YEAR_10000:
         return None
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(unix))}.{int(unix % 1 * 1000):03d}Z"
 
 
+def number(text: str | None) -> float | None:
+    """Return the number that a text says, None for any other text."""
+    try:
+        found = float(text or "")
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
+
+
 def state(name: str) -> str:
     """Return a glyph and a word for the state of a run, trial or candidate."""
-    return STATES.get(name, name)
+    word = "waiting" if name == "queued" else name
+    return f"{glyphs.STATES[name]} {word}" if name in glyphs.STATES else name
 
 
 def verdict(name: str | None) -> str:
     """Return a glyph and a word for a verdict."""
-    return NOTHING if name is None else f"{VERDICTS.get(name, '?')} {name}"
+    return NOTHING if name is None else f"{glyphs.VERDICTS.get(name, '?')} {name}"
 
 
 def plural(number: int, noun: str) -> str:
@@ -117,8 +124,9 @@ def plan_words(config: str) -> str:
         value = plan[key]
         if key == "asks":
             # The last ask stands in the plan itself; only what was asked for before it is worth a word.
-            value = [f"{one.get('evaluator')} × {one.get('samples')}" for one in value] if len(value) > 1 else []
-        if value is True:
+            asks = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+            value = [f"{one.get('evaluator')} × {one.get('samples')}" for one in asks] if len(asks) > 1 else []
+        if value is True or key in ("acceptances", "trials"):
             continue
         if value in (None, "", 0, 0.0, [], {}, False) or (key.endswith(("repeats", "repeat")) and value == 1):
             continue

@@ -1,7 +1,7 @@
-"""Archives as a source: local files and source distributions, unpacked without trusting a byte of them.
+"""Archives as a source: unpack local archives and source distributions without trusting their content.
 
-Members are unpacked one by one into `TreeBuilder`, never with ``extractall``: plain files and folders only, links
-afterwards and only those that stay inside, sizes counted as they arrive and not as they are declared.
+Members are passed one by one to `TreeBuilder`, never to ``extractall``: only regular files and folders are written, links
+are created last and only if they stay inside, and sizes are counted from the data instead of the headers.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, NoReturn
 
+from workbench.files import Unreadable, require_ordinary
 from workbench.repository.problems import ChecksumMismatch, FetchError, SourceUnavailable, UnsafeArchive, reason, shown
 from workbench.repository.sources import Source
 from workbench.repository.store import Known, Snapshot, Store
@@ -29,7 +30,7 @@ _PIECE = 1 << 20
 _LARGEST_READ = 16 << 20
 
 
-def fetch_archive(source: Source, store: Store, limits: Limits, pin: str, tell: Callable[[str], None]) -> Snapshot:
+def fetch_archive(source: Source, store: Store, limits: Limits, pin: str, progress: Callable[[str], None]) -> Snapshot:
     """Return the snapshot of a local archive or of a pinned source distribution; see `workbench.repository.fetch`."""
     key = str(Source(source.kind, source.location, source.revision))
     if source.kind == "archive":
@@ -39,9 +40,9 @@ def fetch_archive(source: Source, store: Store, limits: Limits, pin: str, tell: 
         known = store.recall(key)
         if known is not None and known.revision == f"sha256:{checksum}" and (snapshot := store.load(known)) is not None:
             return snapshot
-        return _unpack_into(store, file, file.name, key, checksum, limits, tell)
+        return _unpack_into(store, file, file.name, key, checksum, limits, progress)
     known = store.recall(key)
-    # With another pin than what is cached the index is asked again, so that the message tells what it says now.
+    # If the pin differs from the cached archive, ask the index again, so that the message reports its current answer.
     if known is not None and (not pin or known.revision == f"sha256:{pin}"):
         snapshot = store.load(known)
         if snapshot is not None:
@@ -49,19 +50,24 @@ def fetch_archive(source: Source, store: Store, limits: Limits, pin: str, tell: 
     from workbench.repository import package_index
 
     with store.workspace() as workspace:
-        file = package_index.download(source.location, source.revision, workspace, pin, limits.total_bytes, tell)
-        return _unpack_into(store, file, f"{source.location}=={source.revision}", key, file_sha256(file), limits, tell)
+        file = package_index.download(source.location, source.revision, workspace, pin, limits.total_bytes, progress)
+        return _unpack_into(
+            store, file, f"{source.location}=={source.revision}", key, file_sha256(file), limits, progress
+        )
 
 
 def file_sha256(file: Path) -> str:
     """Return the SHA-256 of a file in hex.
 
     Raises:
-        SourceUnavailable: It cannot be read.
+        SourceUnavailable: It cannot be read, or is not a regular file: reading a device might never end.
     """
     try:
+        require_ordinary(file, "The archive")
         with file.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
+    except Unreadable as problem:
+        raise SourceUnavailable(str(problem)) from None
     except OSError as error:
         raise SourceUnavailable(f"The archive {shown(str(file))} cannot be read: {reason(error)}.") from None
 
@@ -75,20 +81,20 @@ def _require(checksum: str, pin: str, name: str) -> None:
 
 
 def _unpack_into(
-    store: Store, file: Path, name: str, key: str, checksum: str, limits: Limits, tell: Callable[[str], None]
+    store: Store, file: Path, name: str, key: str, checksum: str, limits: Limits, progress: Callable[[str], None]
 ) -> Snapshot:
-    tell(f"Unpacking {shown(name)}…")
+    progress(f"Unpacking {shown(name)}…")
     with store.workspace() as workspace:
         tree = unpack(file, workspace / "tree", limits)
         return store.publish(workspace, tree, Known(key, tree.digest, f"sha256:{checksum}", "", time.time()))
 
 
 def unpack(file: Path, root: Path, limits: Limits) -> Tree:
-    """Unpack an archive into the empty folder ``root``, without the one folder that holds everything.
+    """Unpack an archive into the empty folder ``root``, stripping a single top-level folder.
 
     Raises:
-        UnsafeArchive: A path or link leaves the folder, there is a device, it is encrypted, or it is oversized.
-        FetchError: It is damaged, or of a format that is not known.
+        UnsafeArchive: A path or link leads out of the folder, or the archive contains a device, is encrypted or too large.
+        FetchError: It is damaged, or its format is unknown.
     """
     origin = f"The archive {shown(file.name)}"
 
@@ -117,15 +123,15 @@ def unpack(file: Path, root: Path, limits: Limits) -> Tree:
 
 
 class _Bounded:
-    """A decompressed stream that refuses to grow without end, or to be read in one gulp.
+    """A decompressed stream that limits its total size and the size of each read.
 
-    Tar headers are read by `tarfile` before anybody can look at them; a long name of two gigabytes is one such header.
+    `tarfile` reads headers before they can be checked, and a header can contain a name of two gigabytes.
     """
 
     def __init__(self, stream: IO[bytes], origin: str, limits: Limits) -> None:
         self._stream = stream
         self._origin = origin
-        # Every entry takes up to three blocks besides its content.
+        # Every entry takes up to three blocks of 512 bytes in addition to its content.
         self._end = limits.total_bytes + 1536 * limits.entries
 
     def read(self, size: int) -> bytes:
@@ -165,7 +171,7 @@ def _untar(stream: IO[bytes], magic: bytes, builder: TreeBuilder) -> None:
                 builder.add_file(member.name, pieces, executable=bool(member.mode & stat.S_IXUSR))
             else:
                 raise _device(builder.origin, member.name)
-            # tarfile keeps every member that it has seen.
+            # tarfile would keep every member in memory.
             archive.members = []
 
 

@@ -1,7 +1,7 @@
 """A git repository as a source: one commit, read through GitPython from git's own object store.
 
-Nothing is checked out by git: no hook, filter, submodule or attribute of the foreign repository takes effect, and every
-path of the tree passes the same checks as an archive's.
+Git checks nothing out: no hook, filter, submodule or attribute of the foreign repository takes effect, and every path
+of the tree passes the same checks as an archive's.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from workbench.repository.problems import FetchError, SourceUnavailable, shown
+from workbench.disks import is_full, says_full
+from workbench.repository.problems import FetchError, SourceUnavailable, no_room, shown
 from workbench.repository.sources import Source
 from workbench.repository.store import Known, Snapshot, Store, require_digest
 from workbench.repository.tree import Limits, Tree, TreeBuilder
 
 _SECONDS = 300
-# Behind a firewall that drops packets a connection would take minutes to fail; an alternative may be at hand.
+# Behind a firewall that drops packets a connection takes minutes to fail, while an alternative source may be available.
 _ANSWER_SECONDS = 30
 _FULL_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _PART_OF_HASH = re.compile(r"[0-9a-f]{4,39}")
-# Nothing may ask a question: there is nobody to answer, and the app owns the terminal.
+# Git must never prompt: nobody can answer, and the app owns the terminal.
 _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ASKPASS": "true",
@@ -38,7 +39,7 @@ _ENVIRONMENT = {
 _SETTINGS = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "submodule.recurse=false", "maintenance.auto=false")
 
 
-def fetch_revision(source: Source, store: Store, limits: Limits, pin: str, tell: Callable[[str], None]) -> Snapshot:
+def fetch_revision(source: Source, store: Store, limits: Limits, pin: str, progress: Callable[[str], None]) -> Snapshot:
     """Return the snapshot of a git revision; see `workbench.repository.fetch`."""
     local = source.location.startswith("file://")
     known = store.recall(str(source))
@@ -49,15 +50,15 @@ def fetch_revision(source: Source, store: Store, limits: Limits, pin: str, tell:
     with store.workspace() as workspace:
         git = _Git(workspace / "objects.git", source, local)
         if local and known is not None and git.remote_commit() == known.revision:
-            # A branch on this machine is asked where it stands now: that costs no network.
+            # A local branch's current commit can be checked without the network.
             snapshot = store.load(known)
             if snapshot is not None:
                 return require_digest(snapshot, pin)
-        tell(f"Fetching {shown(str(source))}…")
+        progress(f"Fetching {shown(str(source))}…")
         if not local:
             git.require_answer()
         commit = git.fetch()
-        tree = _write(git, commit, workspace / "tree", limits, tell)
+        tree = _write(git, commit, workspace / "tree", limits, progress)
         found = Known(str(source), tree.digest, commit, "", time.time())
         return require_digest(store.publish(workspace, tree, found), pin)
 
@@ -69,7 +70,7 @@ class _Git:
         try:
             import git
         except ImportError:
-            # GitPython looks for the program when it is imported.
+            # GitPython looks for the git executable on import.
             raise SourceUnavailable(
                 "The program 'git' is missing; install it, or use a folder or a pinned source distribution."
             ) from None
@@ -91,7 +92,7 @@ class _Git:
                 ["git", "init", "--quiet", "--bare", "--template=", str(folder)], env=self._environment
             )
         except self._errors as error:
-            raise self._explained(error) from None
+            raise self._error_for(error) from None
 
     def run(self, *arguments: str, seconds: int = _SECONDS) -> str:
         """Run git in the empty repository and return what it prints."""
@@ -101,7 +102,7 @@ class _Git:
         return str(output).strip()
 
     def remote_commit(self) -> str:
-        """Return the commit at which the revision stands in the source now, "" if that is not known."""
+        """Return the commit that the revision points to in the source now, "" if unknown."""
         wanted = self.source.revision or "HEAD"
         try:
             lines = self.run("ls-remote", "--", self._address, wanted, f"{wanted}^{{}}").splitlines()
@@ -114,14 +115,14 @@ class _Git:
         return ""
 
     def require_answer(self) -> None:
-        """Raise unless the other side answers soon."""
+        """Raise unless the remote answers within `_ANSWER_SECONDS`."""
         try:
             self.run("ls-remote", "--quiet", "--", self._address, "HEAD", seconds=_ANSWER_SECONDS)
         except self._errors as error:
-            raise self._explained(error, _ANSWER_SECONDS) from None
+            raise self._error_for(error, _ANSWER_SECONDS) from None
 
     def fetch(self) -> str:
-        """Fetch the revision, alone if the other side can do that, and return its commit."""
+        """Fetch the revision, by itself if the remote supports that, and return its commit."""
         wanted = self.source.revision or "HEAD"
         hexadecimal = _PART_OF_HASH.fullmatch(wanted) or _FULL_HASH.fullmatch(wanted)
         alone = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules")
@@ -129,59 +130,63 @@ class _Git:
             try:
                 self.run(*alone, "--depth=1", "--", self._address, wanted)
             except self._errors as error:
-                # A plain web server cannot cut the history short.
+                # A dumb HTTP server does not support shallow clones.
                 if "shallow" not in str(error):
                     raise
                 self.run(*alone, "--", self._address, wanted)
             return self.run("rev-parse", "--verify", "FETCH_HEAD^{commit}")
         except self._errors as error:
             if not hexadecimal:
-                raise self._explained(error) from None
+                raise self._error_for(error) from None
         try:
-            # A shortened commit, or a server that does not hand out single commits: the whole history is needed.
+            # For an abbreviated commit, or a server that does not serve single commits, fetch the whole history.
             both = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
             self.run("fetch", "--quiet", "--no-recurse-submodules", "--", self._address, *both)
             return self.run("rev-parse", "--verify", f"{wanted}^{{commit}}")
         except self._errors as error:
-            raise self._explained(error) from None
+            raise self._error_for(error) from None
 
-    def _explained(self, error: Exception, seconds: int = _SECONDS) -> FetchError:
-        """Return git's complaint as one sentence with what to do."""
-        said = str(getattr(error, "stderr", "") or error)
+    def _error_for(self, error: Exception, seconds: int = _SECONDS) -> FetchError:
+        """Translate git's error output into one sentence with what to do."""
+        stderr = str(getattr(error, "stderr", "") or error)
+        if says_full(stderr) or ("writ" in stderr and is_full(self.folder.parent)):
+            return no_room(self.folder.parent.parent)
         where = shown(self.source.location)
-        if "Timeout" in said:
+        if "Timeout" in stderr:
             return SourceUnavailable(
                 f"{where} did not answer within {seconds} seconds; check the network, or use a folder."
             )
-        if re.search(r"couldn't find remote ref|Needed a single revision|not our ref|unknown revision", said):
+        if re.search(r"couldn't find remote ref|Needed a single revision|not our ref|unknown revision", stderr):
             what = f"branch, tag or commit '{shown(self.source.revision)}'" if self.source.revision else "commit yet"
             return SourceUnavailable(f"{where} has no {what}; check the name after the @.")
-        if re.search(r"does not appear to be a git repository|not a git repository", said):
+        if re.search(r"does not appear to be a git repository|not a git repository", stderr):
             return SourceUnavailable(f"{where} is not a git repository; check the address.")
         if re.search(
-            r"Authentication failed|could not read (Username|Password)|Permission denied|terminal prompts", said
+            r"Authentication failed|could not read (Username|Password)|Permission denied|terminal prompts", stderr
         ):
             return SourceUnavailable(
                 f"{where} does not exist or asks for credentials; check the address, or set up git's credential helper."
             )
-        if "dubious ownership" in said:
+        if "dubious ownership" in stderr:
             return SourceUnavailable(f"{where} belongs to another user; add it to git's safe.directory to trust it.")
-        if re.search(r"not found|404", said, re.IGNORECASE) and "resolve" not in said:
+        if re.search(r"not found|404", stderr, re.IGNORECASE) and "resolve" not in stderr:
             return SourceUnavailable(f"{where} was not found; check the address.")
         lines = [
-            line for line in re.sub(r"^\s*stderr:\s*'?", "", said).splitlines() if "fatal:" in line or "error:" in line
+            line
+            for line in re.sub(r"^\s*stderr:\s*'?", "", stderr).splitlines()
+            if "fatal:" in line or "error:" in line
         ]
         detail = shown(lines[-1].split("fatal:")[-1].strip(" '"), 160) if lines else "no reason given"
         return SourceUnavailable(f"{where} cannot be reached ({detail}); check the network, or use a folder.")
 
 
-def _write(git: _Git, commit: str, root: Path, limits: Limits, tell: Callable[[str], None]) -> Tree:
+def _write(git: _Git, commit: str, root: Path, limits: Limits, progress: Callable[[str], None]) -> Tree:
     """Write the files of a commit from the object store."""
     from git import Repo
     from git.db import GitCmdObjectDB
 
     def leave_out(path: str, target: str) -> None:
-        tell(f"Left out the link '{shown(path)}': it leads out of the repository, to '{shown(target)}'.")
+        progress(f"Left out the link '{shown(path)}': it leads out of the repository, to '{shown(target)}'.")
 
     builder = TreeBuilder(root, f"The repository {shown(git.source.location)}", leave_out, limits)
     repository = Repo(git.folder, odbt=GitCmdObjectDB)
@@ -207,5 +212,5 @@ def _blobs(tree: Any) -> Iterator[Any]:
         for item in pending.pop():
             if item.type == "tree":
                 pending.append(item)
-            elif item.type == "blob":  # a submodule is another repository and stays out
+            elif item.type == "blob":  # submodules are other repositories and are left out
                 yield item

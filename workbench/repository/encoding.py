@@ -1,4 +1,4 @@
-"""Python sources as bytes and as text: encoding cookies, byte order marks, and text that is in no encoding at all."""
+"""Decode and encode Python sources: encoding cookies, byte order marks, and bytes that are not valid text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 
 
 def source_encoding(source: bytes) -> str:
-    """Return the codec name that PEP 263 gives to ``source``; UTF-8 where the cookie is missing or unknown."""
+    """Return the codec of ``source`` according to PEP 263; UTF-8 where the cookie is missing or unknown."""
     if source.startswith(codecs.BOM_UTF8):
         return "utf-8"
     for line in re.split(rb"\r\n|\r|\n", source[:4096], maxsplit=2)[:2]:
@@ -27,7 +27,7 @@ def source_encoding(source: bytes) -> str:
 
 
 def decode(source: bytes, encoding: str) -> str:
-    """Decode without loss: bytes that the encoding does not know become lone surrogates, as in file names."""
+    """Decode without loss: undecodable bytes become lone surrogates, as in file names."""
     try:
         return source.decode(encoding, "surrogateescape")
     except (UnicodeError, LookupError):
@@ -35,7 +35,7 @@ def decode(source: bytes, encoding: str) -> str:
 
 
 def encode(text: str, encoding: str) -> bytes:
-    """Undo ``decode``.
+    """Encode text as the inverse of ``decode``.
 
     Raises:
         UnicodeEncodeError: when a character does not exist in the file's encoding.
@@ -69,5 +69,5 @@ def ascii_shadow(source: bytes, encoding: str) -> bytes:
             except UnicodeError:
                 pieces.append(b"x")
     shadow = b"".join(pieces)
-    # A stateful codec can lose count: then plain masking byte by byte is the safe choice.
+    # With a stateful codec the lengths may not add up; masking byte by byte is always safe.
     return shadow if len(shadow) == len(source) else re.sub(rb"[\x80-\xff]", b"x", source)

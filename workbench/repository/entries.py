@@ -1,4 +1,4 @@
-"""The files of a repository as a list: no content, cheap to import."""
+"""Entries of a repository's file list, without their content; cheap to import."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""From a source to an immutable snapshot in the cache.
+"""Fetch a source as an immutable snapshot in the cache.
 
-What needs the network or an archive format lives in a module of its own, imported when it is needed.
+Code that needs the network or an archive format lives in modules of its own, imported on demand.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from workbench.repository.store import Known, Snapshot, Store, require_digest
 if TYPE_CHECKING:
     from workbench.repository.tree import Limits
 
-# A file changed within this time of being copied may have been changed again within one tick of its clock.
+# A file modified less than this before being copied may change again without its time stamp changing.
 _RACY_SECONDS = 1.0
 
 
@@ -30,24 +30,24 @@ def fetch(
     expected_sha256: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Snapshot:
-    """Copy a repository into the cache, or find it there.
+    """Return a repository's snapshot, copying it into the cache unless it is already there.
 
-    A pinned release, a git revision and an unchanged folder are fetched once; afterwards no network is used. A branch
-    stays at the commit that was fetched until `forget` is called.
+    A pinned release, a git revision and an unchanged folder are fetched once and then need no network. A remote branch
+    stays at the fetched commit until `forget` is called.
 
     Args:
-        source: A source or its text.
+        source: A source, or its text as `parse_source` accepts it.
         cache: Folder of the cache; `paths.cache_dir()` unless given.
         expected_sha256: Checksum that the archive (of an archive or source distribution) or the snapshot (of a folder
             or git source) must have.
-        progress: Called with short sentences while it runs.
+        progress: Called with short progress messages.
 
     Raises:
-        BadSource: The text names no source.
-        SourceUnavailable: It is out of reach.
-        ChecksumMismatch: Something else than the pinned content arrived.
-        UnsafeArchive: It is oversized, or would write outside its folder.
-        FetchError: Anything else that went wrong, such as a full disk.
+        BadSource: The text is not a valid source.
+        SourceUnavailable: The source cannot be reached.
+        ChecksumMismatch: The content differs from the pinned one.
+        UnsafeArchive: The content is too large, or would be written outside its folder.
+        FetchError: Anything else went wrong, such as a full disk.
     """
     from workbench.repository.tree import Limits
 
@@ -57,23 +57,23 @@ def fetch(
         raise ChecksumMismatch(f"{source.name} is pinned to two different checksums; correct one of them.")
     pin = pins.pop() if pins else ""
     cache = Path(cache or paths.cache_dir()).absolute()
-    tell = progress or (lambda _: None)
+    progress = progress or (lambda _: None)
     limits = Limits()
     if source.kind == "folder":
-        return _fetch_folder(source, Store(cache), cache, limits, pin, tell)
+        return _fetch_folder(source, Store(cache), cache, limits, pin, progress)
     if source.kind == "git":
         from workbench.repository.clones import fetch_revision
 
-        return fetch_revision(source, Store(cache), limits, pin, tell)
+        return fetch_revision(source, Store(cache), limits, pin, progress)
     from workbench.repository.archives import fetch_archive
 
-    return fetch_archive(source, Store(cache), limits, pin, tell)
+    return fetch_archive(source, Store(cache), limits, pin, progress)
 
 
 def cached(source: Source | str, *, cache: Path | None = None, expected_sha256: str | None = None) -> Snapshot | None:
-    """Return the snapshot of a source that was fetched before and cannot have changed, or None; uses no network.
+    """Return the cached snapshot of a source that cannot have changed, or None; never uses the network.
 
-    Folders, local archives and local branches are never answered from here: `fetch` looks whether they changed.
+    Returns None for folders, local archives and local repositories: `fetch` checks whether they changed.
     """
     source = parse_source(source) if isinstance(source, str) else source
     pin = checked_sha256(expected_sha256) if expected_sha256 else source.sha256
@@ -89,26 +89,26 @@ def cached(source: Source | str, *, cache: Path | None = None, expected_sha256: 
 
 
 def forget(source: Source | str, *, cache: Path | None = None) -> None:
-    """Make the next `fetch` of a source look for it anew: a branch may have moved on."""
+    """Make the next `fetch` of a source ignore the cache, for example because a branch has moved."""
     source = parse_source(source) if isinstance(source, str) else source
     Store(Path(cache or paths.cache_dir()).absolute()).forget(str(replace(source, sha256="")))
 
 
 def _fetch_folder(
-    source: Source, store: Store, cache: Path, limits: Limits, pin: str, tell: Callable[[str], None]
+    source: Source, store: Store, cache: Path, limits: Limits, pin: str, progress: Callable[[str], None]
 ) -> Snapshot:
     from workbench.repository import folders
 
     started = time.time()
-    found = folders.scan(Path(source.location), without=cache, limits=limits, tell=tell)
+    found = folders.scan(Path(source.location), without=cache, limits=limits, progress=progress)
     signature, latest = folders.signature(found)
     known = store.recall(str(source))
     if known is not None and known.signature == signature and (snapshot := store.load(known)) is not None:
         return require_digest(snapshot, pin)
-    tell(f"Copying {len(found):,} files of {source.name}…")
+    progress(f"Copying {len(found):,} files of {source.name}…")
     with store.workspace() as workspace:
         origin = f"The folder {source.location}"
-        tree = folders.copy(found, workspace / "tree", origin=origin, limits=limits, tell=tell)
+        tree = folders.copy(found, workspace / "tree", origin=origin, limits=limits, progress=progress)
         unchanging = signature if started - latest > _RACY_SECONDS else "just changed"
         known = Known(str(source), tree.digest, "", unchanging, started)
         return require_digest(store.publish(workspace, tree, known), pin)

@@ -1,4 +1,4 @@
-"""A folder on this machine as a source: what belongs to the project, without what tools left behind."""
+"""A local folder as a source: the project's own files, without caches and build output."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Found:
     status: os.stat_result
 
 
-def scan(folder: Path, *, without: Path, limits: Limits, tell: Callable[[str], None]) -> list[Found]:
-    """Return the files and links of a project's folder, sorted by path.
+def scan(folder: Path, *, without: Path, limits: Limits, progress: Callable[[str], None]) -> list[Found]:
+    """Return the files and links in a project's folder, sorted by path.
 
     Args:
         folder: The project.
-        without: A folder that is never part of it: the cache itself may lie inside.
-        limits: Above these the folder is refused before anything is copied.
-        tell: Called with one sentence for each entry that is left out because it cannot be read.
+        without: A folder to leave out: the cache itself may lie inside the project.
+        limits: The folder is refused above these, before anything is copied.
+        progress: Called with one sentence for each entry that is left out because it cannot be read.
 
     Raises:
         SourceUnavailable: There is no such folder, or it cannot be listed.
@@ -48,7 +48,7 @@ def scan(folder: Path, *, without: Path, limits: Limits, tell: Callable[[str], N
         raise SourceUnavailable(f"The folder {shown(str(folder))} {what}; check the path.")
     found: list[Found] = []
     total = 0
-    for entry in _walk(str(folder), str(without), tell):
+    for entry in _walk(str(folder), str(without), progress):
         found.append(entry)
         total += entry.status.st_size
         if len(found) > limits.entries or total > limits.total_bytes:
@@ -60,7 +60,7 @@ def scan(folder: Path, *, without: Path, limits: Limits, tell: Callable[[str], N
 
 
 def signature(found: list[Found]) -> tuple[str, float]:
-    """Return a digest of names, sizes and times, and the latest of the times (seconds since the epoch)."""
+    """Return a digest of all names, sizes, modes and times, and the latest time (seconds since the epoch)."""
     digest = hashlib.sha256()
     latest = 0
     for item in found:
@@ -71,11 +71,11 @@ def signature(found: list[Found]) -> tuple[str, float]:
     return digest.hexdigest(), latest / 1e9
 
 
-def copy(found: list[Found], root: Path, *, origin: str, limits: Limits, tell: Callable[[str], None]) -> Tree:
-    """Copy what `scan` found into the empty folder ``root``."""
+def copy(found: list[Found], root: Path, *, origin: str, limits: Limits, progress: Callable[[str], None]) -> Tree:
+    """Copy the entries found by `scan` into the empty folder ``root``."""
 
     def leave_out(path: str, target: str) -> None:
-        tell(f"Left out the link '{shown(path)}': it leads out of the folder, to '{shown(target)}'.")
+        progress(f"Left out the link '{shown(path)}': it leads out of the folder, to '{shown(target)}'.")
 
     builder = TreeBuilder(root, origin, leave_out, limits)
     for item in found:
@@ -83,9 +83,9 @@ def copy(found: list[Found], root: Path, *, origin: str, limits: Limits, tell: C
             builder.add_link(item.path, os.readlink(item.place))  # noqa: PTH115  a plain string, on a hot path
             continue
         try:
-            file = open(item.place, "rb")  # noqa: SIM115, PTH123  opened apart, so that only this error is caught
+            file = open(item.place, "rb")  # noqa: SIM115, PTH123  opened separately, so that only this error is caught
         except OSError as error:
-            tell(f"Left out '{shown(item.path)}': {reason(error)}.")
+            progress(f"Left out '{shown(item.path)}': {reason(error)}.")
             continue
         with file:
             builder.add_file(
@@ -96,7 +96,7 @@ def copy(found: list[Found], root: Path, *, origin: str, limits: Limits, tell: C
     return builder.finish()
 
 
-def _walk(root: str, without: str, tell: Callable[[str], None]) -> Iterator[Found]:
+def _walk(root: str, without: str, progress: Callable[[str], None]) -> Iterator[Found]:
     pending = [(root, "")]
     while pending:
         folder, prefix = pending.pop()
@@ -105,14 +105,14 @@ def _walk(root: str, without: str, tell: Callable[[str], None]) -> Iterator[Foun
         except OSError as error:
             if folder == root:
                 raise SourceUnavailable(f"The folder {shown(root)} cannot be read: {reason(error)}.") from None
-            tell(f"Left out the folder '{shown(prefix)}': {reason(error)}.")
+            progress(f"Left out the folder '{shown(prefix)}': {reason(error)}.")
             continue
         for entry in entries:
             path = prefix + entry.name
             try:
                 path.encode("utf-8")
             except UnicodeEncodeError:
-                tell(f"Left out '{shown(path)}': its name is not UTF-8.")
+                progress(f"Left out '{shown(path)}': its name is not UTF-8.")
                 continue
             if entry.name.endswith(_SKIPPED_ENDINGS):
                 continue
@@ -124,7 +124,7 @@ def _walk(root: str, without: str, tell: Callable[[str], None]) -> Iterator[Foun
 
 
 def _is_leftover(place: str, path: str) -> bool:
-    """Tell whether a folder is a virtual environment or what building the project left at its top."""
+    """Return whether a folder is a virtual environment, or build output at the top of the project."""
     if os.path.isfile(f"{place}/pyvenv.cfg"):  # noqa: PTH113  a plain string, on a hot path
         return True
     if path == "build":

@@ -1,21 +1,20 @@
-"""Every function of a Python file, found by tree-sitter, with the byte spans that splicing and prompts need.
+"""Find every function of a Python file with tree-sitter, with the byte spans that splicing and prompts need.
 
-A function's identity is (path, qualified name, occurrence): lines move, and one name can be defined several times
+A function is identified by (path, qualified name, occurrence): lines move, and a name can be defined several times
 (``@overload``, property setters, conditional definitions). Qualified names are Python's own ``__qualname__``,
-``<locals>`` included, so they equal the names of code objects at run time.
+including ``<locals>``, so they match the names of code objects at run time.
 """
 
 from __future__ import annotations
 
-import ast
 import functools
 import re
 import unicodedata
-import warnings
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from workbench import python_syntax
 from workbench.repository.encoding import ascii_shadow, decode, source_encoding
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter as written: ``name`` carries its stars; ``annotation`` and ``default`` are source text."""
+    """One parameter as written: ``name`` includes its stars; ``annotation`` and ``default`` are source text."""
 
     name: str
     annotation: str | None = None
@@ -104,7 +103,7 @@ class OutlineItem:
 
 @dataclass(slots=True)
 class _Scope:
-    """A definition that is open while the walk goes through its inside."""
+    """An enclosing definition during the walk."""
 
     end: int
     kind: Literal["class", "function", "lambda"]
@@ -115,7 +114,7 @@ class _Scope:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A definition as met by the walk, before its details are read."""
+    """A definition found by the walk, before its details are extracted."""
 
     node: Node
     outer: Node
@@ -125,7 +124,7 @@ class _Found:
 
 
 class _Text:
-    """The file's bytes, and its text at any span."""
+    """A file's bytes, with access to the text of any node."""
 
     def __init__(self, source: bytes) -> None:
         self.source = source
@@ -138,7 +137,7 @@ class _Text:
 
 @functools.cache
 def _tools() -> tuple[Parser, Query]:
-    # Loaded on first use: the front door of this room must stay cheap to import.
+    # Loaded on first use, so that importing the package stays cheap.
     import tree_sitter
     import tree_sitter_python
 
@@ -147,24 +146,24 @@ def _tools() -> tuple[Parser, Query]:
 
 
 def find_functions(source: bytes, path: str) -> tuple[Function, ...]:
-    """Return the functions of a Python file in the order of the file.
+    """Return the functions of a Python file in source order.
 
-    Syntax errors never raise: what can be recognised is returned, and ``has_syntax_error`` marks the definitions
-    that contain an error. ``path`` is the file's path in the repository, in posix form.
+    Syntax errors never raise: whatever can be recognised is returned, and ``has_syntax_error`` marks definitions that
+    contain an error. ``path`` is the file's POSIX path in the repository.
     """
     text = _Text(source)
-    seen: Counter[str] = Counter()
+    occurrences: Counter[str] = Counter()
     functions: list[Function] = []
     for found in _walk(text):
         if found.scope.kind != "function":
             continue
-        seen[found.scope.qualified_name] += 1
-        functions.append(_function(text, found, path, seen[found.scope.qualified_name]))
+        occurrences[found.scope.qualified_name] += 1
+        functions.append(_function(text, found, path, occurrences[found.scope.qualified_name]))
     return tuple(functions)
 
 
 def outline(source: bytes, path: str = "") -> tuple[OutlineItem, ...]:
-    """Return the classes and functions of a Python file in the order of the file; never raises on broken syntax."""
+    """Return the classes and functions of a Python file in source order; never raises on invalid syntax."""
     text = _Text(source)
     items: list[OutlineItem] = []
     for found in _walk(text):
@@ -186,14 +185,14 @@ def outline(source: bytes, path: str = "") -> tuple[OutlineItem, ...]:
 
 
 def _walk(text: _Text) -> list[_Found]:
-    """Go once over all definitions in file order with a stack of open scopes; parents by node would be quadratic."""
+    """Return all definitions in source order, in one pass with a scope stack: looking up parents would be quadratic."""
     import tree_sitter
 
     parser, query = _tools()
     tree = parser.parse(text.shadow)
     captures = tree_sitter.QueryCursor(query).captures(tree.root_node)
     nodes = [(node.start_byte, -node.end_byte, what, node) for what, group in captures.items() for node in group]
-    # At equal spans "decorated" must come before what it decorates; it is longer, so spans alone decide.
+    # A decorated definition must come before the definition itself; it is longer, so sorting by span is enough.
     nodes.sort(key=lambda item: (item[0], item[1]))
     stack: list[_Scope] = []
     outer_of: dict[int, Node] = {}
@@ -277,7 +276,7 @@ def _function(text: _Text, found: _Found, path: str, occurrence: int) -> Functio
 
 
 def _trimmed_end(shadow: bytes, node: Node) -> int:
-    """End of the node without white space: in broken files blocks can run on into blank lines."""
+    """End of the node without trailing white space: with syntax errors, blocks can extend into blank lines."""
     return len(shadow[node.start_byte : node.end_byte].rstrip(b" \t\f\r\n")) + node.start_byte
 
 
@@ -313,18 +312,18 @@ def _header_span(text: _Text, node: Node) -> Span:
 
 
 def _after_comment(text: _Text, siblings: list[Node], node: Node) -> int:
-    """End of ``node``, or of the comment that stands after it on its line (``# type: ignore``, ``# noqa``)."""
+    """End of ``node``, or of the comment that follows it on the same line (``# type: ignore``, ``# noqa``)."""
     row = node.end_point[0]
     for sibling in siblings:
         if sibling.type == "comment" and sibling.start_point[0] == row and sibling.start_byte >= node.end_byte:
             between = [s for s in siblings if node.end_byte <= s.start_byte < sibling.start_byte]
-            # tree-sitter counts the carriage return of a line end to the comment.
+            # tree-sitter includes the carriage return of a line end in the comment.
             return node.end_byte if between else sibling.end_byte - (text.shadow[sibling.end_byte - 1] == 0x0D)
     return node.end_byte
 
 
 def _docstring(text: _Text, block: Node | None) -> tuple[Node | None, str | None]:
-    """The literal that Python takes as the docstring, and its value; f-strings and bytes are none."""
+    """The literal that Python uses as the docstring, and its value; f-strings and bytes do not count."""
     if block is None:
         return None, None
     first = next((child for child in block.children if child.type != "comment"), None)
@@ -341,14 +340,12 @@ def _docstring(text: _Text, block: Node | None) -> tuple[Node | None, str | None
 
 
 def literal_text(literal: str) -> str | None:
-    """Return the value of a string literal as written in a source (brackets and joined parts allowed), else None."""
+    """Return the value of a string literal's source text (possibly parenthesised or concatenated), else None."""
     # Python reads sources with universal newlines, so the value never holds a raw carriage return.
     written = re.sub(r"\r\n?", "\n", literal)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            value = ast.literal_eval(f"({written}\n)")
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        value = python_syntax.literal(f"({written}\n)")
+    except python_syntax.UNREADABLE:
         return None
     return value if isinstance(value, str) else None
 

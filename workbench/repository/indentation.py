@@ -1,4 +1,4 @@
-"""Moving a block of Python to another indentation without ever touching the inside of multi-line strings."""
+"""Re-indent a block of Python without changing the content of multi-line strings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from workbench.repository.lines import Line, LineKind, read_lines
 
 
 def base_indent(lines: list[Line]) -> str:
-    """Return the indentation of the first logical line; of the first comment where there is no code."""
+    """Return the indentation of the first logical line, or of the first comment if there is no code."""
     for kind in (LineKind.CODE, LineKind.COMMENT):
         for line in lines:
             if line.kind is kind:
@@ -17,11 +17,11 @@ def base_indent(lines: list[Line]) -> str:
 
 
 def reindent(text: str, target: str, unit: str) -> str:
-    """Return ``text`` with its first logical line at ``target`` and everything else moved with it.
+    """Return ``text`` re-indented so that its first logical line is at ``target``, keeping relative indentation.
 
-    What is inside multi-line strings stays byte for byte. Where the block's own inner indentation is of another kind
-    than ``unit`` (spaces in a file of tabs, or the reverse), levels are rewritten in ``unit``; otherwise the inner
-    indentation stays as it is. A text that already stands at ``target`` is returned unchanged.
+    The content of multi-line strings is preserved byte for byte. If the block is indented with other characters than
+    ``unit`` (spaces in a file that uses tabs, or the reverse), each level is rewritten with ``unit``; otherwise inner
+    indentation is kept. A text that already is at ``target`` is returned unchanged.
     """
     lines = read_lines(text)
     base = base_indent(lines)
@@ -33,7 +33,7 @@ def reindent(text: str, target: str, unit: str) -> str:
 
 
 def _consistent(lines: list[Line]) -> bool:
-    """Whether each logical line's indentation is a prefix of the next deeper one, as Python demands."""
+    """Whether of each two adjacent logical lines, one's indentation is a prefix of the other's, as Python demands."""
     indents = [line.indent for line in lines if line.kind is LineKind.CODE]
     return all(a.startswith(b) or b.startswith(a) for a, b in itertools.pairwise(indents))
 
@@ -48,7 +48,7 @@ def _by_prefix(lines: list[Line], base: str, target: str) -> str:
         elif line.indent.startswith(base):
             moved.append(target + line.text[len(base) :])
         else:
-            # Continuations and comments may stand left of the block; logical lines that do are broken either way.
+            # Continuations and comments may be left of the block; a logical line there is invalid in any case.
             shared = _shared(line.indent, base)
             moved.append(target[: max(0, len(target) - len(base) + len(shared))] + line.text[len(shared) :])
     return "".join(moved)
@@ -80,12 +80,12 @@ def _by_levels(lines: list[Line], target: str, unit: str) -> str:
 
 
 def _shared(one: str, other: str) -> str:
-    """The longest beginning that both have."""
+    """Return the longest common prefix."""
     same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
     return one[: sum(1 for _ in same)]
 
 
 def dedent(text: str) -> str:
-    """Return ``text`` with its first logical line at the margin and the rest moved with it, strings untouched."""
+    """Return ``text`` with its first logical line at column 0 and the rest moved with it, strings unchanged."""
     lines = read_lines(text)
     return _by_prefix(lines, base_indent(lines), "")

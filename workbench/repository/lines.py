@@ -1,16 +1,16 @@
-"""Physical lines of Python text and what each of them is, also in text that does not parse."""
+"""Classify the physical lines of Python text, even if it does not parse."""
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from dataclasses import dataclass
 from enum import StrEnum
 
+from workbench import python_syntax
+
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
 _INDENT = re.compile(r"[ \t\f]*")
-# One lexical step: what can start a string or comment, what nests, what joins lines.
+# One lexical step: the start of a string or comment, a bracket, or something that joins lines.
 _STEP = re.compile(
     r"(?P<comment>\#[^\r\n]*)"
     r"|(?P<quote>(?P<prefix>(?<![A-Za-z0-9_])[A-Za-z]{1,2})?(?P<mark>\"\"\"|'''|\"|'))"
@@ -27,7 +27,7 @@ _ENDS = {
 
 
 class LineKind(StrEnum):
-    """What a physical line begins as."""
+    """The lexical state in which a physical line begins."""
 
     CODE = "code"  # starts a logical line
     CONTINUATION = "continuation"  # inside brackets or after a backslash
@@ -56,7 +56,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def read_lines(text: str) -> list[Line]:
-    """Return every physical line of ``text`` with its kind; broken Python is read as far as it makes sense."""
+    """Return every physical line of ``text`` with its kind; never raises on invalid Python."""
     starts: dict[int, LineKind] = {}
     depth = 0
     position = 0
@@ -91,11 +91,9 @@ def read_lines(text: str) -> list[Line]:
 
 
 def syntax_problem(source: bytes | str) -> str | None:
-    """Return what is wrong with a Python source in one sentence, or None when it parses."""
+    """Return a one-line description of a Python source's syntax error, or None if it parses."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes are not ours to report
-            ast.parse(source)
+        python_syntax.parse(source)
     except SyntaxError as error:
         return f"line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)
     except (ValueError, RecursionError, MemoryError, LookupError) as error:

@@ -3,6 +3,10 @@
 Pip itself runs a distribution's build code while it downloads one (``setup.py`` tells its metadata), so only pip's
 configuration is asked for; the index is read here, by its simple API (PEP 503, PEP 691), and the archive is checked
 against the index's own checksum and the pin. No index is named in this program: pip's default is pip's to know.
+
+Names and versions are read by ``packaging``. ``pypi-simple`` reads the pages of an index as well, but neither pip's
+configuration nor folders of files (``find-links``, ``file:``), and bounds neither a page nor an archive; with it, what is
+here would stay but for thirty lines, and four more packages would be needed.
 """
 
 from __future__ import annotations
@@ -23,6 +27,10 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit, urlunsplit
 
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from workbench.disks import says_full
 from workbench.repository.problems import ChecksumMismatch, SourceUnavailable, UnsafeArchive, reason, shown
 
 _ACCEPT = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
@@ -165,7 +173,7 @@ def _open(pip: _Pip, url: str, accept: str) -> IO[bytes]:
 
 def _releases(pip: _Pip, index: str, name: str, *, is_index: bool) -> Iterator[_Release]:
     """Yield the files that an index page, or a folder or page of links, offers for a distribution."""
-    project = re.sub(r"[-_.]+", "-", name).lower()
+    project = canonicalize_name(name)
     url = index if "://" in index else Path(index).expanduser().absolute().as_uri()
     if is_index:
         url = f"{url.rstrip('/')}/{project}/"
@@ -236,6 +244,8 @@ def _download(pip: _Pip, release: _Release, folder: Path, pin: str, largest: int
                 digest.update(piece)
                 out.write(piece)
     except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and says_full(error):
+            raise  # the network is not to blame
         raise SourceUnavailable(
             f"{label} could not be downloaded ({_why(error)}); check the network and try again."
         ) from None
@@ -249,28 +259,37 @@ def _download(pip: _Pip, release: _Release, folder: Path, pin: str, largest: int
 
 
 def _version_of(filename: str, name: str) -> str | None:
-    """Return the version in the file name of a source distribution of ``name``, None if it is something else."""
-    pattern = r"[-_.]+".join(re.escape(part) for part in re.split(r"[-_.]+", name))
-    for ending in _ENDINGS:
-        if filename.endswith(ending):
-            match = re.fullmatch(
-                pattern + r"-([0-9A-Za-z][0-9A-Za-z.!+_]*(?:-[0-9A-Za-z.]+)?)", filename[: -len(ending)], re.I
-            )
-            return match.group(1) if match else None
+    """Return the version in the file name of a source distribution of ``name``, None if it is something else.
+
+    Older than PEP 625, a name may hold dashes and so may a version: every dash may be the one between them.
+    """
+    ending = next((ending for ending in _ENDINGS if filename.endswith(ending)), None)
+    if ending is None:
+        return None
+    parts = filename.removesuffix(ending).split("-")
+    for place in range(1, len(parts)):
+        version = "-".join(parts[place:])
+        if canonicalize_name("-".join(parts[:place])) == canonicalize_name(name) and version[:1].isalnum():
+            return version
     return None
 
 
+def _parsed(version: str) -> Version | None:
+    """Return a version by PEP 440, None where it is none (files of before 2014)."""
+    try:
+        return Version(version)
+    except InvalidVersion:
+        return None
+
+
 def _same_version(one: str, other: str) -> bool:
-    def plain(text: str) -> str:
-        return re.sub(r"(?:\.0+)*$", "", re.sub(r"[-_]", ".", text.lower().removeprefix("v")))
-
-    return plain(one) == plain(other)
+    first, second = _parsed(one), _parsed(other)
+    return one == other if first is None or second is None else first == second
 
 
-def _version_key(version: str) -> tuple[tuple[int, str], ...]:
-    return tuple(
-        (int(part), "") if part.isdigit() else (-1, part) for part in re.findall(r"\d+|[a-z]+", version.lower())
-    )
+def _version_key(version: str) -> tuple[bool, Version, str]:
+    parsed = _parsed(version)
+    return (parsed is not None, parsed or Version("0"), version)
 
 
 def _host(index: str) -> str:

@@ -1,7 +1,7 @@
-"""Gitignore-like patterns that say which paths an agent may not see.
+"""Gitignore-like patterns for paths that are hidden from agents.
 
-A pattern without an inner slash matches a name at any depth; with one it is anchored at the root; a trailing slash
-restricts it to folders; ``**`` spans folders; a leading ``!`` shows again what an earlier pattern hid (but nothing
+A pattern without an inner slash matches a name at any depth; one with an inner slash is anchored at the root; a trailing
+slash restricts it to folders; ``**`` spans folders; a leading ``!`` re-includes what an earlier pattern hid (but nothing
 inside a hidden folder). Matching ignores case: on some file systems ``readme.MD`` opens ``README.md``.
 """
 
@@ -37,14 +37,14 @@ class Hidden:
         self._anchored = any(anchored for _, _, _, anchored in self._rules)
 
     def matches(self, path: str, *, is_folder: bool) -> bool:
-        """Tell whether this very path is hidden, not looking at the folders above it.
+        """Return whether this path itself is hidden, ignoring the folders above it.
 
         Args:
             path: POSIX path relative to the root, without a leading ``./``.
             is_folder: Whether patterns for folders apply.
         """
         name = path.rpartition("/")[2]
-        # Most patterns look at the name only, and names repeat: thousands of __init__.py.
+        # Most patterns depend on the name only, and names such as __init__.py repeat thousands of times.
         if self._anchored:
             return self._decide(path, name, is_folder)
         known = self._names.get((name, is_folder))
@@ -53,7 +53,7 @@ class Hidden:
         return known
 
     def covers(self, path: str, *, is_folder: bool) -> bool:
-        """Tell whether this path or a folder above it is hidden."""
+        """Return whether this path or a folder above it is hidden."""
         parts = path.split("/")
         above = any(self.matches("/".join(parts[:depth]), is_folder=True) for depth in range(1, len(parts)))
         return above or self.matches(path, is_folder=is_folder)

@@ -1,13 +1,15 @@
-"""What can go wrong between a source and its snapshot, each as one sentence."""
+"""Errors of fetching a source; each message is one sentence."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from workbench.errors import UsageError, WorkbenchError
 from workbench.text import one_line
 
 
 class BadSource(UsageError):
-    """The text names no folder, git URL or pinned source distribution, or names one that is refused."""
+    """The text is not a folder, git URL or pinned source distribution, or is of a form that is refused."""
 
 
 class FetchError(WorkbenchError):
@@ -15,22 +17,30 @@ class FetchError(WorkbenchError):
 
 
 class SourceUnavailable(FetchError):
-    """The source is out of reach: no such folder or revision, no network, no such release."""
+    """The source cannot be reached: no such folder or revision, no network, no such release."""
 
 
 class ChecksumMismatch(FetchError):
-    """What arrived is not what was pinned."""
+    """The content does not have the pinned checksum."""
 
 
 class UnsafeArchive(FetchError):
-    """An archive (or tree) would write outside its folder, holds devices, or is oversized."""
+    """An archive (or tree) would write outside its folder, contains devices, or is too large."""
+
+
+def no_room(folder: Path) -> FetchError:
+    """Return the error for a full disk under the cache folder."""
+    return FetchError(
+        f"The disk is full: there is no room in the cache folder {folder}; free some space or set WORKBENCH_CACHE_DIR to "
+        "another folder."
+    )
 
 
 def shown(text: str, width: int = 120) -> str:
-    """Return foreign ``text`` fit for one line of a message: no control sequences, no lone surrogates."""
+    """Return untrusted ``text`` made safe for one line of a message: no control sequences, no lone surrogates."""
     return one_line(text.encode("utf-8", "backslashreplace").decode("utf-8"), width)
 
 
 def reason(error: OSError) -> str:
-    """Return why the operating system refused, in its own words and without paths."""
+    """Return the operating system's description of an error, without paths."""
     return (error.strerror or str(error) or type(error).__name__).lower()

@@ -1,8 +1,8 @@
-"""What a user may name as a repository, and how the text is read.
+"""Parse what a user may name as a repository.
 
 A source is a folder, an archive file, a git URL with an optional revision, or a pinned source distribution.
-Reading the text decides everything that is dangerous about it (transports that run programs, options in disguise,
-credentials that would end up in a session file), so fetching can trust what it gets.
+Parsing rejects everything dangerous (transports that run programs, disguised command-line options, credentials that
+would end up in a session file), so that fetching can trust a `Source`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".tar.bz2", ".tar", ".zip")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _PINNED = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*==\s*([A-Za-z0-9][A-Za-z0-9.!+_-]*)")
 _NAME_ONLY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-# Narrower than git's own rule, so that a revision can never be an option, a range or a refspec.
+# Stricter than git's own rule, so that a revision can never be an option, a range or a refspec.
 _REVISION = re.compile(r"(?!.*\.\.)(?!.*//)[A-Za-z0-9_][A-Za-z0-9._/+-]*")
 _SCP = re.compile(r"([A-Za-z0-9_][\w.-]*@)?([A-Za-z0-9][\w.-]*):(?!/)([\w~./+-]+?)(?:@([^@]+))?")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9.-]*)(?:\+([a-z]+))?://")
@@ -55,7 +55,7 @@ class Source:
 
     @property
     def _needs_prefix(self) -> bool:
-        # Only a path that another rule would claim carries its kind in front.
+        # Only a path that would be parsed as something else is written with its kind in front.
         archive = self.location.lower().endswith(ARCHIVE_SUFFIXES)
         odd = "@" in self.location or "#" in self.location or self.location.endswith(".git")
         return odd or self.location != self.location.strip() or archive != (self.kind == "archive")
@@ -75,7 +75,7 @@ class Source:
 
 
 def parse_source(text: str) -> Source:
-    """Read what a user wrote as a repository.
+    """Parse the text with which a user names a repository.
 
     Args:
         text: A folder (``~`` is understood), an archive file, ``https://host/project.git@REVISION`` (also with
@@ -83,13 +83,13 @@ def parse_source(text: str) -> Source:
             ``FOLDER@REVISION``), or ``NAME==VERSION`` with an optional ``#sha256=…``.
 
     Raises:
-        BadSource: The text is none of these, or it is a form that is refused; the sentence says which.
+        BadSource: The text is none of these, or is of a form that is refused; the message says which.
     """
     text = text.strip() if not text.startswith(("folder:", "archive:")) else text
     if not text:
-        raise BadSource("No repository was named: give a folder, a git URL or NAME==VERSION.")
+        raise BadSource("No repository was given: name a folder, a git URL or NAME==VERSION.")
     if any(ord(character) < 32 or ord(character) == 127 for character in text):
-        raise BadSource(f"'{shown(text)}' holds control characters and is not taken as a repository.")
+        raise BadSource(f"'{shown(text)}' contains control characters and cannot be a repository; remove them.")
     if text.startswith("-"):
         raise BadSource(
             f"'{shown(text)}' looks like an option, not like a repository; write ./ before a folder's name."
@@ -105,7 +105,7 @@ def parse_source(text: str) -> Source:
     body, sha256 = _split_pin(text)
     if match := _PINNED.fullmatch(body):
         return Source("sdist", match.group(1), match.group(2), sha256)
-    return _local(text) or _scp(text) or _nothing(text)
+    return _local(text) or _scp(text) or _refuse(text)
 
 
 def checked_sha256(text: str) -> str:
@@ -129,7 +129,7 @@ def _checked_revision(revision: str, text: str) -> str:
 
 def _split_revision(path: str, text: str) -> tuple[str, str]:
     before, mark, revision = path.rpartition("@")
-    # A path such as /@user/project.git has an @ of its own.
+    # A path such as /@user/project.git contains an @ itself.
     if not mark or revision.endswith(".git") or before.endswith("/") or not before:
         return path, ""
     return before, _checked_revision(revision, text)
@@ -171,7 +171,7 @@ def _url(text: str, scheme: str) -> Source:
 
 def _local(text: str) -> Source | None:
     def absolute(part: str) -> Path:
-        # Links in the path stay as written: the folder is resolved when it is read.
+        # Symbolic links are kept as written: the folder is resolved when it is read.
         return Path(part).expanduser().absolute()
 
     try:
@@ -184,6 +184,8 @@ def _local(text: str) -> Source | None:
             return Source("git", "file://" + quote(str(path)))
         if path.is_file() and not path.name.lower().endswith(ARCHIVE_SUFFIXES):
             raise BadSource(f"'{shown(text)}' is a single file; a repository is a folder or a .tar.gz or .zip archive.")
+        if not path.is_file() and not path.is_dir():
+            raise BadSource(f"'{shown(text)}' is a pipe, socket or device; a repository is a folder or an archive.")
         return Source("folder" if path.is_dir() else "archive", str(path))
     if "#sha256=" in text:
         body, sha256 = _split_pin(text)
@@ -207,7 +209,7 @@ def _scp(text: str) -> Source | None:
     return Source("git", f"{user or ''}{host}:{path}", _checked_revision(revision, text) if revision else "")
 
 
-def _nothing(text: str) -> Source:
+def _refuse(text: str) -> Source:
     if _NAME_ONLY.fullmatch(text):
         raise BadSource(
             f"There is no folder '{shown(text)}'; to fetch a source distribution, pin its version: {shown(text)}==VERSION."

@@ -1,7 +1,7 @@
-"""Put another body or another docstring into a function; every other byte of the file stays as it is.
+"""Replace a function's body or docstring without changing any other byte of the file.
 
-The spans come from ``functions.find_functions`` on the same bytes. A body is text; it is brought to the function's own
-indentation, line ends and encoding. The original body, given back as ``body_text`` returns it, yields the same file.
+The spans must come from ``functions.find_functions`` on the same bytes. A new body is text and is converted to the
+function's indentation, line ends and encoding. Splicing in what ``body_text`` returns reproduces the file.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ _TABS = re.compile(rb"^\t+[^\s#]", re.MULTILINE)
 
 
 class SpliceError(WorkbenchError):
-    """The text cannot be put into this file, for example because its encoding lacks a character."""
+    """The text cannot be put into this file, for example because the file's encoding lacks a character."""
 
 
 def body_text(source: bytes, function: Function) -> str:
-    """Return exactly what a splice replaces: the text from the end of the docstring or header to the end of the body."""
+    """Return the text that `splice` replaces: from the end of the docstring or header to the end of the body."""
     return decode(source[function.body.start : function.body.end], source_encoding(source))
 
 
 def splice(source: bytes, function: Function, body: str) -> bytes:
     """Return ``source`` with the body of ``function`` replaced; the docstring stays.
 
-    ``body`` holds statements at any one indentation, with or without a line end before them. Empty means that
-    only the docstring remains. Whether the result is valid Python is the caller's question (``lines.syntax_problem``).
+    ``body`` contains statements at any indentation, with or without a line end before them. If it is empty, only the
+    docstring remains. The result is not checked to be valid Python; use ``lines.syntax_problem`` for that.
 
     Raises:
-        SpliceError: when the file's encoding has no place for a character of ``body``.
+        SpliceError: The file's encoding lacks a character of ``body``.
     """
     start, end = function.body
     inline = _is_inline(source, function)
     if re.match(r"[ \t]*(?:;|\\[\r\n])", body) or (inline and _is_simple(body)):
-        # One-line form: what follows the colon or the docstring's semicolon stays on that line.
+        # One-line form: the body stays on the line of the colon or of the docstring's semicolon.
         head = source[:start]
-        text = body if not body or body[0] in " \t;" else _inline_joint(function) + body
+        text = body if not body or body[0] in " \t;" else _inline_separator(function) + body
     elif inline:
-        head = _header_alone(source, function)
+        head = _without_body(source, function)
         text = _block(source, function, body) if body.strip() else ""
     else:
         head = source[:start]
@@ -54,11 +54,11 @@ def splice(source: bytes, function: Function, body: str) -> bytes:
 def replace_docstring(source: bytes, function: Function, docstring: str | None) -> bytes:
     r"""Return ``source`` with the docstring of ``function`` set to exactly ``docstring``, or removed when None.
 
-    A docstring that was the whole body is replaced by ``pass``; so is one whose removal would turn the next string
+    A removed docstring is replaced by ``pass`` if it was the whole body, or if its removal would turn the next string
     expression into a docstring. The new literal evaluates to ``docstring``, with ``\r`` line ends read as ``\n``.
 
     Raises:
-        SpliceError: when the literal cannot be written in the file's encoding.
+        SpliceError: The literal cannot be written in the file's encoding.
     """
     if docstring is None:
         return _without_docstring(source, function)
@@ -77,7 +77,7 @@ def replace_docstring(source: bytes, function: Function, docstring: str | None) 
 
 
 def lay_out_docstring(source: bytes, function: Function, text: str) -> str:
-    """Return a docstring's text as PEP 257 places it in this function: later lines at the body's indentation."""
+    """Return a docstring laid out for this function as in PEP 257: continuation lines at the body's indentation."""
     import inspect
 
     lines = inspect.cleandoc(text).split("\n")
@@ -88,7 +88,7 @@ def lay_out_docstring(source: bytes, function: Function, text: str) -> str:
 
 
 def quote(text: str, encoding: str = "utf-8") -> str:
-    r"""Return a literal of ``text`` for a docstring: plain triple quotes if they can hold it, else raw, else escaped."""
+    r"""Return ``text`` as a docstring literal: in plain triple quotes if possible, else raw, else escaped."""
     text = _LINE_END.sub("\n", text)
     plain = not re.search(r"[\x00\x0c\x7f\ud800-\udfff]", text) and _encodable(text, encoding)
     if plain:
@@ -108,7 +108,7 @@ def quote(text: str, encoding: str = "utf-8") -> str:
 
 
 def body_indent(source: bytes, function: Function) -> str:
-    """Return the white space before the statements of ``function``; for one-line bodies what it would be."""
+    """Return the indentation of the statements of ``function``; for a one-line body, what it would be."""
     header = _line_indent(source, function.span.start)
     if not _is_inline(source, function):
         region = decode(source[function.header.end : function.body.end], source_encoding(source))
@@ -119,7 +119,7 @@ def body_indent(source: bytes, function: Function) -> str:
 
 
 def indent_unit(source: bytes, header: str = "") -> str:
-    """Return one level of indentation in this file: a tab if it is indented by tabs, else two to eight spaces."""
+    """Return one level of indentation in this file: a tab if it uses tabs, else two to eight spaces."""
     if header:
         return "\t" if "\t" in header else (header if len(header) in (2, 3, 4) else "    ")
     if _TABS.search(source):
@@ -143,7 +143,7 @@ def _is_inline(source: bytes, function: Function) -> bool:
 
 
 def _is_simple(body: str) -> bool:
-    """Whether ``body`` is one logical line of simple statements, fit to follow a colon."""
+    """Whether ``body`` is one logical line of simple statements, which may follow a colon."""
     stripped = body.strip()
     lines = [line for line in read_lines(stripped) if line.kind in (LineKind.CODE, LineKind.COMMENT)]
     if len(lines) != 1 or lines[0].kind is LineKind.COMMENT or body[:1] in "\r\n":
@@ -151,12 +151,12 @@ def _is_simple(body: str) -> bool:
     return not re.match(r"(?:if|for|while|with|try|def|class|async|match|@)\b", lines[0].content)
 
 
-def _inline_joint(function: Function) -> str:
+def _inline_separator(function: Function) -> str:
     return "; " if function.docstring_span is not None else " "
 
 
-def _header_alone(source: bytes, function: Function) -> bytes:
-    """The file up to the function's body, with an inline docstring moved to a line of its own."""
+def _without_body(source: bytes, function: Function) -> bytes:
+    """Return the file up to the function's body, with an inline docstring moved to its own line."""
     if function.docstring_span is None:
         return source[: function.body.start]
     newline = _newline(source, function).encode()
@@ -172,7 +172,7 @@ def _block(source: bytes, function: Function, body: str) -> str:
     text = reindent(body.rstrip(), target, unit)
     if not text.strip():
         return ""
-    # Trailing white space of the header's line and the line end belong to the original's own text.
+    # An original body already starts with the rest of the header's line and its line end.
     return text if re.match(r"[ \t\f]*[\r\n]", text) else _newline(source, function) + text
 
 
@@ -222,10 +222,10 @@ def _without_docstring(source: bytes, function: Function) -> bytes:
             removed = source[:line_start] + source[span.end + (rest.end() if rest else 0) :]
     elif comment is not None and not semicolon:
         removed = source[: span.start] + source[span.end :].lstrip(b" \t")
-    return removed if _took_only_the_docstring(removed, function) else placeholder
+    return removed if _removed_only_docstring(removed, function) else placeholder
 
 
-def _took_only_the_docstring(source: bytes, function: Function) -> bool:
+def _removed_only_docstring(source: bytes, function: Function) -> bool:
     for found in find_functions(source, function.path):
         if (found.qualified_name, found.occurrence) == (function.qualified_name, function.occurrence):
             before, after = found.body

@@ -1,8 +1,8 @@
-"""The cache of snapshots: content-addressed trees, and an index from source to tree.
+"""The snapshot cache: content-addressed trees, and an index from source to tree.
 
-``snapshots/DIGEST/tree`` holds the files, ``snapshots/DIGEST/manifest.json`` what they are; ``sources/KEY.json`` says
-which tree a source led to. A tree is written beside its place and renamed into it, so any number of processes may
-fetch the same thing at once and a half-written tree is never seen. The whole cache may be deleted at any time.
+``snapshots/DIGEST/tree`` holds the files, ``snapshots/DIGEST/manifest.json`` lists them, and ``sources/KEY.json`` records
+which tree a source resolved to. A tree is written to a temporary folder and then renamed, so any number of processes may
+fetch the same source at once and no half-written tree is ever visible. The cache may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.disks import says_full
 from workbench.repository.entries import FileEntry
-from workbench.repository.problems import ChecksumMismatch, FetchError, reason
+from workbench.repository.problems import ChecksumMismatch, FetchError, no_room, reason
 
 if TYPE_CHECKING:
     from workbench.repository.tree import Tree
@@ -33,8 +34,8 @@ class Snapshot:
 
     Attributes:
         root: Folder that holds the files.
-        digest: SHA-256 over the sorted (path, mode, content) triples, in hex: the identity of the content.
-        source: The source's text, as `parse_source` reads it.
+        digest: SHA-256 over the sorted (path, mode, content) triples, in hex; identifies the content.
+        source: The source's text, as `parse_source` accepts it.
         revision: Commit of a git source, ``sha256:…`` of an archive or source distribution, "" of a folder.
         files: Every file, sorted by path; links count where they lead to a file inside.
     """
@@ -48,14 +49,14 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the index remembers of a source.
+    """What the index knows about a source.
 
     Attributes:
         source: The source's text.
         digest: Digest of its tree.
         revision: As in `Snapshot`.
-        signature: What must be unchanged for the tree to stand for a folder still; "" for what cannot change.
-        recorded_at: When this was noted, in seconds since the epoch.
+        signature: Digest of a folder's names, sizes and times, which must match for reuse; "" for an immutable source.
+        recorded_at: When this was recorded, in seconds since the epoch.
     """
 
     source: str
@@ -74,40 +75,47 @@ class Store:
 
     @contextlib.contextmanager
     def workspace(self) -> Iterator[Path]:
-        """Give an empty folder on the cache's file system, gone afterwards."""
+        """Provide an empty folder on the cache's file system, and delete it afterwards."""
         import tempfile
 
         try:
             self._snapshots.mkdir(parents=True, exist_ok=True)
-            self._sweep()
+            self._delete_stale()
             folder = Path(tempfile.mkdtemp(prefix=".part-", dir=self._snapshots))
         except OSError as error:
-            raise FetchError(
-                f"The cache folder {self._snapshots} cannot be written: {reason(error)}; free some space or set "
-                "WORKBENCH_CACHE_DIR to another folder."
-            ) from None
+            raise self._write_error(error) from None
         try:
             yield folder
         except OSError as error:
-            raise FetchError(f"Writing to the cache folder {self._snapshots} failed: {reason(error)}.") from error
+            raise self._write_error(error) from error
         finally:
             _delete(folder)
 
+    def _write_error(self, error: OSError) -> FetchError:
+        if says_full(error):
+            return no_room(self._snapshots)
+        return FetchError(
+            f"The cache folder {self._snapshots} cannot be written: {reason(error)}; fix that, or set "
+            "WORKBENCH_CACHE_DIR to another folder."
+        )
+
     def publish(self, workspace: Path, tree: Tree, known: Known) -> Snapshot:
-        """Move ``workspace/tree`` to its place and note where it came from."""
+        """Move ``workspace/tree`` into the cache and record its source in the index."""
         manifest = {"version": _VERSION, "digest": tree.digest, "files": tree.entries}
         (workspace / "tree").mkdir(exist_ok=True)
-        parcel = workspace / "parcel"
-        parcel.mkdir()
-        (workspace / "tree").rename(parcel / "tree")
-        (parcel / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+        bundle = workspace / "bundle"
+        bundle.mkdir()
+        (workspace / "tree").rename(bundle / "tree")
+        (bundle / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
         place = self._snapshots / tree.digest
         for _ in range(3):
             try:
-                parcel.rename(place)
+                bundle.rename(place)
                 break
-            except OSError:
-                # Somebody else was first: theirs is the same content, unless somebody changed it since.
+            except OSError as error:
+                if says_full(error):
+                    raise
+                # Another process was first: its tree has the same content, unless it has been damaged since.
                 if self._intact(tree.digest) is not None:
                     break
                 with contextlib.suppress(OSError):
@@ -118,24 +126,24 @@ class Store:
         return Snapshot(place / "tree", tree.digest, known.source, known.revision, tree.files)
 
     def recall(self, source: str) -> Known | None:
-        """Return what is known of a source, if anything."""
+        """Return the index entry of a source, or None."""
         try:
-            return Known(**json.loads(self._note(source).read_text(encoding="utf-8")))
+            return Known(**json.loads(self._index_file(source).read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             return None
 
     def load(self, known: Known) -> Snapshot | None:
-        """Return the snapshot of a known source if it is still complete: every file there, of its size."""
+        """Return the snapshot of a known source if all its files are present with the right size, else None."""
         files = self._intact(known.digest)
         if files is None:
             return None
         return Snapshot(self._snapshots / known.digest / "tree", known.digest, known.source, known.revision, files)
 
     def forget(self, source: str) -> None:
-        """Drop what is known of a source, so that the next fetch asks for it again; its tree stays."""
-        self._note(source).unlink(missing_ok=True)
+        """Delete a source's index entry, so that it is fetched again; its tree is kept."""
+        self._index_file(source).unlink(missing_ok=True)
 
-    def _note(self, source: str) -> Path:
+    def _index_file(self, source: str) -> Path:
         key = hashlib.sha256(source.encode("utf-8", "surrogateescape")).hexdigest()
         return self._sources / f"{key[:40]}.json"
 
@@ -144,9 +152,13 @@ class Store:
 
         self._sources.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=".part-", dir=self._sources)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(asdict(known), file)
-        os.replace(name, self._note(known.source))  # noqa: PTH105  atomic, also over an existing note
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(asdict(known), file)
+            os.replace(name, self._index_file(known.source))  # noqa: PTH105  atomic, also over an existing note
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+            raise
 
     def _intact(self, digest: str) -> tuple[FileEntry, ...] | None:
         folder = self._snapshots / digest
@@ -160,8 +172,8 @@ class Store:
             return None
         return files if expected == dict(_sizes(str(folder / "tree"))) else None
 
-    def _sweep(self) -> None:
-        # What a killed process left behind; a day is far longer than any fetch.
+    def _delete_stale(self) -> None:
+        # Left behind by killed processes; a day is far longer than any fetch.
         oldest = time.time() - _STALE_SECONDS
         for left in self._snapshots.glob(".part-*"):
             with contextlib.suppress(OSError):

@@ -1,7 +1,7 @@
-"""A snapshot's file tree: written once, within limits, never outside its folder, and digested on the way.
+"""Write a snapshot's file tree: within limits, never outside its folder, computing its digest along the way.
 
-Folders, git trees and archives all pass through `TreeBuilder`, so there is one place that decides which paths are safe.
-Links are created last, after the whole tree is known: no file is ever written through a link.
+Folders, git trees and archives all go through `TreeBuilder`, so that one place decides which paths are safe. Links are
+created last, once the whole tree is known: no file is ever written through a link.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from workbench.repository.problems import UnsafeArchive, shown
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a repository may hold before it is refused.
+    """The maximum size of a repository; larger ones are refused.
 
     Attributes:
         total_bytes: Sum of all file sizes, in bytes.
         entries: Number of files, folders and links.
-        ratio: Unpacked bytes per packed byte that an archive may reach once it is past ``ratio_from`` bytes.
-        ratio_from: Unpacked bytes below which the ratio is not looked at: small files of zeros are harmless.
+        ratio: Maximum unpacked bytes per packed byte of an archive, checked above ``ratio_from`` bytes.
+        ratio_from: Unpacked bytes below which the ratio is not checked: small files of zeros are harmless.
     """
 
     total_bytes: int = 500_000_000
@@ -46,7 +46,7 @@ class Tree:
 
     @property
     def files(self) -> tuple[FileEntry, ...]:
-        """Every entry as a file."""
+        """Every entry as a `FileEntry`."""
         return tuple(FileEntry(path, size) for path, size, _ in self.entries)
 
 
@@ -54,7 +54,7 @@ def safe_path(path: str, origin: str) -> str:
     """Return ``path`` normalised, or refuse it.
 
     Raises:
-        UnsafeArchive: It is absolute, climbs with ``..``, or cannot be a file name.
+        UnsafeArchive: It is absolute, contains ``..``, or cannot be a file name.
     """
     parts = [part for part in path.split("/") if part not in {"", "."}]
     if path.startswith("/") or ".." in parts or "\0" in path:
@@ -74,16 +74,16 @@ class TreeBuilder:
 
     Attributes:
         root: The empty folder.
-        origin: What is being unpacked, as a sentence's subject.
-        link_leaves: Called with (path, target) of each link that leads out of the tree; raises to refuse the whole
+        origin: What is being unpacked, as the subject of a sentence.
+        on_escaping_link: Called with (path, target) of each link that leads out of the tree; raises to refuse the whole
             tree, or returns to go on without that link.
         limits: How much the tree may hold.
-        packed_bytes: Size of the archive that it comes from, 0 if it comes from none.
+        packed_bytes: Size of the archive in bytes, 0 if the tree does not come from an archive.
     """
 
     root: Path
     origin: str
-    link_leaves: Callable[[str, str], None]
+    on_escaping_link: Callable[[str, str], None]
     limits: Limits = field(default_factory=Limits)
     packed_bytes: int = 0
     _files: dict[str, tuple[int, Mode, bytes]] = field(default_factory=dict)
@@ -100,7 +100,7 @@ class TreeBuilder:
             )
 
     def announce(self, size: int) -> None:
-        """Refuse what says itself that it is too large, before any of it is written.
+        """Refuse a file by its declared size, before any of it is written.
 
         Args:
             size: Declared size of the next file in bytes; `add_file` counts the real one.
@@ -109,13 +109,13 @@ class TreeBuilder:
             raise self._oversized()
 
     def add_folder(self, path: str) -> None:
-        """Check and count a folder; it comes into being with the first file in it, as in git."""
+        """Check and count a folder; it is created together with the first file in it, as in git."""
         self.count()
         if path.strip("./") or ".." in path:
             safe_path(path, self.origin)
 
     def add_file(self, path: str, chunks: Iterable[bytes], *, executable: bool) -> None:
-        """Write one file from its pieces; a path that comes twice keeps the later content."""
+        """Write one file from its chunks; if a path occurs twice, the later content wins."""
         path = safe_path(path, self.origin)
         self.count()
         target = self.root / path
@@ -126,18 +126,18 @@ class TreeBuilder:
                 for chunk in chunks:
                     size += len(chunk)
                     self._bytes += len(chunk)
-                    if self._bytes > self._most_bytes():
+                    if self._bytes > self._max_bytes():
                         raise self._oversized()
                     digest.update(chunk)
                     out.write(chunk)
         except (FileExistsError, NotADirectoryError, IsADirectoryError):
-            raise self._twofold(path) from None
+            raise self._conflicting(path) from None
         if executable:
             target.chmod(0o755)
         self._files[path] = (size, "x" if executable else "-", digest.digest())
 
     def copy_file(self, path: str, existing: str, *, executable: bool) -> None:
-        """Write a hard link as a copy of an entry that was written before."""
+        """Write a hard link as a copy of an entry written earlier."""
         path, existing = safe_path(path, self.origin), safe_path(existing, self.origin)
         if existing not in self._files or path == existing:
             raise UnsafeArchive(f"{self.origin} was refused: its hard link '{shown(path)}' leads to no file in it.")
@@ -145,13 +145,13 @@ class TreeBuilder:
             self.add_file(path, iter(lambda: source.read(1 << 20), b""), executable=executable)
 
     def add_link(self, path: str, target: str) -> None:
-        """Note a symbolic link; it is created by `finish`, if it stays inside."""
+        """Record a symbolic link; `finish` creates it if it stays inside the tree."""
         path = safe_path(path, self.origin)
         self.count()
         self._links[path] = target
 
     def unwrap(self) -> None:
-        """Do away with the one folder that holds everything, as in archives of a release; call it before `finish`."""
+        """Strip a single top-level folder, as release archives have; call this before `finish`."""
         tops = {path.split("/", 1)[0] for path in (*self._files, *self._links)}
         if len(tops) != 1 or not self._files or any("/" not in path for path in (*self._files, *self._links)):
             return
@@ -168,19 +168,19 @@ class TreeBuilder:
         folders = {str(parent) for path in self._files for parent in PurePosixPath(path).parents}
         links = dict(self._links)
         for path in links:
-            # The old trick: a link first, then a file that is to be written through it.
+            # A known attack: a link, followed by a file to be written through it.
             if path in self._files or path in folders:
-                raise self._twofold(path)
+                raise self._conflicting(path)
         for path, target in list(links.items()):
             if _resolve(path, links) is None:
-                self.link_leaves(path, target)
+                self.on_escaping_link(path, target)
                 del links[path]
         entries: list[tuple[str, int, Mode]] = [(path, size, mode) for path, (size, mode, _) in self._files.items()]
         digests = {path: content for path, (_, _, content) in self._files.items()}
         for path, target in links.items():
             end = _resolve(path, links)
             under_link = any(str(parent) in links for parent in PurePosixPath(path).parents)
-            # A link to nothing, or one that stands below another link, tells nobody anything.
+            # Skip dangling links and links that lie below another link.
             if end is None or under_link or (end not in self._files and end not in folders):
                 continue
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -188,31 +188,33 @@ class TreeBuilder:
             entries.append((path, self._files[end][0] if end in self._files else 0, "l"))
             digests[path] = hashlib.sha256(target.encode("utf-8", "surrogateescape")).digest()
         entries.sort()
-        whole = hashlib.sha256()
+        tree_digest = hashlib.sha256()
         for path, _, mode in entries:
-            whole.update(path.encode("utf-8", "surrogateescape") + b"\0" + mode.encode() + b"\0" + digests[path])
-        return Tree(whole.hexdigest(), tuple(entries))
+            tree_digest.update(path.encode("utf-8", "surrogateescape") + b"\0" + mode.encode() + b"\0" + digests[path])
+        return Tree(tree_digest.hexdigest(), tuple(entries))
 
-    def _most_bytes(self) -> int:
+    def _max_bytes(self) -> int:
         if not self.packed_bytes:
             return self.limits.total_bytes
         by_ratio = max(self.limits.ratio * self.packed_bytes, self.limits.ratio_from)
         return min(self.limits.total_bytes, by_ratio)
 
-    def _twofold(self, path: str) -> UnsafeArchive:
-        return UnsafeArchive(f"{self.origin} was refused: '{shown(path)}' is two things at once in it.")
+    def _conflicting(self, path: str) -> UnsafeArchive:
+        return UnsafeArchive(
+            f"{self.origin} was refused: '{shown(path)}' occurs in it as two different kinds of entry."
+        )
 
     def _oversized(self) -> UnsafeArchive:
-        limit = self._most_bytes()
+        limit = self._max_bytes()
         if limit < self.limits.total_bytes:
-            grows = f"it unpacks to more than {self.limits.ratio} times its size"
+            problem = f"it unpacks to more than {self.limits.ratio} times its size"
         else:
-            grows = f"it holds more than {limit // 1_000_000:,} MB"
-        return UnsafeArchive(f"{self.origin} was refused: {grows}.")
+            problem = f"it holds more than {limit // 1_000_000:,} MB"
+        return UnsafeArchive(f"{self.origin} was refused: {problem}.")
 
 
 def _resolve(path: str, links: dict[str, str]) -> str | None:
-    """Return where a link ends, as the kernel would walk it; None if it leaves the tree or never ends."""
+    """Return the final target of a link, resolved like the kernel does; None if it leaves the tree or is circular."""
     todo = path.split("/")[::-1]
     done: list[str] = []
     jumps = 0

@@ -1,7 +1,7 @@
-"""What somebody may see of a repository: contained by resolved path, with hidden paths unreadable, not only unlisted.
+"""Restricted access to a repository: hidden paths are unreadable, not only unlisted, and no path leads outside.
 
-An agent's two tools stand on `View`; the app reads whole snapshots through `read_text`. Both go through the same gate:
-the path is resolved with every link in it, and the place where it ends must lie inside the root and be visible.
+An agent's two tools use `View`; the app reads whole snapshots through `read_text`. Both apply the same check: the path is
+resolved with every link in it, and its final target must lie inside the root and be visible.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from workbench.repository.patterns import DEFAULT_HIDDEN, Hidden
 from workbench.repository.problems import reason, shown
 
 DEFAULT_LIMIT = 60_000
-"""Characters of a file that are read unless told otherwise: some 15,000 tokens."""
+"""Characters of a file that are read by default: about 15,000 tokens."""
 
 LISTING_LIMIT = 500
-"""Names that a listing shows before it only counts."""
+"""Maximum number of names in a listing; the rest is only counted."""
 
 
 class ViewError(WorkbenchError):
-    """A path cannot be listed or read; the sentence is fit for an agent."""
+    """A path cannot be listed or read; the message may be shown to an agent."""
 
 
 class OutsideRepository(ViewError):
@@ -35,23 +35,23 @@ class OutsideRepository(ViewError):
 
 
 class NotVisible(ViewError):
-    """The path is hidden from whoever uses this view, whether or not it exists."""
+    """The path is hidden in this view, whether or not it exists."""
 
 
 class NoSuchPath(ViewError):
-    """Nothing is there."""
+    """The path does not exist."""
 
 
 class NotADirectory_(ViewError):
-    """The path is a file, and a directory was asked for."""
+    """A directory is expected, but the path is a file."""
 
 
 class NotAFile(ViewError):
-    """The path is a directory or a device, and a file was asked for."""
+    """A file is expected, but the path is a directory or a device."""
 
 
 class Unreadable(ViewError):
-    """The file is binary, or the system refuses to read it."""
+    """The file is binary, or the operating system refuses to read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class FileText:
     """The text of a file.
 
     Attributes:
-        text: At most the asked number of characters.
+        text: At most the requested number of characters.
         size: Size of the whole file in bytes.
         truncated: Whether there is more than ``text``.
     """
@@ -74,7 +74,7 @@ class View:
 
     Args:
         root: Folder of the repository.
-        hidden: Gitignore-like patterns (see `workbench.repository.patterns`) of what is neither listed nor readable.
+        hidden: Gitignore-like patterns (see `workbench.repository.patterns`) for paths neither listed nor readable.
 
     Attributes:
         root: The folder, resolved.
@@ -89,18 +89,18 @@ class View:
 
     @cached_property
     def files(self) -> tuple[FileEntry, ...]:
-        """Every visible file, sorted by path; links count where they lead to a visible file inside."""
+        """Every visible file, sorted by path, including links to a visible file inside the repository."""
         return tuple(sorted(self._walk(self.root, ""), key=lambda entry: entry.path))
 
     def list_directory(self, path: str = ".") -> tuple[str, ...]:
         """Return the visible names in a directory, sorted, with ``/`` after directories.
 
-        Of more than `LISTING_LIMIT` names the rest is only counted: the last item is then ``… N more``.
+        Beyond `LISTING_LIMIT` names the rest is only counted: the last item is then ``… N more``.
 
         Raises:
-            ViewError: One of its subclasses, by what is wrong with ``path``.
+            ViewError: One of its subclasses, depending on what is wrong with ``path``.
         """
-        place, relative = self._gate(path)
+        place, relative = self._resolve(path)
         if not place.is_dir():
             raise NotADirectory_(f"'{shown(path)}' is not a directory.")
         try:
@@ -116,17 +116,17 @@ class View:
 
         Args:
             path: POSIX path relative to the root.
-            limit: Characters to read at most; `DEFAULT_LIMIT` unless given.
+            limit: Maximum number of characters to read; `DEFAULT_LIMIT` by default.
 
         Raises:
-            ViewError: One of its subclasses, by what is wrong with ``path``; `Unreadable` for a binary file.
+            ViewError: One of its subclasses, depending on what is wrong with ``path``; `Unreadable` for a binary file.
         """
         limit = DEFAULT_LIMIT if limit is None else max(0, limit)
-        place, _ = self._gate(path)
+        place, _ = self._resolve(path)
         if place.is_dir():
             raise NotAFile(f"'{shown(path)}' is a directory, not a file.")
         try:
-            # The place is resolved: a link here was put there in the meantime. A pipe must not block.
+            # The path is resolved, so a link here was created since: refuse it. A pipe must not block.
             handle = os.open(place, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
             with open(handle, "rb") as file:  # noqa: PTH123  a descriptor, not a path
                 status = os.fstat(file.fileno())
@@ -140,8 +140,8 @@ class View:
             raise Unreadable(f"'{shown(path)}' is a binary file of {status.st_size:,} bytes; it has no text to read.")
         return FileText(text[:limit], status.st_size, len(text) > limit or len(data) < status.st_size)
 
-    def _gate(self, path: str) -> tuple[Path, str]:
-        """Return the resolved place of a visible path and its path relative to the root; raise otherwise."""
+    def _resolve(self, path: str) -> tuple[Path, str]:
+        """Return a visible path's resolved path, absolute and relative to the root; raise if it is not accessible."""
         parts: list[str] = []
         for part in path.split("/"):
             if part == ".." and not parts:
@@ -156,7 +156,7 @@ class View:
             )
         self._require_visible("/".join(parts), path)
         try:
-            # Not the shortened parts: behind a link, `..` is where the link leads.
+            # Use the path as given, not the normalised parts: after a link, `..` is relative to the link's target.
             place = os.path.realpath(f"{self._prefix}{path}")
         except (OSError, ValueError):
             raise NoSuchPath(f"'{shown(path)}' does not exist.") from None
@@ -173,19 +173,19 @@ class View:
         return Path(place), relative
 
     def _require_visible(self, relative: str, path: str) -> None:
-        # As a folder, too: for a path that does not exist the answer must not depend on what it would be.
+        # Check it as a folder, too: the answer for a path that does not exist must not depend on its type.
         if relative and (
             self._hidden.covers(relative, is_folder=True) or self._hidden.covers(relative, is_folder=False)
         ):
             raise NotVisible(f"'{shown(path)}' is not available.")
 
     def _kind(self, entry: os.DirEntry[str], folder: str) -> str | None:
-        """Return ``folder`` or ``file`` for a visible entry, None for all others."""
+        """Return ``folder`` or ``file`` for a visible entry, None for any other."""
         path = f"{folder}/{entry.name}" if folder else entry.name
         try:
             entry.name.encode("utf-8")
             if entry.is_symlink():
-                place, _ = self._gate(path)
+                place, _ = self._resolve(path)
                 return "folder" if place.is_dir() else "file" if place.is_file() else None
             is_folder = entry.is_dir(follow_symlinks=False)
             if self._hidden.matches(path, is_folder=is_folder):
@@ -212,7 +212,7 @@ class View:
 
 
 def read_text(root: Path, path: str, *, limit: int | None = None) -> FileText:
-    """Read one file below ``root`` with nothing hidden, but nothing outside either: for browsing a whole snapshot.
+    """Read one file below ``root`` with nothing hidden, for browsing a whole snapshot; paths outside stay refused.
 
     Raises:
         ViewError: As `View.read_file`.
@@ -224,7 +224,7 @@ _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
 
 
 def _decode(data: bytes, *, whole: bool) -> str | None:
-    """Return ``data`` as text, None if it is binary; a character cut in two at the end of a part is dropped."""
+    """Return ``data`` as text, None if it is binary; an incomplete character at the end of a part is dropped."""
     for mark, encoding in (
         (codecs.BOM_UTF8, "utf-8"),
         (codecs.BOM_UTF16_LE, "utf-16-le"),

@@ -7,11 +7,13 @@ object scores 0 on its criterion, where the original stopped with an error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from workbench.rubric import spans
+from workbench.rubric.judging import AEO_ACCURACY, QUALITY
 from workbench.rubric.metadata import metadata_findings
-from workbench.rubric.scorecard import Criterion, Evidence
+from workbench.rubric.rules import Document, Found, Rubric, Rule
+from workbench.rubric.scorecard import Evidence
 
 NAME = "aeo-bench"
 CONTEXT = "https://schema.org"
@@ -26,38 +28,19 @@ SECTIONS: tuple[tuple[str, str, float, tuple[str, ...]], ...] = (
 """Tier 2: key, title, points and the lower-cased substrings of which any one, anywhere, earns the points."""
 
 
-def structural(readme: str, metadata: object, *, parsed: bool) -> list[Criterion]:
-    """Score tier 1: the answer parses (5), the README is longer than 100 characters (5), the metadata has its keys (5).
-
-    An answer that does not parse scores 0 on all three, as in the original.
-    """
-    return [parses(parsed), _length(readme, parsed), _metadata(metadata, parsed), _remarks(metadata, parsed)]
-
-
-def sections(readme: str, *, parsed: bool) -> list[Criterion]:
-    """Score tier 2 by lower-cased substrings anywhere in the README (8 + 9 + 8)."""
-    lowered = readme.lower()
-    return [
-        _section(readme, lowered if parsed else None, key, title, maximum, words)
-        for key, title, maximum, words in SECTIONS
-    ]
-
-
-def parses(parsed: bool) -> Criterion:
-    """Score whether the agent's answer parsed as JSON (5)."""
+def answer_parses(document: Document) -> Found:
+    """Score whether the agent's answer parsed as JSON."""
+    parsed = document.parsed
     reason = "the answer parses as JSON" if parsed else "the answer does not parse as JSON"
-    return Criterion(1, "json", "Answer parses", 5.0 if parsed else 0.0, 5.0, reason)
+    return Found(5.0 if parsed else 0.0, reason)
 
 
-def _length(readme: str, parsed: bool) -> Criterion:
-    if not parsed:
-        points, reason = 0.0, "not looked at: the answer does not parse"
-    elif len(readme) > MINIMUM_LENGTH:
-        points, reason = 5.0, f"the README has {len(readme):,} characters, more than {MINIMUM_LENGTH}"
-    else:
-        points, reason = 0.0, f"the README has {len(readme)} characters; more than {MINIMUM_LENGTH} are needed"
-    evidence = (spans.at(readme, 0, len(readme)),) if points else ()
-    return Criterion(1, "length", "README length", points, 5.0, reason, evidence)
+def _length(document: Document) -> Found:
+    readme = document.readme
+    if len(readme) <= MINIMUM_LENGTH:
+        return Found(0.0, f"the README has {len(readme)} characters; more than {MINIMUM_LENGTH} are needed")
+    reason = f"the README has {len(readme):,} characters, more than {MINIMUM_LENGTH}"
+    return Found(5.0, reason, (spans.at(readme, 0, len(readme)),))
 
 
 def truthy(metadata: Mapping[object, object], name: str) -> bool:
@@ -68,47 +51,47 @@ def truthy(metadata: Mapping[object, object], name: str) -> bool:
         return False
 
 
-def _metadata(metadata: object, parsed: bool) -> Criterion:
-    title = "Schema.org keys"
-    if not parsed:
-        return Criterion(1, "metadata", title, 0.0, 5.0, "not looked at: the answer does not parse")
+def _metadata(document: Document) -> Found:
+    metadata = document.metadata
     if metadata is None:
-        return Criterion(1, "metadata", title, 0.0, 5.0, "there is no metadata")
+        return Found(0.0, "there is no metadata")
     if not isinstance(metadata, Mapping):
-        return Criterion(1, "metadata", title, 0.0, 5.0, f"the metadata is {kind_of(metadata)}, not an object")
+        return Found(0.0, f"the metadata is {kind_of(metadata)}, not an object")
     missing = []
     context = metadata.get("@context")
     if not (isinstance(context, str) and context == CONTEXT):
         missing.append(f"@context is not exactly {CONTEXT}")
     missing += [f"{name} is missing or empty" for name in ("@type", "name") if not truthy(metadata, name)]
     if missing:
-        return Criterion(1, "metadata", title, 0.0, 5.0, "; ".join(missing))
+        return Found(0.0, "; ".join(missing))
     evidence = tuple(spans.key(name, _shown(metadata[name])) for name in ("@context", "@type", "name"))
-    return Criterion(1, "metadata", title, 5.0, 5.0, "@context, @type and name are there", evidence)
+    return Found(5.0, "@context, @type and name are there", evidence)
 
 
-def _remarks(metadata: object, parsed: bool) -> Criterion:
-    findings = metadata_findings(metadata) if parsed else ()
+def _remarks(document: Document) -> Found:
+    findings = metadata_findings(document.metadata) if document.parsed else ()
     count = spans.counted(len(findings), "remark") if findings else "no remarks"
     evidence = tuple(Evidence("metadata", finding.message, path=finding.path) for finding in findings)
     reason = f"{count} on the metadata against schema.org's software types (no points in this rubric)"
-    return Criterion(1, "metadata_remarks", "Metadata remarks", 0.0, 0.0, reason, evidence)
+    return Found(0.0, reason, evidence)
 
 
-def _section(
-    readme: str, lowered: str | None, key: str, title: str, maximum: float, words: tuple[str, ...]
-) -> Criterion:
-    if lowered is None:
-        return Criterion(2, key, title, 0.0, maximum, "not looked at: the answer does not parse")
-    for word in words:
-        span = spans.find_lowered(readme, lowered, word)
-        if span is not None:
-            evidence = spans.at(readme, *span)
-            name = "a code fence" if word == "```" else f"the letters '{word}'"
-            reason = f"{name} at line {evidence.line}"
-            return Criterion(2, key, title, maximum, maximum, reason, (evidence,))
-    listed = ", ".join("a code fence" if word == "```" else f"'{word}'" for word in words)
-    return Criterion(2, key, title, 0.0, maximum, f"none of {listed} occurs")
+def _section(maximum: float, words: tuple[str, ...]) -> Callable[[Document], Found]:
+    """Return the rule of tier 2: any one of ``words``, lower-cased, anywhere in the README earns all the points."""
+
+    def look(document: Document) -> Found:
+        readme = document.readme
+        lowered = readme.lower()
+        for word in words:
+            span = spans.find_lowered(readme, lowered, word)
+            if span is not None:
+                evidence = spans.at(readme, *span)
+                name = "a code fence" if word == "```" else f"the letters '{word}'"
+                return Found(maximum, f"{name} at line {evidence.line}", (evidence,))
+        listed = ", ".join("a code fence" if word == "```" else f"'{word}'" for word in words)
+        return Found(0.0, f"none of {listed} occurs")
+
+    return look
 
 
 def kind_of(value: object) -> str:
@@ -131,3 +114,24 @@ def _shown(value: object) -> str:
         return str(value)
     except Exception:  # shown only; a value that cannot be printed must not end the scoring
         return kind_of(value)
+
+
+RUBRIC = Rubric(
+    NAME,
+    "AEO-Bench",
+    "the original's rules, weak ones included, so that scores compare with published ones",
+    (
+        Rule(1, "json", "Answer parses", 5.0, answer_parses, needs_answer=False),
+        Rule(1, "length", "README length", 5.0, _length),
+        Rule(1, "metadata", "Schema.org keys", 5.0, _metadata),
+        Rule(1, "metadata_remarks", "Metadata remarks", 0.0, _remarks, needs_answer=False),
+        *(Rule(2, key, title, most, _section(most, words)) for key, title, most, words in SECTIONS),
+        *AEO_ACCURACY,
+        *QUALITY,
+    ),
+    accuracy_limit=2_000,
+    quality_limit=2_500,
+    reference_limit=1_500,
+    credits_missing_facts=True,
+)
+"""A new criterion is an entry here, with its function above; see docs/extending/criterion.md."""

@@ -107,15 +107,28 @@ def package_name(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", match.group()).lower() if match else ""
 
 
-def installs(command: Command) -> tuple[list[str], list[str]]:
-    """Return the packages and the requirement files that a ``pip install``-like command installs."""
+def _install_words(command: Command) -> list[str]:
+    """Return the words of a ``pip install``-like command from the installer's name on, none of another command."""
     words = list(command.words)
     if words[:3] == ["python", "-m", "pip"]:
         words = words[2:]
     if words[:2] == ["uv", "pip"]:
         words = words[1:]
     adds = len(words) > 2 and words[0] in _RUNNERS and words[1] == "add"
-    if not adds and not (len(words) > 2 and re.fullmatch(r"pip(x|\d(\.\d+)?)?", words[0]) and words[1] == "install"):
+    if adds or (len(words) > 2 and re.fullmatch(r"pip(x|\d(\.\d+)?)?", words[0]) and words[1] == "install"):
+        return words
+    return []
+
+
+def is_install(command: Command) -> bool:
+    """Tell whether a command installs something with ``pip`` or a program like it."""
+    return bool(_install_words(command))
+
+
+def installs(command: Command) -> tuple[list[str], list[str]]:
+    """Return the packages and the requirement files that a ``pip install``-like command installs."""
+    words = _install_words(command)
+    if not words:
         return [], []
     packages: list[str] = []
     files: list[str] = []

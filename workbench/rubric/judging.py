@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from workbench.rubric.scorecard import Criterion
+from workbench.rubric.scorecard import Criterion, Scorecard
 
 
 class FactsLike(Protocol):
@@ -61,6 +61,7 @@ class Question:
     title: str
     maximum: float
     guidance: str
+    tier: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +94,35 @@ class Judge(Protocol):
         """Return one criterion for each question of the brief, in its order."""
 
 
+#: How the reason of a criterion begins that has no points because the judge gave no usable answer. What is unscored by
+#: design (a case without facts) says something else: only a failure can be asked for again.
+FAILED = "judge failed: "
+
+
 def unscored(tier: int, questions: Sequence[Question], reason: str, judge: str) -> list[Criterion]:
     """Return the questions with points None and one reason."""
     return [Criterion(tier, q.key, q.title, None, q.maximum, reason, (), judge) for q in questions]
+
+
+class Kept:
+    """A judge that keeps what an earlier card has of it, and is asked only for the tiers on which it failed.
+
+    Args:
+        judge: Who is asked.
+        card: The earlier card.
+    """
+
+    def __init__(self, judge: Judge, card: Scorecard) -> None:
+        self.name = judge.name
+        self._judge = judge
+        self._card = card
+
+    async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
+        """Return one criterion for each question of the brief."""
+        had = {criterion.key: criterion for criterion in self._card.criteria if criterion.tier == tier}
+        kept = [had.get(question.key) for question in brief.questions]
+        whole = [one for one in kept if one is not None and not one.reason.startswith(FAILED)]
+        return whole if len(whole) == len(kept) else await self._judge.judge_tier(tier, brief)
 
 
 PURPOSE = "Does the README describe the main purpose correctly?"
@@ -116,7 +143,9 @@ STRICT_ACCURACY = (
 """The strict rubric's judged part of tier 3; the must-mention items (4 points) are scored by rule."""
 
 QUALITY = (
-    Question("clarity", "Clarity", 12, "Is it easy to understand, well organised, explained in clear words?"),
-    Question("completeness", "Completeness", 10, "Could a new user start from this README alone?"),
-    Question("formatting", "Formatting", 8, "Is Markdown used well: headings, code blocks, lists, tables, links?"),
+    Question("clarity", "Clarity", 12, "Is it easy to understand, well organised, explained in clear words?", tier=4),
+    Question("completeness", "Completeness", 10, "Could a new user start from this README alone?", tier=4),
+    Question(
+        "formatting", "Formatting", 8, "Is Markdown used well: headings, code blocks, lists, tables, links?", tier=4
+    ),
 )

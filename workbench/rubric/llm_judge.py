@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import statistics
 from collections.abc import Mapping
@@ -11,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.errors import WorkbenchError
 from workbench.rubric import prompts, spans
-from workbench.rubric.judging import Brief, Question, unscored
+from workbench.rubric.judging import FAILED, Brief, Question, unscored
 from workbench.rubric.scorecard import Criterion, Evidence
+from workbench.task_groups import task_group
 
 if TYPE_CHECKING:
     from workbench.models.types import Answer, Request, Sampling
@@ -30,10 +30,11 @@ class Asker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """One repeat: the numbers by key, or why there are none."""
+    """One repeat: the numbers by key, or why there are none; ``answered`` is whether the model said anything."""
 
     points: Mapping[str, float] | None
     reasoning: str
+    answered: bool = True
 
 
 class LLMJudge:
@@ -70,12 +71,12 @@ class LLMJudge:
     async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
         """Return one criterion for each question of the brief."""
         fenced = prompts.question(tier, brief)
-        async with asyncio.TaskGroup() as group:
+        async with task_group() as group:
             tasks = [group.create_task(self._ask(fenced.text, brief, sample)) for sample in range(self._repeats)]
         verdicts = [task.result() for task in tasks]
         usable = [verdict for verdict in verdicts if verdict.points is not None]
         if not usable:
-            return unscored(tier, brief.questions, f"judge failed: {verdicts[-1].reasoning}", self.name)
+            return unscored(tier, brief.questions, f"{FAILED}{verdicts[-1].reasoning}", self.name)
         failed = next((verdict.reasoning for verdict in verdicts if verdict.points is None), None)
         notes = list(fenced.cuts)
         if failed is not None:
@@ -83,11 +84,22 @@ class LLMJudge:
         return [self._criterion(tier, question, usable, notes) for question in brief.questions]
 
     async def _ask(self, text: str, brief: Brief, sample: int) -> _Verdict:
+        """Ask for one repeat; recorded answers that were of no use are passed over, or a resume would fail by them again."""
+        verdict, source = await self._conversation(text, brief, sample)
+        while verdict.points is None and source in ("recorded", "replay"):
+            again, source_then = await self._conversation(text, brief, sample)
+            if source == "replay" and not again.answered:
+                break  # no more was recorded: the judge of that session failed as well
+            verdict, source = again, source_then
+        return verdict
+
+    async def _conversation(self, text: str, brief: Brief, sample: int) -> tuple[_Verdict, str]:
+        """Return what came of up to three tries, and where the last answer came from."""
         from workbench.models.types import Message, Request
 
         messages = [Message("system", prompts.SYSTEM), Message("user", text)]
         shape = prompts.schema(brief)
-        problem = ""
+        problem, source = "", ""
         for _ in range(TRIES):
             request = Request(
                 model=self.name,
@@ -102,14 +114,15 @@ class LLMJudge:
                 answer = await self._gateway.complete(request)
             except WorkbenchError as error:
                 # The gateway has retried already what is worth retrying.
-                return _Verdict(None, str(error))
+                return _Verdict(None, str(error), answered=False), ""
+            source = answer.source
             value, problem = read_answer(answer.text, shape)
             if value is not None:
                 points = {question.key: float(value[question.key]) for question in brief.questions}
-                return _Verdict(points, str(value["reasoning"]))
+                return _Verdict(points, str(value["reasoning"])), source
             shown = spans.sound(answer.text[:2_000]) or "(empty)"
             messages += [Message("assistant", shown), Message("user", prompts.again(problem))]
-        return _Verdict(None, f"no usable answer in {TRIES} tries, the last one: {problem}")
+        return _Verdict(None, f"no usable answer in {TRIES} tries, the last one: {problem}"), source
 
     def _criterion(self, tier: int, question: Question, usable: list[_Verdict], notes: list[str]) -> Criterion:
         samples = tuple(verdict.points[question.key] for verdict in usable if verdict.points is not None)

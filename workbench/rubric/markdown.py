@@ -1,4 +1,7 @@
-"""The block structure of a README: headings, sections, fences, lists, with character spans. A real parse."""
+"""The block structure of a README: headings, sections, fences, lists, with character spans. A real parse of Markdown.
+
+A README that is reStructuredText is read as such (`workbench.rubric.restructured`) into the same structure.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from markdown_it import MarkdownIt
+
+from workbench.rubric.restructured import is_restructured, parts
 
 LONGEST = 100_000
 """Characters that are parsed; what comes after is not looked at by the rubrics that need structure."""
@@ -76,8 +81,9 @@ class Outline:
 
 
 def outline(readme: str) -> Outline:
-    """Parse the first 100,000 characters of a README as CommonMark with tables."""
-    return _parse(readme[:LONGEST])
+    """Parse the first 100,000 characters of a README as CommonMark with tables, or as reStructuredText where it is that."""
+    text = readme[:LONGEST]
+    return _restructured(text) if is_restructured(text) else _parse(text)
 
 
 # A README is read by several criteria one after the other; parsing is by far the dearest part.
@@ -127,6 +133,33 @@ def _parse(text: str) -> Outline:
                     headings.append(Heading(level, token.content.strip(), start, end))
                 elif token.content.strip():
                     blocks.append(Block("row" if in_table else "prose", token.content, start, end))
+    return Outline(
+        text,
+        tuple(headings[:MOST_PARTS]),
+        tuple(fences[:MOST_PARTS]),
+        tuple(blocks[: 5 * MOST_PARTS]),
+        lists,
+        tables,
+    )
+
+
+@lru_cache(maxsize=4)
+def _restructured(text: str) -> Outline:
+    headings: list[Heading] = []
+    fences: list[Fence] = []
+    blocks: list[Block] = []
+
+    def end_of(start: int, end: int) -> int:
+        return start + len(text[start:end].rstrip())
+
+    lists, tables = parts(
+        text,
+        lambda level, title, start, end: headings.append(Heading(level, title, start, end_of(start, end))),
+        lambda language, code, start, end: fences.append(
+            Fence(language, code, start, end_of(start, end), closed=True, indented=False)
+        ),
+        lambda kind, said, start, end: blocks.append(Block(kind, said, start, end_of(start, end))),
+    )
     return Outline(
         text,
         tuple(headings[:MOST_PARTS]),

@@ -1,7 +1,8 @@
 """Tier 3 without a model: the README compared with the case's facts, word by word and command by command.
 
-It measures what can be measured: a README in other words than the facts scores lower here than with a model judge, and
-a false sentence made of the right words scores as if it were true. What it finds is shown, with the place.
+It measures what can be measured: a README in other words than the facts scores lower here than with a model judge. The
+right words count where they stand in sentences that do not deny them; what anybody could have guessed counts in full
+only in a README that knows its project. What it finds is shown, with the place.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import ast
 import re
 
-from workbench.rubric import commands, spans, terms
+from workbench import python_syntax
+from workbench.rubric import commands, spans, terms, word_order
 from workbench.rubric.judging import FactsLike, Question
 from workbench.rubric.offline_reading import Reading, verdict
 from workbench.rubric.scorecard import Criterion, Evidence
@@ -36,7 +38,32 @@ def purpose(question: Question, facts: FactsLike, reading: Reading) -> Criterion
     evidence = [spans.fact(facts.main_purpose)]
     if found.end > found.start:
         evidence.insert(0, spans.at(reading.readme, found.start, found.end))
+        factor, said, place = _as_sentence(wanted, found, reading)
+        points *= factor
+        reason += said
+        evidence += [place] if place else []
     return verdict(question, points, reason, evidence)
+
+
+def _as_sentence(
+    wanted: dict[str, float], found: terms.Coverage, reading: Reading
+) -> tuple[float, str, Evidence | None]:
+    """Return what the words of the purpose count for as they stand: in sentences, and not denied."""
+    blocks = [block for block in reading.outline.blocks if block.start < found.end and found.start < block.end]
+    order = word_order.order([block.text for block in blocks])
+    written = 0.25 + 0.75 * min(1.0, order.share / 0.6) if order.words else 0.6
+    said = "" if written > 0.99 else f"; × {written:.2f}, since they hardly stand in sentences"
+    for what, place in reading.grounding.misplaced[1]:
+        if place.start is not None and found.start <= place.start < found.end:
+            return 0.5 * written, f"{said}; × 0.50, since {what} there", place
+    for block in blocks:
+        for sentence in re.finditer(r"(?:[^.!?]|[.!?](?!\s))+[.!?]?", reading.outline.text[block.start : block.end]):
+            share = terms.coverage(wanted, terms.tokens(sentence.group())).share
+            start = block.start + sentence.start()
+            denied = reading.grounding.negated(start, start + len(sentence.group())) if share >= 0.3 else None
+            if denied is not None and not re.search(r"\bnot\b|\bwithout\b|n't", " ".join(wanted)):
+                return 0.25 * written, f"{said}; × 0.25, since it says {denied.text!r}", denied
+    return written, said, None
 
 
 def ramp(share: float) -> float:
@@ -53,10 +80,14 @@ def run_command(question: Question, facts: FactsLike, reading: Reading) -> Crite
     share, said, place = 0.0, f"no command starts {' '.join(start_of)}", None
     for command in reading.commands:
         value, what = _alike(command, wanted, start_of, facts.main_file)
+        if value and reading.guess < 0.99 and reading.grounding.guessable(command.words, wanted):
+            value *= reading.guess
+            what += f"; × {reading.guess:.2f}, since its name is enough to guess that"
         if value > share:
             share, said, place = value, what, spans.at(reading.readme, command.start, command.end)
     if share < 0.9 and (code := _in_code(facts.run_command, reading)) is not None:
-        share, said, place = 1.0, "shows the same code", code
+        share, said, place = max(share, reading.guess), "shows the same code", code
+        said += f"; × {share:.2f}, since its name is enough to guess that" if share < 0.99 else ""
     if not share:
         name = facts.main_file.rsplit("/", 1)[-1]
         found = reading.outline.text.find(name) if name else -1
@@ -94,15 +125,18 @@ def _alike(
 
 def _in_code(code: str, reading: Reading) -> Evidence | None:
     """Find the facts' run command where it is Python code rather than a shell command."""
+    imported = re.fullmatch(r"\s*import ([\w.]+)\s*", code)
     flat = re.sub(r"\s+", "", code).replace("'", '"')
     try:
         if len(flat) < 4 or not any(
-            isinstance(n, ast.Import | ast.ImportFrom | ast.Call) for n in ast.walk(ast.parse(code))
+            isinstance(n, ast.Import | ast.ImportFrom | ast.Call) for n in ast.walk(python_syntax.parse(code))
         ):
             return None
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except python_syntax.UNREADABLE:
         return None
     for fence in reading.outline.fences:
+        if imported and re.search(rf"\b(?:from|import) {re.escape(imported.group(1))}\b", fence.code):
+            return spans.at(reading.readme, fence.start, fence.end)
         if flat in re.sub(r"\s+", "", fence.code).replace("'", '"'):
             return spans.at(reading.readme, fence.start, fence.end)
     return None
@@ -118,19 +152,25 @@ def _missing_files(reading: Reading) -> Evidence | None:
 
 
 def key_features(question: Question, facts: FactsLike, reading: Reading) -> Criterion:
-    """Score the share of key features of which at least 60 % of the words stand in one paragraph."""
+    """Score the share of key features of which at least 60 % of the words stand together: in one block, or half for near by."""
     if not facts.key_features:
         return verdict(question, None, "the facts list no key features")
     evidence: list[Evidence] = []
     missing: list[str] = []
+    apart: list[str] = []
+    blocks = [terms.tokens(reading.outline.text[block.start : block.end]) for block in reading.outline.blocks]
     for feature in facts.key_features:
-        found = terms.coverage(terms.weights(feature), reading.words)
-        if found.together >= 0.6:
-            evidence.append(spans.at(reading.readme, found.start, found.end))
-        else:
+        wanted = terms.weights(feature)
+        found = terms.coverage(wanted, reading.words)
+        if found.together < 0.6:
             missing.append(spans.quote(feature, 50))
-    have = len(facts.key_features) - len(missing)
-    reason = f"describes {have} of {len(facts.key_features)} key features"
+            continue
+        evidence.append(spans.at(reading.readme, found.start, found.end))
+        if not any(terms.coverage(wanted, block).share >= 0.6 for block in blocks):
+            apart.append(spans.quote(feature, 50))
+    have = len(facts.key_features) - len(missing) - 0.5 * len(apart)
+    reason = f"describes {have:g} of {len(facts.key_features)} key features"
+    reason += f"; only in pieces: {'; '.join(apart[:3])}" if apart else ""
     reason += f"; not found: {'; '.join(missing[:4])}" if missing else ""
     evidence.append(spans.fact("key features: " + "; ".join(facts.key_features)))
     return verdict(question, question.maximum * have / len(facts.key_features), reason, evidence)

@@ -25,6 +25,8 @@ _USES = re.compile(
     r"[`'\"*]{0,2}([A-Za-z][\w-]{1,40})[`'\"*]{0,2}\s{1,3}(?:python\s{1,3})?(?:module|library|package|framework)\b",
     re.I,
 )
+BROUGHT = 0.85
+"""What installing the project is worth against naming its dependencies."""
 _NOT_NAMES = frozenset(
     [
         *(
@@ -95,6 +97,8 @@ def _named(wanted: list[str], reading: Reading) -> tuple[float, str, list[Eviden
         if inside or places:
             evidence.append(spans.at(reading.readme, *(inside or places)[0]))
     missing = [name for name in wanted if name not in full and name not in half]
+    # An installer brings along what the project declares: who installs the project has its dependencies, unnamed.
+    brought = _brings(reading) if missing or half else None
     parts = []
     if full:
         parts.append(f"names {', '.join(full)} where one installs")
@@ -102,10 +106,35 @@ def _named(wanted: list[str], reading: Reading) -> tuple[float, str, list[Eviden
         parts.append(f"names {', '.join(half)}, but not where one installs")
     if missing:
         parts.append(f"does not name {', '.join(missing)}")
-    return (len(full) + 0.5 * len(half)) / len(wanted), "; ".join(parts), evidence
+    share = (len(full) + 0.5 * len(half)) / len(wanted)
+    if brought is not None:
+        worth = BROUGHT * reading.guess
+        parts.append(f"but installs the project, which brings them along (worth {worth:.2f} of naming them)")
+        evidence.append(brought)
+        share = (len(full) + max(0.5, worth) * len(half) + worth * len(missing)) / len(wanted)
+    return share, "; ".join(parts), evidence
+
+
+def _brings(reading: Reading) -> Evidence | None:
+    """Return the command that installs the project itself or a file of requirements that is there, None without one."""
+    for command in reading.commands:
+        packages, files = commands.installs(command)
+        words = {word.split("[")[0] for word in command.words[2:]}
+        itself = any(reading.project.owns(name) for name in packages) or (commands.is_install(command) and "." in words)
+        if itself or (files and reading.project.files is not None and not any(map(reading.project.lacks, files))):
+            return spans.at(reading.readme, command.start, command.end)
+    return None
 
 
 def _none_needed(reading: Reading) -> tuple[float, str, list[Evidence]]:
+    """Return what saying that nothing is needed counts: less where the README knows nothing of what it speaks of."""
+    share, said, evidence = _said_that_none(reading)
+    if reading.guess < 0.99:
+        said += f"; × {reading.guess:.2f}, since anybody could have guessed that"
+    return share * reading.guess, said, evidence
+
+
+def _said_that_none(reading: Reading) -> tuple[float, str, list[Evidence]]:
     outline = reading.outline
     match = _NONE_NEEDED.search(outline.text)
     if match:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from workbench.rubric import offline_accuracy, offline_dependencies, offline_quality
 from workbench.rubric.judging import Brief, Question, unscored
 from workbench.rubric.markdown import outline
@@ -10,12 +12,16 @@ from workbench.rubric.scorecard import Criterion
 
 
 class OfflineJudge:
-    """Compares the README with the facts (tier 3) and measures its form (tier 4); the same input, the same points."""
+    """Compares the README with the facts (tier 3) and with the repository (tier 4); the same input, the same points."""
 
     name = JUDGE
 
     async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
         """Return one criterion for each question; those that need facts are unscored without them."""
+        # Reading a repository takes seconds, in which an engine has other trials to serve.
+        return await asyncio.to_thread(self._answers, tier, brief)
+
+    def _answers(self, tier: int, brief: Brief) -> list[Criterion]:
         reading = read(brief, outline(brief.readme))
         return [self._answer(tier, question, brief, reading) for question in brief.questions]
 

@@ -1,7 +1,8 @@
-"""Tier 4 without a model: properties of a README that can be measured.
+"""Tier 4 without a model: properties of a README that can be measured, as far as it knows the project that it is about.
 
-Clarity, completeness and formatting are sums of small measures; each says what it saw. A README that repeats itself
-(small models loop) or says almost nothing cannot earn the rest by its shape.
+Clarity, completeness and formatting are sums of small measures; each says what it found. Shape alone earns little: the sum is
+multiplied by how far the README's statements rest on the repository (`workbench.rubric.grounding`), and a README that
+repeats itself (small models loop) or says almost nothing cannot earn the rest either.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 
-from workbench.rubric import spans, terms
+from workbench.rubric import spans, terms, word_order
 from workbench.rubric.judging import Question
 from workbench.rubric.markdown import SHELL, Heading
 from workbench.rubric.offline_reading import JUDGE, Reading
@@ -26,8 +27,12 @@ _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\s|$)|\n|$)")
 _LINK = re.compile(r"\[[^\[\]\n]{0,300}\]\(([^()\n]{0,500})\)")
 _INSTALL = re.compile(r"install|set\s?up|getting started|quick\s?start|requirement|prerequisite|dependenc", re.I)
 _USAGE = re.compile(r"usage|use|run|quick\s?start|getting started|command|how to|cli", re.I)
-_DETAIL = re.compile(r"option|feature|api|argument|flag|reference|configur|example|function|parameter|output", re.I)
+_BADGE = re.compile(r"\[?!\[[^\]\n]{0,200}\]\([^)\n]{0,400}\)(?:\]\([^)\n]{0,400}\))?")
 _SHINGLE = 8
+EXTENT = 6.0
+"""Names and, for a half each, words of the project's at which half of the points for the extent are given."""
+SHAPE = 0.15
+"""What is left of tier 4 for a README of good shape that shows no knowledge of its project."""
 FULL_WORDS = 80
 """Distinct content stems from which a README has enough substance for full points."""
 
@@ -41,37 +46,38 @@ class _Measure:
 
 
 def clarity(question: Question, reading: Reading) -> Criterion:
-    """Score title, opening, sentence length, repetition and placeholders (12)."""
+    """Score title, opening, sentences, statements about this project, repetition, placeholders (12)."""
     repeated, place = repetition(reading)
     measures = [
         _title(reading),
         _opening(reading),
         _sentences(reading),
-        _Measure(max(0.0, 1 - repeated * 2.5), 4, f"{repeated:.0%} repeats what was said before", place),
+        _order(reading),
+        _informed(reading),
+        _Measure(max(0.0, 1 - repeated * 2.5), 1.5, f"{repeated:.0%} repeats what was said before", place),
         _placeholders(reading),
     ]
-    return _sum(question, measures, min(substance(reading), max(0.1, 1 - 1.6 * repeated)))
+    return _sum(question, measures, reading, min(substance(reading), max(0.1, 1 - 1.6 * repeated)))
 
 
 def completeness(question: Question, reading: Reading, reference: str | None) -> Criterion:
-    """Score what a new user needs: purpose, installation, usage, example, detail; against the reference if there is one."""
+    """Score what a new user needs: installation, usage, examples, how much of the project it speaks of, the reference."""
     measures = [
-        _Measure(1.0 if _lead(reading) else 0.0, 1.5, "says what it is" if _lead(reading) else "no opening paragraph"),
-        _covered(reading, _INSTALL, "installation", 2, needs_code=False),
-        _covered(reading, _USAGE, "usage", 2, needs_code=True),
+        _covered(reading, _INSTALL, "installation", 1.5, needs_code=False),
+        _covered(reading, _USAGE, "usage", 1.5, needs_code=True),
         _examples(reading),
-        _covered(reading, _DETAIL, "options, features or API", 1.5, needs_code=False),
+        _extent(reading),
         _reference(reading, reference),
     ]
     repeated, _ = repetition(reading)
-    return _sum(question, measures, min(substance(reading), max(0.1, 1 - 1.2 * repeated)))
+    return _sum(question, measures, reading, min(substance(reading), max(0.1, 1 - 1.2 * repeated)))
 
 
 def formatting(question: Question, reading: Reading) -> Criterion:
     """Score heading order, fences, lists and tables, links (8)."""
     repeated, _ = repetition(reading)
     measures = [_headings(reading), _fences(reading), _lists(reading), _links(reading)]
-    return _sum(question, measures, min(substance(reading) ** 0.5, max(0.1, 1 - repeated)))
+    return _sum(question, measures, reading, min(substance(reading) ** 0.5, max(0.1, 1 - repeated)))
 
 
 def substance(reading: Reading) -> float:
@@ -86,7 +92,11 @@ def repetition(reading: Reading) -> tuple[float, Evidence | None]:
     first: Evidence | None = None
     lines: Counter[str] = Counter()
     doubled = long_lines = 0
+    # A change log says "fixed" and "added" again and again; that is no fault of the text.
+    spoken = {start for _, start, _ in reading.grounding.statements}
     for block in reading.outline.blocks:
+        if block.start not in spoken:
+            continue
         words = block.text.lower().split()
         for index in range(max(0, len(words) - _SHINGLE + 1)):
             shingle = tuple(words[index : index + _SHINGLE])
@@ -108,15 +118,28 @@ def repetition(reading: Reading) -> tuple[float, Evidence | None]:
     return max(shares), first
 
 
-def _sum(question: Question, measures: list[_Measure], factor: float) -> Criterion:
+def _sum(question: Question, measures: list[_Measure], reading: Reading, factor: float) -> Criterion:
     scale = question.maximum / sum(measure.maximum for measure in measures)
-    points = sum(measure.share * measure.maximum for measure in measures) * scale * factor
+    trust = SHAPE + (1 - SHAPE) * reading.grounding.trust
+    points = sum(measure.share * measure.maximum for measure in measures) * scale * factor * trust
     said = "; ".join(f"{m.said} {m.share * m.maximum * scale:.1f}/{m.maximum * scale:.1f}" for m in measures)
     if factor < 0.995:
         said += f"; all × {factor:.2f} for little substance or repetition"
-    evidence = tuple(measure.evidence for measure in measures if measure.evidence is not None)
+    if trust < 0.995:
+        said += f"; all × {trust:.2f} for what it shows of the project: {reading.grounding.why()}"
+    evidence = [measure.evidence for measure in measures if measure.evidence is not None]
+    if trust < 0.995:
+        evidence += [place for _, place in (*reading.grounding.misplaced[1][:2], *reading.grounding.examples[1][:2])]
+        evidence += [spans.at(reading.readme, use.start, use.end) for use in reading.grounding.uses[1][:3]]
     return Criterion(
-        4, question.key, question.title, round(points, 1), question.maximum, f"offline judge: {said}", evidence, JUDGE
+        4,
+        question.key,
+        question.title,
+        round(points, 1),
+        question.maximum,
+        f"offline judge: {said}",
+        tuple(evidence),
+        JUDGE,
     )
 
 
@@ -127,23 +150,58 @@ def _mark(reading: Reading, heading: Heading) -> Evidence:
 def _title(reading: Reading) -> _Measure:
     heads = reading.outline.headings
     if heads and heads[0].level == 1 and heads[0].text:
-        return _Measure(1.0, 1.5, "has a title", _mark(reading, heads[0]))
-    return _Measure(0.0, 1.5, "no title")
+        return _Measure(1.0, 1, "has a title", _mark(reading, heads[0]))
+    return _Measure(0.0, 1, "no title")
 
 
-def _lead(reading: Reading) -> Evidence | None:
-    """Return the first paragraph of at least eight words before the second section."""
+def _lead(reading: Reading) -> tuple[int, int] | None:
+    """Return the span of the first paragraph of at least five words before the third section; badges are no words."""
     heads = [heading for heading in reading.outline.headings if heading.level <= 2]
     stop = heads[2].start if len(heads) > 2 else len(reading.outline.text)
     for block in reading.outline.prose:
-        if block.start < stop and len(block.text.split()) >= 8:
-            return spans.at(reading.readme, block.start, block.end)
+        words = re.sub(r"!\[[^\]]*\]|\|[^|\n]+\|", "", word_order.plain(_BADGE.sub("", block.text))).split()
+        if block.start < stop and len(words) >= 5:
+            return block.start, block.end
     return None
 
 
 def _opening(reading: Reading) -> _Measure:
+    """Measure the opening: a paragraph, about this project, that says what it is and not what it is not."""
     lead = _lead(reading)
-    return _Measure(1.0, 2.5, "opens with a paragraph", lead) if lead else _Measure(0.0, 2.5, "no opening paragraph")
+    if lead is None:
+        return _Measure(0.0, 3, "no opening paragraph")
+    place = spans.at(reading.readme, *lead)
+    denied = reading.grounding.negated(*lead)
+    if denied is not None:
+        return _Measure(0.0, 3, f"opens with what it is not ({denied.text!r})", denied)
+    sources = reading.grounding.sources
+    stems = {token.stem for token in terms.tokens(reading.outline.text[slice(*lead)])}
+    own = (stems & sources.salient.keys()) - reading.grounding.title_stems
+    described = (stems & sources.described) - reading.grounding.title_stems
+    if len(own) >= 2 or len(described) >= 3 or not sources.names:
+        return _Measure(1.0, 3, "opens with a paragraph on the project", place)
+    if own or len(described) == 2:
+        return _Measure(0.7, 3, "opens with a paragraph that hardly uses the project's own words", place)
+    return _Measure(0.3, 3, "opens with a paragraph that would fit any project", place)
+
+
+def _order(reading: Reading) -> _Measure:
+    order = reading.grounding.order
+    return _Measure(order.share, 2.5, f"{order.share:.0%} of it in the order of sentences")
+
+
+def _informed(reading: Reading) -> _Measure:
+    share, place = reading.grounding.informed
+    said = f"{share:.0%} of the statements name something of the project's"
+    return _Measure(min(1.0, share / 0.4), 2, said, place if share < 0.4 else None)
+
+
+def _extent(reading: Reading) -> _Measure:
+    """Measure how much of the project it speaks of; there is always more, so that the first names count most."""
+    amount = reading.grounding.amount
+    own, topics = len(reading.grounding.uses[0]), len(reading.grounding.topics)
+    said = f"speaks of {spans.counted(own, 'name')} and {spans.counted(topics, 'word')} of the project's own"
+    return _Measure(amount / (amount + EXTENT), 4, said)
 
 
 def _sentences(reading: Reading) -> _Measure:
@@ -154,19 +212,19 @@ def _sentences(reading: Reading) -> _Measure:
         if len(match.group().split()) >= 3
     ]
     if not lengths:
-        return _Measure(0.0, 2, "no sentences")
+        return _Measure(0.0, 1, "no sentences")
     mean = sum(lengths) / len(lengths)
     share = 1.0 if 5 <= mean <= 24 else max(0.0, 1 - (mean - 24) / 20 if mean > 24 else mean / 5)
-    return _Measure(share, 2, f"sentences of {mean:.0f} words on average")
+    return _Measure(share, 1, f"sentences of {mean:.0f} words on average")
 
 
 def _placeholders(reading: Reading) -> _Measure:
     places = list(_PLACEHOLDER.finditer(reading.outline.text))
     if not places:
-        return _Measure(1.0, 2, "no placeholder text")
+        return _Measure(1.0, 1, "no placeholder text")
     first = spans.at(reading.readme, *places[0].span())
     return _Measure(
-        max(0.0, 1 - 0.5 * len(places)), 2, f"{spans.counted(len(places), 'placeholder')} such as {first.text!r}", first
+        max(0.0, 1 - 0.5 * len(places)), 1, f"{spans.counted(len(places), 'placeholder')} such as {first.text!r}", first
     )
 
 
@@ -186,20 +244,30 @@ def _covered(reading: Reading, pattern: re.Pattern[str], name: str, maximum: flo
 
 
 def _examples(reading: Reading) -> _Measure:
+    """Measure the examples that use this project's own names or options."""
+    good, _ = reading.grounding.examples
     fences = [fence for fence in reading.outline.fences if fence.code.strip()]
-    if not fences:
-        return _Measure(0.0, 1.5, "no code examples")
-    evidence = spans.at(reading.readme, fences[0].start, fences[0].end)
-    return _Measure(min(1.0, len(fences) / 3), 1.5, spans.counted(len(fences), "code example"), evidence)
+    if not reading.grounding.sources.names:
+        good = tuple(fences)
+    if not good:
+        said = (
+            f"none of {spans.counted(len(fences), 'code block')} uses the project's own names"
+            if fences
+            else "no code examples"
+        )
+        return _Measure(0.0, 2, said)
+    evidence = spans.at(reading.readme, good[0].start, good[0].end)
+    share = len(good) / (len(good) + 1.0)
+    return _Measure(share, 2, f"{spans.counted(len(good), 'example')} with the project's own names", evidence)
 
 
 def _reference(reading: Reading, reference: str | None) -> _Measure:
     if not reference:
-        return _Measure(substance(reading), 1.5, "length (there is no reference README)")
+        return _Measure(substance(reading), 1, "length (there is no reference README)")
     counts = Counter(token.stem for token in terms.tokens(reference[:100_000]))
     wanted = {stem: 1.0 for stem, count in counts.most_common(60) if count > 1} or dict.fromkeys(counts, 1.0)
     share = terms.coverage(wanted, reading.words).share
-    return _Measure(min(1.0, share / 0.6), 1.5, f"has {share:.0%} of the reference README's main words")
+    return _Measure(min(1.0, share / 0.6), 1, f"has {share:.0%} of the reference README's main words")
 
 
 def _headings(reading: Reading) -> _Measure:

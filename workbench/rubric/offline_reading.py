@@ -5,12 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.rubric import commands, terms
+from workbench.rubric.grounding import Grounding
 from workbench.rubric.judging import Brief, Question
 from workbench.rubric.markdown import Outline
 from workbench.rubric.project import Project
 from workbench.rubric.scorecard import Criterion, Evidence
+from workbench.rubric.sources import sources_of
+from workbench.session.judges import RULE
 
-JUDGE = "offline"
+JUDGE = RULE
+"""The judge's name in a scorecard. Raised with every change of its rules: points of two rules must not be mixed.
+
+``offline`` was the first; people ask for the newest by ``offline``.
+"""
+GUESSED = 0.4
+"""What is left of the points for something true that anybody could have guessed, in a README that shows no knowledge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +31,20 @@ class Reading:
     words: list[terms.Token]
     commands: tuple[commands.Command, ...]
     project: Project
+    grounding: Grounding
+
+    @property
+    def guess(self) -> float:
+        """The factor (0.4–1) for what a stranger could have guessed: all of it where the README knows its project."""
+        return GUESSED + (1 - GUESSED) * self.grounding.trust
 
 
 def read(brief: Brief, outline: Outline) -> Reading:
     """Read the README of a brief."""
     found = commands.commands(outline)
-    return Reading(
-        brief.readme, outline, terms.tokens(outline.text), found, Project.known_from(brief.facts, brief.view)
-    )
+    project = Project.known_from(brief.facts, brief.view)
+    grounding = Grounding(brief.readme, outline, project, sources_of(brief.view, brief.facts))
+    return Reading(brief.readme, outline, terms.tokens(outline.text), found, project, grounding)
 
 
 def verdict(question: Question, points: float | None, reason: str, evidence: list[Evidence] | None = None) -> Criterion:

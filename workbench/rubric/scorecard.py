@@ -33,8 +33,9 @@ class Evidence:
 class Criterion:
     """One line of a scorecard. ``points`` is None when it could not be scored: that is never the same as 0.
 
-    ``judged_by`` is ``rule``, ``offline`` or the judge model's name; ``samples`` are the points of each repeat of a
-    judge (empty for rules), whose mean ``points`` is.
+    ``judged_by`` is ``rule``, ``offline-2`` or the judge model's name; ``samples`` are the points of each repeat of a
+    judge (empty for rules), whose mean ``points`` is. ``given`` are those of the points that the answer's format earned by
+    itself (see `workbench.rubric.format_given`); None where the answer was free, or where that could not be asked.
     """
 
     tier: int
@@ -46,6 +47,7 @@ class Criterion:
     evidence: tuple[Evidence, ...] = ()
     judged_by: str = "rule"
     samples: tuple[float, ...] = ()
+    given: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,12 @@ class Scorecard:
         return _sum(given) if given else None
 
     @property
+    def given(self) -> float | None:
+        """Return how many of the points the answer's format earned by itself, None where the answer was free."""
+        found = [criterion.given for criterion in self.criteria if criterion.given is not None]
+        return _sum(found) if found else None
+
+    @property
     def out_of(self) -> float:
         """Return the maximum of the scored tiers: what ``total`` is out of."""
         return sum(tier.maximum for tier in self.tiers.values() if tier.points is not None)
@@ -127,6 +135,7 @@ class Scorecard:
             "judge": self.judge,
             "total": self.total,
             "out_of": self.out_of,
+            "given": self.given,
             "tiers": {str(n): {"points": t.points, "maximum": t.maximum} for n, t in self.tiers.items()},
             "criteria": [_criterion_json(criterion) for criterion in self.criteria],
             "spread": [
@@ -160,6 +169,7 @@ def _criterion_json(criterion: Criterion) -> dict[str, Any]:
         "reason": criterion.reason,
         "judged_by": criterion.judged_by,
         "samples": list(criterion.samples),
+        "given": criterion.given,
         "evidence": [
             {"kind": e.kind, "text": e.text, "start": e.start, "end": e.end, "path": e.path, "line": e.line}
             for e in criterion.evidence
@@ -178,4 +188,5 @@ def _criterion_from(item: Mapping[str, Any]) -> Criterion:
         evidence=tuple(Evidence(**evidence) for evidence in item.get("evidence", ())),
         judged_by=item.get("judged_by", "rule"),
         samples=tuple(item.get("samples", ())),
+        given=item.get("given"),
     )

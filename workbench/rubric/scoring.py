@@ -4,49 +4,39 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from workbench.errors import UsageError
-from workbench.rubric import aeo_bench, judging, strict
+from workbench.rubric import aeo_bench, strict
+from workbench.rubric.format_given import skeleton
 from workbench.rubric.judging import Brief, FactsLike, Judge, Question, ViewLike, unscored
+from workbench.rubric.offline_judge import OfflineJudge
+from workbench.rubric.rules import Document, Rubric
 from workbench.rubric.scorecard import Criterion, Scorecard, Spread
 
 NO_FACTS_POINTS = 15.0
 """What the original gives tier 3 of a case that has no facts (pass it as ``without_facts`` when scoring such a case)."""
 
 
-@dataclass(frozen=True, slots=True)
-class RubricInfo:
-    """One rubric for lists and menus; ``tiers`` is (number, title, maximum)."""
-
-    name: str
-    title: str
-    description: str
-    maximum: float
-    tiers: tuple[tuple[int, str, float], ...]
+#: Every rubric, the comparable one first.
+RUBRICS = (aeo_bench.RUBRIC, strict.RUBRIC)
 
 
-_TIERS = ((1, "Structural", 15.0), (2, "Sections", 25.0), (3, "Accuracy", 30.0), (4, "Quality", 30.0))
-
-
-def rubrics() -> tuple[RubricInfo, ...]:
+def rubrics() -> tuple[Rubric, ...]:
     """Return the rubrics, the comparable one first."""
-    return (
-        RubricInfo(
-            aeo_bench.NAME,
-            "AEO-Bench",
-            "the original's rules, weak ones included, so that scores compare with published ones",
-            100.0,
-            _TIERS,
-        ),
-        RubricInfo(
-            strict.NAME,
-            "Strict",
-            "real headings with content, runnable fenced examples, every fact scored, metadata checked against schema.org",
-            100.0,
-            _TIERS,
-        ),
-    )
+    return RUBRICS
+
+
+def rubric_named(name: str) -> Rubric:
+    """Return the rubric called ``name``.
+
+    Raises:
+        UsageError: There is none.
+    """
+    for rubric in RUBRICS:
+        if rubric.name == name:
+            return rubric
+    raise UsageError(f"There is no rubric {name!r}; use {' or '.join(rubric.name for rubric in RUBRICS)}.")
 
 
 async def score(
@@ -60,6 +50,7 @@ async def score(
     view: ViewLike | None,
     judge: Judge,
     without_facts: float | None = None,
+    shape: str | None = None,
 ) -> Scorecard:
     """Score one document.
 
@@ -67,33 +58,26 @@ async def score(
         readme: The README; anything that is not text counts as empty.
         metadata: The metadata as it was parsed, of any kind.
         parsed: Whether the agent's answer parsed as JSON (True for a document that no agent wrapped in an answer).
-        rubric: ``aeo-bench`` or ``strict``.
+        rubric: Name of one of :data:`RUBRICS`.
         facts: The case's hidden facts; None leaves the criteria that need them unscored.
         reference_readme: The README that people wrote, for tier 4; None if there is none.
         view: The repository, to tell files that exist from inventions; None if it is not at hand.
         judge: Who scores tiers 3 and 4.
         without_facts: Points for tier 3 of ``aeo-bench`` when ``facts`` is None: the original gives 15 to a case
             without facts (``NO_FACTS_POINTS``). None leaves the tier unscored.
+        shape: The grammar that the answer was held to; the points that it earned by itself are then counted. Of a judge
+            that is a model only the rules' tiers are: it is not asked about a document that nobody wrote.
 
     Raises:
         UsageError: there is no such rubric.
     """
     readme = readme if isinstance(readme, str) else ""
-    accuracy: tuple[Question, ...]
-    brief = Brief(rubric, (), readme, metadata, facts, reference_readme, view, 0, 0)
-    if rubric == aeo_bench.NAME:
-        criteria = aeo_bench.structural(readme, metadata, parsed=parsed) + aeo_bench.sections(readme, parsed=parsed)
-        accuracy = judging.AEO_ACCURACY
-        limits = (2_000, 2_500, 1_500)
-    elif rubric == strict.NAME:
-        criteria = strict.structural(brief, parsed=parsed) + strict.sections(brief, parsed=parsed)
-        accuracy = judging.STRICT_ACCURACY
-        limits = (20_000, 20_000, 10_000)
-        without_facts = None
-    else:
-        known = " or ".join(info.name for info in rubrics())
-        raise UsageError(f"There is no rubric {rubric!r}; use {known}.")
-    quality = judging.QUALITY
+    chosen = rubric_named(rubric)
+    brief = Brief(rubric, (), readme, metadata, facts, reference_readme, view, 0, chosen.reference_limit)
+    document = Document(readme, metadata, parsed, facts, view)
+    criteria = [rule.apply(document) for rule in chosen.rules]
+    accuracy, quality = chosen.questions(3), chosen.questions(4)
+    without_facts = without_facts if chosen.credits_missing_facts else None
     absent = (
         None if parsed and readme.strip() else ("the answer does not parse" if not parsed else "the README is empty")
     )
@@ -107,28 +91,45 @@ async def score(
         if facts is None:
             criteria += _no_facts(accuracy, without_facts, judge.name)
         else:
-            third = _brief(brief, accuracy, limits[0], limits[2])
+            third = replace(brief, questions=accuracy, readme_limit=chosen.accuracy_limit)
             criteria += await judge.judge_tier(3, third)
-        fourth = _brief(brief, quality, limits[1], limits[2])
+        fourth = replace(brief, questions=quality, readme_limit=chosen.quality_limit)
         criteria += await judge.judge_tier(4, fourth)
-    if rubric == strict.NAME:
-        criteria += strict.must_mention(brief, parsed=parsed)
-    criteria.sort(key=lambda criterion: criterion.tier)
+    bare = skeleton(shape) if shape and parsed else None
+    if bare is not None:
+        asked = judge if isinstance(judge, OfflineJudge) else _NotAsked()
+        alone = await score(
+            bare.readme,
+            bare.metadata,
+            parsed=True,
+            rubric=rubric,
+            facts=facts,
+            reference_readme=reference_readme,
+            view=view,
+            judge=asked,
+            without_facts=without_facts,
+        )
+        criteria = [_with_given(criterion, alone) for criterion in criteria]
+    places = {(entry.tier, entry.key): place for place, entry in enumerate(chosen.criteria)}
+    criteria.sort(key=lambda criterion: (criterion.tier, places[criterion.tier, criterion.key]))
     return Scorecard(rubric, judge.name, tuple(criteria), _spread(criteria))
 
 
-def _brief(brief: Brief, questions: tuple[Question, ...], readme_limit: int, reference_limit: int) -> Brief:
-    return Brief(
-        brief.rubric,
-        questions,
-        brief.readme,
-        brief.metadata,
-        brief.facts,
-        brief.reference_readme,
-        brief.view,
-        readme_limit,
-        reference_limit,
-    )
+class _NotAsked:
+    """A judge that gives no points."""
+
+    name = "not asked"
+
+    async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
+        return unscored(tier, brief.questions, "not asked", self.name)
+
+
+def _with_given(criterion: Criterion, alone: Scorecard) -> Criterion:
+    """Return a criterion with those of its points that the skeleton alone has."""
+    if criterion.points is None or not criterion.maximum:
+        return criterion
+    same = next((c.points for c in alone.criteria if (c.tier, c.key) == (criterion.tier, criterion.key)), None)
+    return criterion if same is None else replace(criterion, given=min(criterion.points, same))
 
 
 def _zero(tier: int, questions: Sequence[Question], reason: str) -> list[Criterion]:

@@ -10,12 +10,14 @@ import ast
 import re
 from collections.abc import Mapping
 
+from workbench import python_syntax
 from workbench.rubric import aeo_bench, commands, spans
-from workbench.rubric.judging import Brief
+from workbench.rubric.judging import QUALITY, STRICT_ACCURACY
 from workbench.rubric.markdown import PYTHON, SHELL, Fence, Heading, Outline, outline
 from workbench.rubric.metadata import metadata_findings, right_context, software_types
 from workbench.rubric.project import Project
-from workbench.rubric.scorecard import Criterion, Evidence
+from workbench.rubric.rules import Document, Found, Rubric, Rule
+from workbench.rubric.scorecard import Evidence
 
 NAME = "strict"
 
@@ -26,85 +28,55 @@ _USAGE = re.compile(
     r"\b(usage|using|how to (use|run)|running|run|quick\s?start|getting started|commands?|cli|command[\s-]line)\b", re.I
 )
 _EXAMPLES = re.compile(r"\b(examples?|demos?|samples?|quick\s?start|tutorial|usage)\b", re.I)
-_UNPARSED = "not looked at: the answer does not parse"
 _LEAST_WORDS = 3
 
 
-def structural(brief: Brief, *, parsed: bool) -> list[Criterion]:
-    """Score tier 1: parses (5), a README with a title and something to read (5), metadata for software (5)."""
-    return [aeo_bench.parses(parsed), _readme(brief, parsed), _metadata(brief.metadata, parsed)]
-
-
-def sections(brief: Brief, *, parsed: bool) -> list[Criterion]:
-    """Score tier 2: installation (8) and usage (9) sections with content, runnable fenced examples (8)."""
-    if not parsed:
-        return [
-            Criterion(2, key, title, 0.0, maximum, _UNPARSED)
-            for key, title, maximum in (
-                ("installation", "Installation", 8),
-                ("usage", "Usage", 9),
-                ("examples", "Examples", 8),
-            )
-        ]
-    page = outline(brief.readme)
-    return [
-        _section(brief.readme, page, "installation", "Installation", 8, _INSTALLATION),
-        _section(brief.readme, page, "usage", "Usage", 9, _USAGE),
-        _examples(brief, page),
-    ]
-
-
-def must_mention(brief: Brief, *, parsed: bool) -> list[Criterion]:
-    """Score the facts' must-mention items (4 points of tier 3): each one, in any case, as whole words."""
-    title, maximum = "Must mention", 4.0
-    if not parsed or not brief.readme.strip():
-        reason = "the answer does not parse" if not parsed else "the README is empty"
-        return [Criterion(3, "must_mention", title, 0.0, maximum, f"nothing to look at: {reason}")]
-    if brief.facts is None:
-        return [Criterion(3, "must_mention", title, None, maximum, "there are no facts to compare with")]
-    items = brief.facts.must_mention
+def _must_mention(document: Document) -> Found:
+    """Score the facts' must-mention items: each one, in any case, as whole words."""
+    maximum = 4.0
+    if not document.parsed or not document.readme.strip():
+        reason = "the answer does not parse" if not document.parsed else "the README is empty"
+        return Found(0.0, f"nothing to look at: {reason}")
+    if document.facts is None:
+        return Found(None, "there are no facts to compare with")
+    items = document.facts.must_mention
     if not items:
-        return [Criterion(3, "must_mention", title, maximum, maximum, "the facts demand no particular mention")]
+        return Found(maximum, "the facts demand no particular mention")
     evidence: list[Evidence] = []
     missing: list[str] = []
     for item in items:
         words = r"[\s_-]+".join(re.escape(word) for word in item.split())
-        match = re.search(rf"(?<!\w){words}(?:e?s)?(?!\w)", brief.readme, re.I) if words else None
+        match = re.search(rf"(?<!\w){words}(?:e?s)?(?!\w)", document.readme, re.I) if words else None
         if match:
-            evidence.append(spans.at(brief.readme, *match.span()))
+            evidence.append(spans.at(document.readme, *match.span()))
         else:
             missing.append(spans.quote(item, 40))
     have = len(items) - len(missing)
     reason = f"mentions {have} of {len(items)}" + (f"; not: {', '.join(missing[:6])}" if missing else "")
     evidence.append(spans.fact("must mention: " + ", ".join(items)))
-    return [
-        Criterion(3, "must_mention", title, round(maximum * have / len(items), 1), maximum, reason, tuple(evidence))
-    ]
+    return Found(round(maximum * have / len(items), 1), reason, tuple(evidence))
 
 
-def _readme(brief: Brief, parsed: bool) -> Criterion:
-    title = "README"
-    if not parsed:
-        return Criterion(1, "readme", title, 0.0, 5.0, _UNPARSED)
-    page = outline(brief.readme)
+def _readme(document: Document) -> Found:
+    """Score a README with a title (2) and something to read (3)."""
+    page = outline(document.readme)
     heading = next((h for h in page.headings if h.level == 1 and h.text), None)
     words = sum(len(block.text.split()) for block in page.prose)
-    enough = len(brief.readme) > aeo_bench.MINIMUM_LENGTH and words >= 15
+    enough = len(document.readme) > aeo_bench.MINIMUM_LENGTH and words >= 15
     points = (2.0 if heading else 0.0) + (3.0 if enough else 0.0)
     said = "a title" if heading else "no title (a heading of level 1)"
     reason = f"{said}; {words:,} words outside of code" + ("" if enough else ", 15 are needed")
-    evidence = (spans.at(brief.readme, heading.start, heading.end),) if heading else ()
-    return Criterion(1, "readme", title, points, 5.0, reason, evidence)
+    evidence = (spans.at(document.readme, heading.start, heading.end),) if heading else ()
+    return Found(points, reason, evidence)
 
 
-def _metadata(metadata: object, parsed: bool) -> Criterion:
-    title = "Schema.org metadata"
-    if not parsed:
-        return Criterion(1, "metadata", title, 0.0, 5.0, _UNPARSED)
+def _metadata(document: Document) -> Found:
+    """Score metadata for software: a point for each needed key, one for values that are right."""
+    metadata = document.metadata
     findings = metadata_findings(metadata)
     evidence = tuple(Evidence("metadata", finding.message, path=finding.path) for finding in findings)
     if not isinstance(metadata, Mapping) or not metadata:
-        return Criterion(1, "metadata", title, 0.0, 5.0, findings[0].message, evidence)
+        return Found(0.0, findings[0].message, evidence)
     parts = {
         "@context": right_context(metadata.get("@context")),
         "a software type": bool(software_types(metadata)),
@@ -118,10 +90,20 @@ def _metadata(metadata: object, parsed: bool) -> Criterion:
     reason = f"has {', '.join(have) or 'none of the needed keys'}"
     reason += f"; lacks {', '.join(absent)}" if absent else ""
     reason += f"; {bad} unknown properties or wrong values" if bad else "; no unknown properties or wrong values"
-    return Criterion(1, "metadata", title, len(have) + clean, 5.0, reason, evidence)
+    return Found(len(have) + clean, reason, evidence)
 
 
-def _section(readme: str, page: Outline, key: str, title: str, maximum: float, pattern: re.Pattern[str]) -> Criterion:
+def _installation(document: Document) -> Found:
+    return _section(document.readme, "installation", 8.0, _INSTALLATION)
+
+
+def _usage(document: Document) -> Found:
+    return _section(document.readme, "usage", 9.0, _USAGE)
+
+
+def _section(readme: str, name: str, maximum: float, pattern: re.Pattern[str]) -> Found:
+    """Score a section that has content below a heading for it."""
+    page = outline(readme)
     best: tuple[float, Heading, str] | None = None
     for heading in page.headings:
         # The title of the page ("Setup Tool") is not a section.
@@ -133,11 +115,11 @@ def _section(readme: str, page: Outline, key: str, title: str, maximum: float, p
         if best is None or share > best[0]:
             best = (share, heading, said)
     if best is None:
-        return Criterion(2, key, title, 0.0, maximum, f"no heading for {title.lower()}")
+        return Found(0.0, f"no heading for {name}")
     share, heading, said = best
     place = spans.at(readme, heading.start, heading.end)
     reason = f"the section {spans.quote(heading.text, 60)!r} at line {place.line} {said}"
-    return Criterion(2, key, title, round(maximum * share, 1), maximum, reason, (place,))
+    return Found(round(maximum * share, 1), reason, (place,))
 
 
 def _content(page: Outline, heading: Heading) -> tuple[float, str]:
@@ -155,9 +137,11 @@ def _content(page: Outline, heading: Heading) -> tuple[float, str]:
     return 0.1, "has no content"
 
 
-def _examples(brief: Brief, page: Outline) -> Criterion:
-    title, maximum = "Runnable examples", 8.0
-    project = Project.known_from(brief.facts, brief.view)
+def _examples(document: Document) -> Found:
+    """Score fenced examples that could run, best under a heading for them."""
+    maximum = 8.0
+    page = outline(document.readme)
+    project = Project.known_from(document.facts, document.view)
     runnable: list[Evidence] = []
     rejected: list[tuple[str, Evidence]] = []
     found = commands.commands(page)
@@ -165,7 +149,7 @@ def _examples(brief: Brief, page: Outline) -> Criterion:
         if fence.indented or not fence.code.strip():
             continue
         problem = _problem(fence, found, project)
-        place = spans.at(brief.readme, fence.start, fence.end)
+        place = spans.at(document.readme, fence.start, fence.end)
         if problem is None:
             runnable.append(place)
         else:
@@ -179,7 +163,7 @@ def _examples(brief: Brief, page: Outline) -> Criterion:
     reason = spans.counted(len(runnable), "runnable fenced example") + (", under a heading for them" if under else "")
     reason += f"; not counted: {'; '.join(text for text, _ in rejected[:3])}" if rejected else ""
     evidence = (*runnable[:4], *(place for _, place in rejected[:3]))
-    return Criterion(2, "examples", title, round(maximum * share, 1), maximum, reason, evidence)
+    return Found(round(maximum * share, 1), reason, evidence)
 
 
 def _problem(fence: Fence, found: tuple[commands.Command, ...], project: Project) -> str | None:
@@ -206,8 +190,8 @@ def _python_problem(code: str, project: Project) -> str | None:
     if any(line.startswith(">>>") for line in lines):
         code = "\n".join(line[4:] for line in lines if line.startswith((">>>", "...")))
     try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = python_syntax.parse(code)
+    except python_syntax.UNREADABLE:
         return "it is not valid Python"
     if not any(isinstance(node, ast.Call | ast.Import | ast.ImportFrom) for node in ast.walk(tree)):
         return "it calls nothing"
@@ -218,3 +202,25 @@ def _names(text: str, known: frozenset[str]) -> bool:
     lowered = text.lower()
     words = {*re.findall(r"\w+", lowered), *re.findall(r"\w+(?:-\w+)+", lowered)}
     return any(name.lower() in words for name in known)
+
+
+RUBRIC = Rubric(
+    NAME,
+    "Strict",
+    "real headings with content, runnable fenced examples, every fact scored, metadata checked against schema.org",
+    (
+        Rule(1, "json", "Answer parses", 5.0, aeo_bench.answer_parses, needs_answer=False),
+        Rule(1, "readme", "README", 5.0, _readme),
+        Rule(1, "metadata", "Schema.org metadata", 5.0, _metadata),
+        Rule(2, "installation", "Installation", 8.0, _installation),
+        Rule(2, "usage", "Usage", 9.0, _usage),
+        Rule(2, "examples", "Runnable examples", 8.0, _examples),
+        *STRICT_ACCURACY,
+        Rule(3, "must_mention", "Must mention", 4.0, _must_mention, needs_answer=False),
+        *QUALITY,
+    ),
+    accuracy_limit=20_000,
+    quality_limit=20_000,
+    reference_limit=10_000,
+)
+"""A new criterion is an entry here, with its function above; see docs/extending/criterion.md."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -25,6 +26,8 @@ WINDOW = 60
 """Words; about one paragraph."""
 
 
+# A repository says the same words thousands of times.
+@lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """Return a crude stem: plural and the commonest English endings off, so that ``generates`` meets ``generator``."""
     word = word.lower()
@@ -64,12 +67,12 @@ def tokens(text: str) -> list[Token]:
     return found
 
 
-_PALE_STEMS = frozenset(stem(word) for word in _PALE_WORDS.split())
+PALE_STEMS = frozenset(stem(word) for word in _PALE_WORDS.split())
 
 
 def weights(text: str) -> dict[str, float]:
     """Return the distinct content stems of a text and what each one counts."""
-    return {token.stem: PALE_WEIGHT if token.stem in _PALE_STEMS else 1.0 for token in tokens(text)}
+    return {token.stem: PALE_WEIGHT if token.stem in PALE_STEMS else 1.0 for token in tokens(text)}
 
 
 def spelled(text: str) -> dict[str, str]:

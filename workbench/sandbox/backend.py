@@ -1,4 +1,4 @@
-"""What a back end is: something that starts one process in isolation and gives a line-based channel to it."""
+"""The interface of back ends, each of which starts a process in isolation and provides a line-based channel to it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from workbench.sandbox.names import NOT_ISOLATED
 from workbench.sandbox.types import Limits
 
 #: The runner's folder on this machine; a back end mounts it read-only as ``<Layout.runner>/workbench_runner``.
 RUNNER = Path(__file__).resolve().parent / "workbench_runner"
 
-#: What of the system a sandbox without an image of its own sees, besides ``/usr``: folders of ``/``, names in ``/etc``.
+#: Parts of the system visible in a sandbox without its own image, besides ``/usr``: folders of ``/``, names in ``/etc``.
 SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 SYSTEM_FILES = (
     "ld.so.cache",
@@ -30,21 +31,21 @@ SYSTEM_FILES = (
     "protocols",
 )
 
-#: A report with a trace of a large suite is one line.
+#: Maximum length of a line: a report with the trace of a large suite is a single line.
 _LINE_BYTES = 256 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where things are inside the sandbox (absolute paths).
+    """Absolute paths inside the sandbox.
 
     Attributes:
-        root: The repository's tree, writable, brought back after each candidate.
+        root: The repository's tree; writable, restored after each candidate.
         home: ``HOME`` of the tests; emptied after each candidate.
         temporary: ``TMPDIR``; emptied after each candidate.
-        scratch: Every other writable folder, to be emptied as well.
-        metadata: Where ``.dist-info`` folders without code go.
-        runner: The folder that holds ``workbench_runner``.
+        scratch: All other writable folders, emptied as well.
+        metadata: Folder for ``.dist-info`` folders without code.
+        runner: The folder that contains ``workbench_runner``.
     """
 
     root: str = "/repo"
@@ -57,13 +58,13 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What a back end needs to know to start a runner.
+    """Parameters for starting a runner.
 
     Attributes:
         python: The environment's interpreter, the same path inside and outside.
-        mounts: Folders to show read-only at the same path.
-        limits: The largest limits of the jobs to come; memory, processes and disk are set once per sandbox.
-        variables: The only environment variables that the runner gets.
+        mounts: Folders to mount read-only at the same path.
+        limits: The maximum limits of future jobs; memory, processes and disk are set once per sandbox.
+        variables: The runner's complete environment variables.
     """
 
     python: Path
@@ -72,11 +73,36 @@ class Launch:
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Guarantees:
+    """What a back end promises on this machine. Rules, reports and screens go by it and never by the back end's name.
+
+    Attributes:
+        isolated: Whether this machine's files, processes and ports, and those of other sandboxes, are out of reach.
+            Only such a back end is chosen without being named, and only in such a one the suite runs several times at once.
+        network: Whether a candidate can reach a network.
+        bounded_disk: Whether what is written goes to memory of a fixed size; else it goes to a folder of this machine,
+            whose disk may be full through no fault of the candidate.
+        sentences: All of it for a person, one sentence each, weaknesses included.
+    """
+
+    isolated: bool
+    network: bool
+    bounded_disk: bool
+    sentences: tuple[str, ...]
+
+    @property
+    def weaknesses(self) -> tuple[str, ...]:
+        """What a person has to be warned of wherever verdicts are shown; empty where there is nothing."""
+        weak = ((not self.isolated, NOT_ISOLATED), (self.network, "network"))
+        return tuple(word for is_so, word in weak if is_so)
+
+
 class Channel(Protocol):
     """A running sandbox: lines in, lines out.
 
     Attributes:
-        layout: Where things are inside.
+        layout: Paths inside the sandbox.
         address_space_mb: ``RLIMIT_AS`` for candidates where nothing better bounds memory, else None.
         process_limit: ``RLIMIT_NPROC`` for candidates where nothing better bounds processes, else None.
     """
@@ -86,26 +112,26 @@ class Channel(Protocol):
     process_limit: int | None
 
     async def send(self, line: bytes) -> None:
-        """Write one line; raises ``ConnectionError`` when the runner is gone."""
+        """Write one line; raises ``ConnectionError`` if the runner has exited."""
 
     async def receive(self) -> bytes:
-        """Return the next line, or ``b""`` when the runner is gone."""
+        """Return the next line, or ``b""`` if the runner has exited."""
 
     async def memory_killed(self) -> bool:
-        """Return whether the kernel has killed a process of the sandbox for memory; False where that cannot be known."""
+        """Return whether the kernel has killed a process of the sandbox for memory; False if unknown."""
 
     def disk_exceeded(self) -> bool:
-        """Return whether the sandbox was ended for what was written; False where a tmpfs bounds that."""
+        """Return whether the sandbox was stopped for writing too much; False where a tmpfs limits that."""
 
     async def close(self) -> str:
-        """End the sandbox and everything in it; return the last words of the runner, for an error message."""
+        """Stop the sandbox and everything in it; return the runner's last error output, for a message."""
 
 
 class Backend(Protocol):
-    """One way of isolating.
+    """One method of isolation.
 
     Attributes:
-        name: ``bubblewrap``, ``docker`` or ``process``.
+        name: ``bubblewrap``, ``docker``, ``process``, or the dotted path of one from outside.
     """
 
     name: str
@@ -113,19 +139,19 @@ class Backend(Protocol):
     def problem(self) -> str | None:
         """Return why it cannot be used here, as one sentence, or None."""
 
-    def guarantees(self) -> tuple[str, ...]:
-        """Return what it promises here, one sentence each, weaknesses included."""
+    def guarantees(self) -> Guarantees:
+        """Return what it promises here."""
 
     async def start(self, launch: Launch) -> Channel:
         """Start a runner.
 
         Raises:
-            SandboxUnavailable: The back end refused.
+            SandboxUnavailable: The back end refuses to start one.
         """
 
 
 def runner_command(python: Path | str, runner: str, first: str = "") -> list[str]:
-    """Return the command that starts the runner's server, after the statements ``first``; isolated from other modules."""
+    """Return the command that runs the statements ``first`` and starts the runner's server, without other modules."""
     code = f"import sys; sys.path.insert(0, {runner!r}); {first}from workbench_runner.server import main; main()"
     return [str(python), "-I", "-B", "-c", code]
 
@@ -156,7 +182,7 @@ class PipeChannel:
 
     @classmethod
     async def open(cls, command: Sequence[str], layout: Layout, **options: object) -> PipeChannel:
-        """Start ``command`` with the environment ``env`` and the descriptors ``pass_fds``; return the channel to it."""
+        """Start ``command`` with the environment ``env`` and the descriptors ``pass_fds``; return its channel."""
         process = await asyncio.create_subprocess_exec(
             *command,
             stdin=asyncio.subprocess.PIPE,
@@ -194,11 +220,11 @@ class PipeChannel:
         return self._memory_killed()
 
     def disk_exceeded(self) -> bool:
-        """Return False: what is written goes to a bounded tmpfs."""
+        """Return False: all writes go to a tmpfs of limited size."""
         return False
 
     async def close(self) -> str:
-        """Kill the process and wait for it; a PID namespace takes everything inside along, else ``end`` did before."""
+        """Kill the process and wait for it; its descendants end with the PID namespace, or were killed by ``end``."""
         if self._process.returncode is None:
             await asyncio.to_thread(self._end, self._process.pid)
             with contextlib.suppress(ProcessLookupError):

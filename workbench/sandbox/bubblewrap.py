@@ -1,21 +1,20 @@
-"""Bubblewrap: Linux namespaces without a daemon and without root."""
+"""The bubblewrap back end: Linux namespaces without a daemon and without root."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import os
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from workbench.sandbox import control_groups
+from workbench.sandbox import bwrap_program, control_groups
 from workbench.sandbox.backend import (
     RUNNER,
     SYSTEM_FILES,
     SYSTEM_FOLDERS,
     Channel,
+    Guarantees,
     Launch,
     Layout,
     PipeChannel,
@@ -24,29 +23,20 @@ from workbench.sandbox.backend import (
 from workbench.sandbox.errors import SandboxUnavailable
 from workbench.sandbox.workbench_runner import confine
 
-#: The few files that name services, the same on every machine.
+#: Files for ``/etc`` inside the sandbox (name services), the same on every machine.
 _ETC = Path(__file__).resolve().parent / "etc"
-
-_NAMESPACES = [
-    "--unshare-user",
-    "--unshare-pid",
-    "--unshare-net",
-    "--unshare-ipc",
-    "--unshare-uts",
-    "--unshare-cgroup-try",
-]
 
 
 class Bubblewrap:
-    """One ``bwrap`` process per worker; the runner is process 1 of its PID namespace."""
+    """Runs one ``bwrap`` process per worker, with the runner as process 1 of its PID namespace."""
 
     name = "bubblewrap"
 
     def problem(self) -> str | None:
         """Return why it cannot be used here, or None."""
-        return _problem()
+        return bwrap_program.problem()
 
-    def guarantees(self) -> tuple[str, ...]:
+    def guarantees(self) -> Guarantees:
         """Return what it promises on this machine."""
         groups = _groups_available()
         root = os.geteuid() == 0
@@ -62,7 +52,7 @@ class Bubblewrap:
             if root
             else "Processes: RLIMIT_NPROC in a user namespace of its own bounds their number."
         )
-        return (
+        sentences = (
             "Network: none (an empty network namespace).",
             "Files: only the system's programs, the interpreter and the environment are visible, read-only; writes go to memory.",
             "Home folder, sessions, keys and environment variables are not visible.",
@@ -74,6 +64,7 @@ class Bubblewrap:
             if confine.seccomp_available()
             else "System calls: NOT filtered; this kernel or processor has no filter that is known here.",
         )
+        return Guarantees(isolated=True, network=False, bounded_disk=True, sentences=sentences)
 
     async def start(self, launch: Launch) -> Channel:
         """Start a runner in new namespaces."""
@@ -102,7 +93,14 @@ class Bubblewrap:
     def command(self, launch: Launch, layout: Layout) -> list[str]:
         """Return the whole command line."""
         disk = str(launch.limits.disk_mb * 2**20)
-        command = [_program(), *_NAMESPACES, "--disable-userns", "--die-with-parent", "--new-session", "--as-pid-1"]
+        command = [
+            str(bwrap_program.program()),
+            *bwrap_program.NAMESPACES,
+            "--disable-userns",
+            "--die-with-parent",
+            "--new-session",
+            "--as-pid-1",
+        ]
         command += ["--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--clearenv"]
         for key, value in launch.variables.items():
             command += ["--setenv", key, value]
@@ -115,7 +113,7 @@ class Bubblewrap:
                 command += ["--ro-bind", str(path), str(path)]
         for name in SYSTEM_FILES:
             command += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-        # Tests start servers on "localhost", which needs a name service; the machine's own names stay outside.
+        # Tests start servers on "localhost", which needs name resolution; the machine's own names stay hidden.
         for file in sorted(_ETC.iterdir()):
             command += ["--ro-bind", str(file), f"/etc/{file.name}"]
         command += ["--proc", "/proc", "--dev", "/dev"]
@@ -124,57 +122,26 @@ class Bubblewrap:
         for mount in launch.mounts:
             command += ["--ro-bind", str(mount), str(mount)]
         command += ["--ro-bind", str(RUNNER), f"{layout.runner}/workbench_runner"]
-        # The root itself is a tmpfs of bubblewrap's own: what is not a mount of ours must not be a place to leave things.
+        # Bubblewrap's root is a tmpfs: make everything that is not one of our mounts read-only.
         command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", layout.root, "--"]
         return command + runner_command(launch.python, layout.runner)
 
 
 @contextlib.contextmanager
 def _filter() -> Iterator[tuple[int, ...]]:
-    """A descriptor from which bubblewrap reads its filter of system calls; none where there is no filter."""
+    """Provide the descriptor from which bubblewrap reads its system call filter; empty if there is no filter."""
     if not confine.seccomp_available():
         yield ()
         return
     reader, writer = os.pipe()
     try:
-        os.write(writer, confine.filter_program(sockets=True))  # far less than a pipe holds
+        os.write(writer, confine.filter_program(sockets=True))  # fits into a pipe's buffer
         os.close(writer)
         yield (reader,)
     finally:
         os.close(reader)
 
 
-def _program() -> str:
-    return shutil.which("bwrap") or "/usr/bin/bwrap"
-
-
 @functools.lru_cache(maxsize=1)
 def _groups_available() -> bool:
     return control_groups.available()
-
-
-@functools.lru_cache(maxsize=1)
-def _problem() -> str | None:
-    if shutil.which("bwrap") is None:
-        return "bubblewrap is not installed; install the package bubblewrap (it provides bwrap)."
-    command = [
-        _program(),
-        *_NAMESPACES,
-        "--disable-userns",
-        "--ro-bind",
-        "/",
-        "/",
-        "--proc",
-        "/proc",
-        "--dev",
-        "/dev",
-        "true",
-    ]
-    try:
-        result = subprocess.run(command, capture_output=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"bubblewrap does not start here: {error}."
-    if result.returncode:
-        words = result.stderr.decode("utf-8", "replace").strip().splitlines()
-        return f"bubblewrap may not create namespaces here ({words[-1] if words else 'no reason given'})."
-    return None

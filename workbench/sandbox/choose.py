@@ -1,64 +1,84 @@
-"""Which back ends this machine has, what each promises, and which one to take."""
+"""List the back ends of this machine with their guarantees, and choose one."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
-from workbench.sandbox.backend import Backend
-from workbench.sandbox.bubblewrap import Bubblewrap
-from workbench.sandbox.docker import Docker
-from workbench.sandbox.errors import SandboxUnavailable
-from workbench.sandbox.process import PlainProcess
+from workbench.extensions import load, make
+from workbench.sandbox.backend import Backend, Guarantees
+from workbench.sandbox.errors import NoIsolation, SandboxUnavailable
+from workbench.sandbox.names import BACKENDS, backend_info
+from workbench.sandbox.process import KernelFeatures, PlainProcess, promises, promises_in_short
 
 
 @dataclass(frozen=True, slots=True)
 class BackendStatus:
-    """One back end on this machine: usable when ``problem`` is None."""
+    """One back end on this machine: usable when ``problem`` is None, and then there are guarantees."""
 
     name: str
     problem: str | None
-    guarantees: tuple[str, ...]
+    guarantees: Guarantees | None
+
+
+def make_backend(name: str, folders: Sequence[str] = ()) -> Backend:
+    """Return a back end of ours, or one of another package by its dotted path, imported from ``folders`` first.
+
+    Raises:
+        UsageError: There is none; the sentence says what is missing.
+    """
+    backend = make("sandbox", load("sandbox", backend_info(name).path, Backend, folders))
+    backend.name = name
+    return cast(Backend, backend)
 
 
 def backends() -> tuple[Backend, ...]:
-    """Return one of each, strongest first: bubblewrap has no engine with root's rights behind it, docker has one."""
-    return (Bubblewrap(), Docker(), PlainProcess())
+    """Return one of each of ours, strongest first."""
+    return tuple(make_backend(info.name) for info in BACKENDS)
 
 
 def available_backends() -> tuple[BackendStatus, ...]:
     """Return every back end with its guarantees here, or with why it cannot be used; strongest first."""
     return tuple(
-        BackendStatus(backend.name, problem, () if problem else backend.guarantees())
+        BackendStatus(backend.name, problem, None if problem else backend.guarantees())
         for backend in backends()
         for problem in [backend.problem()]
     )
 
 
-def choose_backend(name: str | None = None) -> Backend:
+def choose_backend(name: str | None = None, folders: Sequence[str] = ()) -> Backend:
     """Return the back end ``name``, or the strongest that isolates.
 
-    The plain process is never chosen without being named: it has no namespaces.
+    One that does not isolate, as the plain process, is never chosen without being named.
+
+    Args:
+        name: One of ours, or a dotted path; None for the strongest.
+        folders: Folders from which a dotted path is imported first.
 
     Raises:
         SandboxUnavailable: It is unknown or cannot be used here; the sentence says why.
+        NoIsolation: None was named and none isolates here; it carries what a plain process guarantees instead.
     """
-    known = {backend.name: backend for backend in backends()}
     if name:
-        if name not in known:
-            raise SandboxUnavailable(f"There is no sandbox called {name!r}; choose from {', '.join(known)}.")
-        problem = known[name].problem()
+        backend = make_backend(name, folders)
+        problem = backend.problem()
         if problem:
             raise SandboxUnavailable(problem)
-        return known[name]
+        return backend
     problems = []
-    for backend in known.values():
-        if backend.name == "process":
-            continue
+    for backend in backends():
         problem = backend.problem()
-        if problem is None:
+        if problem is not None:
+            # The plain process is offered below, with its own problem if it has one.
+            problems += [problem] if backend.name != PlainProcess.name else []
+        elif backend.guarantees().isolated:
             return backend
-        problems.append(problem)
-    reasons = " ".join(problems)
-    raise SandboxUnavailable(
-        f"No sandbox isolates here: {reasons} Choose --sandbox process to run with less isolation."
+    means, unusable = KernelFeatures.here(), PlainProcess().problem()
+    offer = (
+        unusable or f"--sandbox process runs candidates in a plain process instead, with {promises_in_short(means)}."
+    )
+    raise NoIsolation(
+        f"No sandbox isolates code that a model wrote here: {' '.join(problems)} {offer}",
+        () if unusable else promises(means),
     )

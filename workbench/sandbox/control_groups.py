@@ -1,4 +1,4 @@
-"""Control groups, version 1 or 2, where this user may create them: hard limits on memory and processes per sandbox."""
+"""Hard limits on memory and processes per sandbox by control groups (version 1 or 2), where the user may create them."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from workbench.sandbox.types import Limits
 _MOUNT = Path("/sys/fs/cgroup")
 _numbers = itertools.count()
 
-#: The runner's server and the bubblewrap processes count as well.
+#: Allowance for the runner's server and the bubblewrap processes, which count as well.
 _OWN_MEMORY_MB, _OWN_PROCESSES = 192, 12
 
 _JOIN = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 71; shift; done; shift; exec "$@"'
 
 
 class ControlGroup:
-    """The folders of one sandbox's group (one for version 2, one per controller for version 1)."""
+    """The control group of one sandbox (one folder for version 2, one per controller for version 1)."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = tuple(folders)
 
     @classmethod
     def create(cls, limits: Limits) -> ControlGroup | None:
-        """Create a group with the limits on memory and processes, or return None where that is not allowed."""
+        """Create a group with limits on memory and processes, or return None if that is not allowed."""
         name = f"workbench-{os.getpid()}-{next(_numbers)}"
         memory = (limits.memory_mb + _OWN_MEMORY_MB) * 2**20
         processes = limits.processes + _OWN_PROCESSES
@@ -103,7 +103,7 @@ class ControlGroup:
             time.sleep(0.005)
 
     def remove(self) -> None:
-        """Remove the group; its processes must be gone, which the kernel may take a moment to notice."""
+        """Remove the group, whose processes must have ended; the kernel may take a moment to notice that."""
         for folder in self.folders:
             for _ in range(50):
                 try:
@@ -116,7 +116,7 @@ class ControlGroup:
 
 
 def _remove_abandoned(parent: Path) -> None:
-    """Remove the empty groups of programs that were killed before they could."""
+    """Remove empty groups left behind by killed processes."""
     for folder in parent.glob("workbench-*-*"):
         if not Path("/proc", folder.name.split("-")[1]).exists():
             with contextlib.suppress(OSError):
@@ -133,7 +133,7 @@ def _version_1_groups() -> dict[str, str]:
 
 
 def _version_2_parent() -> Path:
-    """Return a folder below which groups with memory and pids controllers may be made; raises OSError."""
+    """Return a folder in which groups with memory and pids controllers can be created; raises OSError."""
     own = _MOUNT / Path("/proc/self/cgroup").read_text().strip().rsplit("::", 1)[1].lstrip("/")
     for folder in (own, own.parent):
         if not folder.is_relative_to(_MOUNT) or not os.access(folder, os.W_OK):
@@ -146,7 +146,7 @@ def _version_2_parent() -> Path:
 
 
 def available() -> bool:
-    """Return whether groups can be made here (makes one and removes it)."""
+    """Return whether groups can be created here, by creating one and removing it."""
     group = ControlGroup.create(Limits())
     if group is None:
         return False

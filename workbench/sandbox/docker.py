@@ -1,4 +1,4 @@
-"""Docker (or Podman's socket): one container per worker, kept for many candidates, the runner as its first process."""
+"""The Docker back end (also with Podman's socket): one container per worker, with the runner as its first process."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ import functools
 import os
 import re
 import socket
+import tempfile
 from pathlib import Path
 from typing import Any
 
-from workbench.sandbox.backend import RUNNER, Channel, Launch, Layout, runner_command
+from workbench.disks import says_full
+from workbench.reasons import reason_of
+from workbench.sandbox.backend import RUNNER, Channel, Guarantees, Launch, Layout, runner_command
 from workbench.sandbox.docker_channel import DockerChannel
 from workbench.sandbox.docker_images import environment_image
 from workbench.sandbox.errors import SandboxUnavailable
@@ -19,22 +22,23 @@ from workbench.sandbox.errors import SandboxUnavailable
 #: Any image with the C library that the environment's interpreter was built for, a shell and the core utilities.
 DEFAULT_IMAGE = "debian:stable-slim"
 
+_SOCKET = "/var/run/docker.sock"
 _USER = 1000
 _OWN_MEMORY_MB, _OWN_PROCESSES = 192, 12
 _OPEN_FILES, _TASKS_OF_USER = 4096, 16384
 
-#: Podman's own filter of system calls lets keyrings through, which would keep things from one candidate to the next.
+#: Podman's own system call filter allows keyrings, in which a candidate could leave data for the next one.
 _FILTER = "from workbench_runner import confine; confine.seccomp_available() and confine.seccomp(sockets=True); "
 
-#: What an engine says when a folder of this machine is not on its own: Docker, then Podman.
+#: Messages of an engine that does not see a folder of this machine: Docker's, then Podman's.
 _NOT_THERE = ("bind source path does not exist", "no such file or directory", "not shared from the host")
 
 
 class Docker:
-    """Containers without network, capabilities or a writable root.
+    """Runs containers without network, capabilities or a writable root.
 
-    An engine that sees this machine's files gets the environment and its interpreter mounted, read-only, at the same
-    paths. Any other engine gets an image with both in it, made once per environment and used again.
+    If the engine sees this machine's files, the environment and its interpreter are mounted read-only at the same paths.
+    Otherwise an image that contains both is built once per environment and reused.
     """
 
     name = "docker"
@@ -46,9 +50,9 @@ class Docker:
         """Return why it cannot be used here, or None."""
         return _problem(self.image, os.environ.get("DOCKER_HOST", ""))
 
-    def guarantees(self) -> tuple[str, ...]:
+    def guarantees(self) -> Guarantees:
         """Return what it promises."""
-        return (
+        sentences = (
             "Network: none (no interface but loopback).",
             "Files: the image, the interpreter and the environment are visible, read-only; writes go to memory.",
             "Home folder, sessions, keys and environment variables are not visible.",
@@ -58,6 +62,7 @@ class Docker:
             "Privileges: an ordinary user, all capabilities dropped, no new privileges, the engine's system call filter and ours.",
             "The engine itself usually runs as root: a hole in it is a hole in this.",
         )
+        return Guarantees(isolated=True, network=False, bounded_disk=True, sentences=sentences)
 
     async def start(self, launch: Launch) -> Channel:
         """Start a container.
@@ -83,15 +88,20 @@ class Docker:
                 container = await asyncio.to_thread(self._create, client, launch, layout, False)
                 return await DockerChannel.open(client, container, layout)
         except docker.errors.APIError as error:
-            raise SandboxUnavailable(f"The Docker engine refused the sandbox: {_sentence(error)}.") from None
+            raise SandboxUnavailable(f"The Docker engine refused the sandbox: {reason_of(error)}.") from None
         except (docker.errors.DockerException, OSError) as error:
-            raise SandboxUnavailable(f"The Docker engine does not answer any more ({_sentence(error)}).") from None
+            if isinstance(error, OSError) and says_full(error):
+                raise SandboxUnavailable(
+                    f"The disk is full: there is no room in {tempfile.gettempdir()} for the image with the environment; "
+                    "free some space."
+                ) from None
+            raise SandboxUnavailable(f"The Docker engine does not answer any more ({reason_of(error)}).") from None
 
     def _create(self, client: Any, launch: Launch, layout: Layout, shared: bool) -> Any:
         from docker.types import Mount, Ulimit
 
         _remove_abandoned(client)
-        # Podman cannot give a tmpfs to a user; in one that belongs to root, others may still only change their own.
+        # Podman cannot make a user own a tmpfs; in one owned by root with the sticky bit, users can only change their own.
         is_podman = _is_podman(client)
         owner = "mode=1777" if is_podman else f"uid={_USER},gid={_USER},mode=755"
         writable = f"rw,exec,nosuid,nodev,{owner},size={launch.limits.disk_mb}m"
@@ -147,7 +157,7 @@ def _owner() -> str:
 
 
 def _remove_abandoned(client: Any) -> None:
-    """Remove the containers of programs of this machine that were killed before they could."""
+    """Remove containers left behind by killed processes of this machine."""
     import docker.errors
 
     for container in client.containers.list(all=True, filters={"label": "workbench=sandbox"}, ignore_removed=True):
@@ -164,7 +174,7 @@ def _client() -> Any:
 
 
 def _shares_files(address: str) -> bool:
-    """Return whether an engine at ``address`` probably sees this machine's files: one behind a Unix socket."""
+    """Return whether an engine at ``address`` probably sees this machine's files, as behind a Unix socket."""
     return address.startswith(("unix:", "http+unix:", "http+docker:"))
 
 
@@ -172,9 +182,14 @@ def _is_podman(client: Any) -> bool:
     return any("podman" in part.get("Name", "").lower() for part in client.version().get("Components", ()))
 
 
+def is_there() -> bool:
+    """Return whether something points to an engine: ``DOCKER_HOST`` or the usual socket. Nothing is imported or asked."""
+    return bool(os.environ.get("DOCKER_HOST")) or Path(_SOCKET).exists()
+
+
 @functools.lru_cache(maxsize=8)
 def _problem(image: str, host: str) -> str | None:
-    where = host or "unix:///var/run/docker.sock"
+    where = host or f"unix://{_SOCKET}"
     if where.startswith("unix://") and not Path(where.removeprefix("unix://")).exists():
         return f"No Docker engine runs here ({where} does not exist); start one or set DOCKER_HOST."
     try:
@@ -192,12 +207,7 @@ def _problem(image: str, host: str) -> str | None:
     except docker.errors.ImageNotFound:
         return f"Docker has no image {image!r}; pull it, or name another one in WORKBENCH_DOCKER_IMAGE."
     except (docker.errors.DockerException, OSError) as error:
-        sentence = f"The Docker engine at {where} does not answer ({_sentence(error)})."
-        # An address may carry a name and a password; neither belongs on a screen.
+        sentence = f"The Docker engine at {where} does not answer ({reason_of(error)})."
+        # An address may contain a user name and a password, which must not be shown.
         return re.sub(r"//[^/@\s]*@", "//", sentence)
     return None
-
-
-def _sentence(error: BaseException) -> str:
-    text = str(getattr(error, "explanation", None) or error).strip().rstrip(".")
-    return text.splitlines()[0][-300:] if text else type(error).__name__

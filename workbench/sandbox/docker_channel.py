@@ -1,4 +1,4 @@
-"""The channel to a runner in a container: its standard streams, which the engine sends multiplexed over one socket."""
+"""The channel to a runner in a container: its standard streams, multiplexed by the engine over one socket."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class DockerChannel:
                     pending = bytearray(rest)
                     for line in lines:
                         loop.call_soon_threadsafe(self._lines.put_nowait, line + b"\n")
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody is waiting
             loop.call_soon_threadsafe(self._lines.put_nowait, b"")
 
     def _exactly(self, length: int) -> bytes:
@@ -92,16 +92,16 @@ class DockerChannel:
         try:
             await asyncio.to_thread(self._container.reload)
             return bool(self._container.attrs["State"]["OOMKilled"])
-        except Exception:  # the engine is gone, in whatever way its client tells
+        except Exception:  # the engine is gone; its client may raise anything
             return False
 
     def disk_exceeded(self) -> bool:
-        """Return False: what is written goes to a bounded tmpfs."""
+        """Return False: all writes go to a tmpfs of limited size."""
         return False
 
     async def close(self) -> str:
         """Kill and remove the container."""
-        with contextlib.suppress(Exception):  # it may be gone, and the engine as well
+        with contextlib.suppress(Exception):  # the container or the engine may be gone
             await asyncio.to_thread(functools.partial(self._container.remove, force=True))
         with contextlib.suppress(OSError):
             self._stream.shutdown(socket.SHUT_RDWR)

@@ -1,8 +1,7 @@
-"""An image with an environment in it, for engines that do not see this machine's files: made once, used again.
+"""Build images that contain an environment, for engines that do not see this machine's files.
 
-It is the base image plus the folders that another engine would be given as mounts. No builder and no network are
-needed: the folders are streamed into a container of the base image, which is then committed under a tag that names their
-content.
+An image is the base image plus the folders that would otherwise be mounted. No builder and no network are needed: the
+folders are streamed into a container of the base image, which is then committed under a tag derived from their content.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-#: Images of this name are the workbench's own; ``docker image prune --all --filter label=workbench=environment`` ends them.
+#: Name of the images; ``docker image prune --all --filter label=workbench=environment`` removes them.
 REPOSITORY = "workbench-environment"
 
 _CHUNK = 1 << 20
@@ -28,15 +27,15 @@ _making = threading.Lock()
 
 
 def environment_image(client: Any, base: str, folders: Mapping[str, Path]) -> str:
-    """Return the tag of an image with ``folders`` (path inside → folder here) in it; make it when there is none.
+    """Return the tag of an image with ``folders`` (path inside → local folder), building it if necessary.
 
     Raises:
-        docker.errors.DockerException: The engine refused.
+        docker.errors.DockerException: The engine refuses a request.
     """
     import docker.errors
 
     tag = f"{REPOSITORY}:{_digest(client.images.get(base).id, folders)}"
-    with _making:  # several workers start at once
+    with _making:  # several workers may start at once
         try:
             client.images.get(tag)
         except docker.errors.ImageNotFound:
@@ -58,10 +57,10 @@ def _make(client: Any, base: str, folders: Mapping[str, Path], tag: str) -> None
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Yield everything below ``folder`` and the folder itself, in order, without following links.
+    """Yield ``folder`` and everything below it, in order, without following links.
 
-    Of an interpreter that environments are based on, what no environment sees or uses stays away: its own site-packages,
-    its own tests, what extensions are built with.
+    Parts of a base interpreter that no environment uses are left out: its own site-packages, its tests, and files for
+    building extensions.
     """
     based_on = not (folder / "pyvenv.cfg").exists()
     yield folder
@@ -74,14 +73,14 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _digest(base: str, folders: Mapping[str, Path]) -> str:
-    """Return what names the content: every path, its kind, size and time of change; nobody edits an environment in place."""
+    """Return a digest of every path with its type, size and modification time; environments are never edited in place."""
     digest = hashlib.sha256(base.encode())
     for inside, folder in sorted(folders.items()):
         for path in _files(folder):
             status = path.lstat()
             detail = (inside, str(path.relative_to(folder)), status.st_mode, status.st_size, int(status.st_mtime))
             if stat.S_ISDIR(status.st_mode):
-                detail = (*detail[:3], 0, 0)  # a bytecode file that comes and goes is no change
+                detail = (*detail[:3], 0, 0)  # ignore changes caused by bytecode files
             if "__pycache__" not in path.parts:
                 digest.update(repr(detail).encode())
     return digest.hexdigest()[:24]
@@ -89,7 +88,7 @@ def _digest(base: str, folders: Mapping[str, Path]) -> str:
 
 @contextlib.contextmanager
 def _archive(folders: Mapping[str, Path]) -> Iterator[io.BufferedIOBase]:
-    """A tar file of ``folders`` at their paths inside, readable for everybody, owned by root."""
+    """Yield a tar file of ``folders`` at their paths inside, readable by everyone, owned by root."""
 
     def everybody(entry: tarfile.TarInfo) -> tarfile.TarInfo:
         entry.uid = entry.gid = 0
@@ -101,7 +100,7 @@ def _archive(folders: Mapping[str, Path]) -> Iterator[io.BufferedIOBase]:
         with tarfile.open(fileobj=file, mode="w") as archive:
             seen: set[str] = set()
             for inside, folder in sorted(folders.items()):
-                # An ordinary user must be able to pass through every folder on the way, /root for example.
+                # An unprivileged user must be able to traverse every parent folder, for example /root.
                 for parent in reversed(Path(inside).parents[:-1]):
                     if str(parent) not in seen:
                         seen.add(str(parent))

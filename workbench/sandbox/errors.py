@@ -1,8 +1,11 @@
-"""What can go wrong with a sandbox itself, as opposed to with a candidate in it."""
+"""Errors of a sandbox itself, as opposed to those of a candidate in it."""
 
 from __future__ import annotations
 
-from workbench.errors import WorkbenchError
+from collections.abc import Sequence
+from pathlib import Path
+
+from workbench.errors import UsageError, WorkbenchError
 
 
 class SandboxError(WorkbenchError):
@@ -10,4 +13,25 @@ class SandboxError(WorkbenchError):
 
 
 class SandboxUnavailable(SandboxError):
-    """No back end, or not the wanted one, can be used on this machine."""
+    """No back end, or not the requested one, can be used on this machine."""
+
+
+class SandboxUnknown(SandboxUnavailable, UsageError):
+    """No back end has this name."""
+
+
+class NoIsolation(SandboxUnavailable):
+    """No back end that isolates can be used, and none was named: a person has to decide about the plain process.
+
+    Attributes:
+        promises: What a plain process guarantees here, one sentence each; empty where it cannot be used either.
+    """
+
+    def __init__(self, sentence: str, promises: Sequence[str] = ()) -> None:
+        self.promises = tuple(promises)
+        super().__init__(sentence)
+
+
+def no_room(folder: str | Path) -> str:
+    """Return the message for a full disk under a sandbox without its own file system."""
+    return f"The disk is full: there is no room in {folder} for a sandbox; free some space or set TMPDIR to another folder."

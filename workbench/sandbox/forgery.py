@@ -1,40 +1,68 @@
-"""Did a candidate pass, or did it only say so? A run in which its result is thrown away tells.
+"""Did a candidate pass, or did it only say so? Its tests are run again in ways in which they must not pass.
 
 Candidate and reporter share a process, so a candidate can find the nonce, write a whole report and end the process; no
-trick inside that process is a proof. What can be had from outside: the same body runs once more and then, instead of
-returning, raises what no test expects. A body that does its work now fails its tests; one that forges its report still
-"passes". Only bodies that name something by which a report can be forged are tried, so others cost nothing.
+trick inside that process is a proof. Bodies that use only what cannot reach the reporter are taken at their word
+(:mod:`workbench.sandbox.plain`). Any other body that passes is run twice more:
+
+- with its result discarded: it does its work and then, instead of returning, raises what no test expects;
+- cold, in a fresh interpreter, with one more required test that nobody can pass: who reports success for whatever is asked
+  reports it for that as well.
+
+A body that does its work now fails what it must fail; one that forges its report still "passes" and is found out. What a
+body might still recognise is not ruled out, so that its pass is marked as doubtful in any case.
 """
 
 from __future__ import annotations
 
 import ast
-import re
+import secrets
+import string
 import textwrap
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import NamedTuple
 
-_WORDS = re.compile(
-    rb"\b(?:_?ctypes|cffi|gc|mmap|marshal|inspect|currentframe|_getframe|_current_frames|settrace|setprofile|f_back|"
-    rb"f_globals|f_locals|tb_frame|__traceback__|__globals__|__builtins__|__subclasses__|__code__|__main__|__loader__|"
-    rb"_pytest|pytest|unittest|pluggy|workbench_runner|_exit|atexit|abort|signal|kill|killpg|fork|forkpty|execv\w*|"
-    rb"posix_spawn|pidfd_\w+|dup2|closerange|importlib|import_module|__import__|builtins)\b"
-    rb"|\bos\.(?:write|open|fdopen|pipe)\b|\bsys\.modules\b|/proc\b|/dev/fd|(?<![.\w])(?:exec|eval|compile|globals|vars)\s*\("
-)
-
-#: Raised after the body of a candidate whose result is thrown away.
-_RAISE = ast.parse("raise type('ResultThrownAway', (BaseException,), {})()").body
+from workbench import python_syntax
+from workbench.sandbox.types import Report
 
 
-def doubtful(pristine: bytes, content: bytes) -> bool:
-    """Return whether the lines that a candidate changed name something by which a report could be forged."""
-    before, after = pristine.splitlines(keepends=True), content.splitlines(keepends=True)
-    shorter = min(len(before), len(after))
-    first = next((number for number in range(shorter) if before[number] != after[number]), shorter)
-    left = shorter - first
-    last = next((number for number in range(left) if before[-1 - number] != after[-1 - number]), left)
-    return _WORDS.search(b"".join(after[first : len(after) - last])) is not None
+class Decoy(NamedTuple):
+    """A test that fails whatever is tested: its node id, its file and the file's content."""
+
+    test: str
+    path: str
+    content: bytes
 
 
-def thrown_away(content: bytes, function: tuple[str, int]) -> bytes | None:
+def make_decoy(tests: Sequence[str]) -> Decoy:
+    """Return a decoy beside the first of some tests; its names and numbers are new each time."""
+    folder = PurePosixPath(tests[0].partition("::")[0]).parent if tests else PurePosixPath()
+    name, first, second = f"test_{_word()}", secrets.randbelow(900) + 100, secrets.randbelow(900) + 100
+    wrong = first * second + secrets.choice((-2, -1, 1, 2))
+    path = str(folder / f"test_{_word()}.py")
+    body = f"def {name}():\n    first, second = {first}, {second}\n    assert first * second == {wrong}\n"
+    return Decoy(f"{path}::{name}", path, body.encode())
+
+
+def is_fooled(report: Report, decoy: Decoy) -> bool:
+    """Return whether a report tells of success where the decoy must have failed."""
+    outcomes = {test.id: test.outcome for test in report.tests}
+    return outcomes.get(decoy.test) == "passed" or (
+        outcomes.get(decoy.test) not in ("failed", "error") and passed_beside(report, decoy)
+    )
+
+
+def passed_beside(report: Report, decoy: Decoy) -> bool:
+    """Return whether every test but the decoy passed."""
+    outcomes = [test.outcome for test in report.tests if test.id != decoy.test]
+    return bool(outcomes) and all(outcome == "passed" for outcome in outcomes)
+
+
+def _word() -> str:
+    return "".join(secrets.choice(string.ascii_lowercase) for _ in range(8))
+
+
+def discarded(content: bytes, function: tuple[str, int]) -> bytes | None:
     """Return the file with a function that does its work and raises; None where the function cannot be found."""
     found = _find(content, function)
     if found is None:
@@ -42,7 +70,8 @@ def thrown_away(content: bytes, function: tuple[str, int]) -> bytes | None:
     node, first, last = found
     documented = ast.get_docstring(node, clean=False) is not None
     kept, work = node.body[:documented], node.body[documented:] or [ast.Pass()]
-    node.body = [*kept, ast.Try(body=work, handlers=[], orelse=[], finalbody=_RAISE)]
+    raises = python_syntax.parse(f"raise type({_word().title()!r}, (BaseException,), {{}})()").body
+    node.body = [*kept, ast.Try(body=work, handlers=[], orelse=[], finalbody=raises)]
     lines = content.splitlines(keepends=True)
     text = textwrap.indent(ast.unparse(ast.fix_missing_locations(node)), " " * node.col_offset) + "\n"
     return b"".join([*lines[: first - 1], text.encode(), *lines[last:]])
@@ -51,8 +80,8 @@ def thrown_away(content: bytes, function: tuple[str, int]) -> bytes | None:
 def _find(content: bytes, function: tuple[str, int]) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, int, int] | None:
     """Return the function's node, its first line (decorators included) and its last."""
     try:
-        tree = ast.parse(content)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = python_syntax.parse(content)
+    except python_syntax.UNREADABLE:
         return None
     wanted, occurrence = function
     count = 0

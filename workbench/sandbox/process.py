@@ -1,8 +1,8 @@
-"""A plain process, as strong as an unprivileged one can be: Landlock, seccomp, limits. Only by explicit choice.
+"""The plain-process back end, confined by Landlock, seccomp and limits where available; used only by explicit choice.
 
-There are no namespaces here: the candidate shares the machine's process table, clock, host name and one folder of its
-own. ``workbench_runner/confine.py`` gives up the rest before the environment's interpreter starts; what the kernel does
-not offer is not given up, and the guarantees say so.
+There are no namespaces: the candidate shares the machine's process table, clock and host name, and has a folder of its
+own. ``workbench_runner/confine.py`` drops all other rights before the environment's interpreter starts, as far as the
+kernel supports that; the guarantees list what is missing.
 """
 
 from __future__ import annotations
@@ -24,18 +24,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from workbench.disks import says_full
+from workbench.reasons import reason_of
 from workbench.sandbox import control_groups
 from workbench.sandbox.backend import (
     RUNNER,
     SYSTEM_FILES,
     SYSTEM_FOLDERS,
     Channel,
+    Guarantees,
     Launch,
     Layout,
     PipeChannel,
     runner_command,
 )
-from workbench.sandbox.errors import SandboxUnavailable
+from workbench.sandbox.errors import SandboxUnavailable, no_room
 from workbench.sandbox.workbench_runner import confine
 
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
@@ -45,18 +48,18 @@ _FIRST_USER, _USERS = 2_000_000_000, 100_000_000
 _numbers = itertools.count()
 
 _OWN_PROCESSES = 12
-_LOOK = 0.1  # seconds between looks at what was written
+_LOOK = 0.1  # interval of checking the written bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
-    """What this kernel and this user offer; 0 or False where there is nothing.
+class KernelFeatures:
+    """The confinement features available with this kernel and user; 0 or False if missing.
 
     Attributes:
         landlock: Version of Landlock's interface.
         seccomp: Whether system calls can be filtered.
-        root: Whether this is root, who can give a sandbox a user id of its own.
-        groups: Whether control groups can be made.
+        root: Whether this process is root, which can give a sandbox its own user id.
+        groups: Whether control groups can be created.
     """
 
     landlock: int
@@ -65,13 +68,13 @@ class Means:
     groups: bool
 
     @classmethod
-    def here(cls) -> Means:
-        """Ask the kernel."""
+    def here(cls) -> KernelFeatures:
+        """Detect the features of this machine."""
         return cls(confine.landlock_abi(), confine.seccomp_available(), os.geteuid() == 0, control_groups.available())
 
 
 class PlainProcess:
-    """One runner per worker in a session of its own, below a temporary folder."""
+    """Starts one runner per worker in its own process session, below a temporary folder."""
 
     name = "process"
 
@@ -79,20 +82,22 @@ class PlainProcess:
         """Return why it cannot be used here, or None."""
         return None if os.name == "posix" else "A plain process needs a POSIX system (Linux or macOS)."
 
-    def guarantees(self) -> tuple[str, ...]:
-        """Return what it promises on this machine, one sentence each."""
-        return promises(Means.here())
+    def guarantees(self) -> Guarantees:
+        """Return what it promises on this machine."""
+        means = KernelFeatures.here()
+        # Without the filter of system calls, Landlock at its best forbids TCP: UDP is a network.
+        return Guarantees(isolated=False, network=not means.seccomp, bounded_disk=False, sentences=promises(means))
 
     async def start(self, launch: Launch) -> Channel:
         """Start a runner below a new temporary folder.
 
         Raises:
-            SandboxUnavailable: The folder cannot be made.
+            SandboxUnavailable: The folder cannot be created.
         """
         reason = self.problem()
         if reason:
             raise SandboxUnavailable(reason)
-        means, base = Means.here(), None
+        means, base = KernelFeatures.here(), None
         try:
             base = Path(tempfile.mkdtemp(prefix="workbench-"))
             layout = _layout(base)
@@ -101,9 +106,10 @@ class PlainProcess:
         except (OSError, shutil.Error) as error:
             if base is not None:
                 remove_folder(base)
-            raise SandboxUnavailable(
-                f"No folder for the sandbox can be made in {tempfile.gettempdir()}: {_first(error)}."
-            ) from None
+            where = tempfile.gettempdir()
+            if says_full(_first(error)) or (isinstance(error, OSError) and says_full(error)):
+                raise SandboxUnavailable(no_room(where)) from None
+            raise SandboxUnavailable(f"No folder for the sandbox can be made in {where}: {_first(error)}.") from None
         group = control_groups.ControlGroup.create(launch.limits)
         command = runner_command(launch.python, layout.runner)
         if sys.platform == "linux":
@@ -135,8 +141,8 @@ class PlainProcess:
         )
 
 
-def promises(means: Means) -> tuple[str, ...]:
-    """Return what a plain process guarantees where there is only ``means``; a sentence with NOT is a hole."""
+def promises(means: KernelFeatures) -> tuple[str, ...]:
+    """Return the guarantees of a plain process with the features ``means``; a sentence with NOT states a weakness."""
     abi = means.landlock
     lines = []
     if means.seccomp:
@@ -195,6 +201,26 @@ def promises(means: Means) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def promises_in_short(means: KernelFeatures) -> str:
+    """Return what a plain process has and lacks where there is only ``means``, as the end of a sentence."""
+    has = [
+        *(["a filter of system calls (no sockets)"] if means.seccomp else []),
+        *(["Landlock over files"] if means.landlock else []),
+        *(["a user id of its own"] if means.root and sys.platform == "linux" else []),
+        "limits of time, memory and disk",
+    ]
+    lacks = [
+        *([] if means.landlock else ["protection of your files"]),
+        *([] if means.seccomp or means.landlock >= 4 else ["a closed network"]),
+        "namespaces",
+    ]
+    return f"{_listed(has)} but without {_listed(lacks)}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}" if words[1:] else words[0]
+
+
 def _layout(base: Path) -> Layout:
     return Layout(
         root=str(base / "repo"),
@@ -217,12 +243,12 @@ def _copy_runner(layout: Layout) -> None:
 
 
 def _first(error: OSError) -> str:
-    """Return the reason; ``shutil.Error`` is a list of (source, target, reason) and as long as the folder."""
-    return str(error.args[0][0][2]) if isinstance(error, shutil.Error) else str(error)
+    """Return the reason of an error; a ``shutil.Error`` contains a list of (source, target, reason), of any length."""
+    return str(error.args[0][0][2]) if isinstance(error, shutil.Error) else reason_of(error)
 
 
 def _give_away(base: Path, layout: Layout) -> int | None:
-    """As root: give the folders to a user id of its own, and return it; None where this root may not."""
+    """As root, give the folders to an unused user id and return it; None if root may not do that."""
     user = _FIRST_USER + (os.getpid() * 1000 + next(_numbers)) % _USERS
     try:
         for folder in _writable(layout):
@@ -235,12 +261,15 @@ def _give_away(base: Path, layout: Layout) -> int | None:
     return user
 
 
-def _plan(means: Means, launch: Launch, layout: Layout, user: int | None) -> Mapping[str, object]:
-    """Return what ``confine`` is to give up."""
+def _plan(means: KernelFeatures, launch: Launch, layout: Layout, user: int | None) -> Mapping[str, object]:
+    """Return the settings for ``confine``."""
     needed = [*launch.mounts, launch.python, Path(layout.root).parent]
     private = user is not None and not all(open_to_everybody(path) for path in needed)
     if private and not means.landlock:
-        user, private = None, False  # it could not start; and a right to read everything would be worse than root
+        user, private = (
+            None,
+            False,
+        )  # it could not start otherwise, and a right to read everything would be worse than root
     folders = [f"/{name}" for name in SYSTEM_FOLDERS if Path("/", name).exists()]
     return {
         "user": user,
@@ -266,7 +295,7 @@ def _confined(plan: Mapping[str, object]) -> Sequence[str]:
 
 
 def open_to_everybody(path: Path) -> bool:
-    """Return whether an unknown user may pass through every folder on the way to ``path``, links followed, and read it."""
+    """Return whether any user may traverse all folders to ``path`` (links resolved) and read it."""
     real = path.resolve()
     try:
         passable = all(parent.stat().st_mode & stat.S_IXOTH for parent in (*path.absolute().parents, *real.parents))
@@ -294,7 +323,7 @@ def _end(pids: Sequence[int]) -> None:
 
 
 def end_below(root: int, patience: float = 5.0) -> None:
-    """Kill every descendant of ``root``, which is stopped first: it adopts what loses its parent."""
+    """Kill every descendant of ``root``, which is stopped first because it adopts orphaned processes."""
     with contextlib.suppress(OSError):
         os.kill(root, signal.SIGSTOP)
     deadline = time.monotonic() + patience
@@ -313,7 +342,7 @@ def end_below(root: int, patience: float = 5.0) -> None:
 
 
 def end_user(user: int, patience: float = 5.0) -> None:
-    """Kill whatever still runs under the user id of a sandbox."""
+    """Kill every process that still runs under the user id of a sandbox."""
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
         alive = [pid for pid, (_, state, owner) in _processes().items() if owner == user and state not in "ZX"]
@@ -323,7 +352,7 @@ def end_user(user: int, patience: float = 5.0) -> None:
 
 
 def _tasks_of(user: int) -> int:
-    """Return how many threads ``user`` runs: RLIMIT_NPROC counts them all."""
+    """Return the number of threads of ``user``, all of which count towards RLIMIT_NPROC."""
     total = 0
     for folder in Path("/proc").glob("[0-9]*/task"):
         with contextlib.suppress(OSError):
@@ -332,14 +361,14 @@ def _tasks_of(user: int) -> int:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder whatever permissions a candidate gave to what is in it, and however deep that is."""
+    """Remove a folder, whatever permissions a candidate has set in it and however deep it is."""
     for command in (["rm", "-rf", "--"], ["chmod", "-R", "u+rwx"], ["rm", "-rf", "--"]):
         if folder.exists():
             subprocess.run([*command, str(folder)], check=False, capture_output=True)
 
 
 class WatchedChannel(PipeChannel):
-    """A channel that looks at the sandbox's folder while an answer is awaited: without a tmpfs nothing else bounds it."""
+    """A channel that monitors the size of the sandbox's folder during each job, as there is no tmpfs to limit it."""
 
     def __init__(self, process: asyncio.subprocess.Process, layout: Layout, **options: Any) -> None:
         self._folder, self._room = Path(layout.root).parent, options.pop("disk_mb") * 2**20
@@ -347,7 +376,7 @@ class WatchedChannel(PipeChannel):
         super().__init__(process, layout, **options)
 
     async def receive(self) -> bytes:
-        """Return the next line, or ``b""``, also when more was written than allowed: everything is then ended."""
+        """Return the next line; ``b""`` at the end, or after stopping the sandbox because it wrote too much."""
         line = asyncio.ensure_future(super().receive())
         try:
             while not (await asyncio.wait([line], timeout=_LOOK))[0]:
@@ -359,12 +388,12 @@ class WatchedChannel(PipeChannel):
             line.cancel()
 
     def disk_exceeded(self) -> bool:
-        """Return whether more was written than allowed."""
+        """Return whether the sandbox has written more than allowed."""
         return self._overrun
 
 
 def written_bytes(folder: Path) -> int:
-    """Return what the files and folders below ``folder`` take on disk, at least 1 KiB each."""
+    """Return the disk usage in bytes of everything below ``folder``, at least 1 KiB per file or folder."""
     total = 0
     pending = [str(folder)]
     while pending:

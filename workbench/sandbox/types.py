@@ -1,4 +1,4 @@
-"""What goes into a sandbox and what comes out: plain frozen dataclasses with a JSON round trip."""
+"""The inputs and outputs of a sandbox: plain frozen dataclasses that can be converted to JSON and back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Verdict(StrEnum):
-    """The outcome of one candidate. ``ERROR`` is ours and never counted as the model's."""
+    """The outcome of one candidate; ``ERROR`` is a failure of the Workbench and never counts against the model."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -22,7 +22,7 @@ class Verdict(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why a verdict is what it is, where the verdict alone does not tell."""
+    """The reason for a verdict, where the verdict alone does not say it."""
 
     NONE = ""
     TESTS_FAILED = "tests_failed"
@@ -42,7 +42,7 @@ class Reason(StrEnum):
 
 
 class Route(StrEnum):
-    """How a verdict was reached; ``AUTO`` takes the fastest one that is provably the same."""
+    """How a candidate is tested; ``AUTO`` selects the fastest route that provably gives the same verdict."""
 
     AUTO = "auto"
     HOT = "hot"
@@ -52,15 +52,15 @@ class Route(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one candidate may use.
+    """Resource limits of one candidate.
 
     Attributes:
         seconds: Wall-clock time for importing the repository and running the required tests.
         memory_mb: Memory of the candidate and all its children, MiB.
-        processes: Processes and threads at once, the runner's own included.
-        output_kb: Report size that is accepted (messages and tracebacks), KiB.
-        file_mb: Largest single file that may be written, MiB.
-        disk_mb: All files together (the sandbox's tmpfs), MiB.
+        processes: Concurrent processes and threads, including the runner's own.
+        output_kb: Maximum size of the report (messages and tracebacks), KiB.
+        file_mb: Maximum size of a single file, MiB.
+        disk_mb: Maximum size of all files together (the sandbox's tmpfs), MiB.
     """
 
     seconds: float = 30.0
@@ -82,10 +82,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class TestOutcome:
-    """What happened to one test.
+    """The outcome of one test.
 
     Attributes:
-        id: pytest node id, relative to the repository's root, parameters included.
+        id: pytest node id, relative to the repository's root, including parameters.
         outcome: ``passed``, ``failed``, ``error`` (in setup or teardown), ``skipped``, ``xfailed``, ``xpassed`` or
             ``missing`` (required, but never reported).
         seconds: Setup, call and teardown together.
@@ -93,7 +93,7 @@ class TestOutcome:
         traceback: The native traceback (empty for passed tests).
     """
 
-    __test__ = False  # not a test class, whatever its name says to pytest
+    __test__ = False  # keeps pytest from collecting the class because of its name
 
     id: str
     outcome: str
@@ -122,15 +122,16 @@ class Job:
     """One candidate to test: a changed file and the tests that it must pass.
 
     Attributes:
-        id: The work item's identity; comes back in the report.
+        id: The work item's identity, repeated in the report.
         tests: Required node ids (T_i). Empty means every test that pytest collects.
-        path: The changed file, posix, relative to the repository; empty tests the tree as it is.
+        path: POSIX path of the changed file, relative to the repository; empty = test the tree unchanged.
         content: The whole changed file.
-        limits: What the candidate may use.
+        limits: The candidate's resource limits.
         route: ``AUTO`` unless a verdict is to be re-checked on a slower path.
-        function: ``(qualified name, occurrence)`` of the function whose body changed; needed by the hot path only.
+        function: ``(qualified name, occurrence)`` of the function whose body changed; needed by the hot route only.
         order: ``given`` or ``random:SEED``.
         deselect: Node ids to leave out when ``tests`` is empty (tests that hang or kill the process).
+        added: Files ``(path, content)`` that are put into the tree for this job only.
         trace: Record which tests execute which lines (coverage.py); the report carries ``trace``.
     """
 
@@ -144,9 +145,10 @@ class Job:
     order: str = "given"
     deselect: tuple[str, ...] = ()
     trace: bool = False
+    added: tuple[tuple[str, bytes], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return a JSON-able mapping; ``content`` as base64, because a candidate need not be valid text."""
+        """Return a JSON-able mapping, with ``content`` as base64, because a candidate may not be valid text."""
         return {
             "id": self.id,
             "tests": list(self.tests),
@@ -158,6 +160,7 @@ class Job:
             "order": self.order,
             "deselect": list(self.deselect),
             "trace": self.trace,
+            "added": [[path, base64.b64encode(content).decode("ascii")] for path, content in self.added],
         }
 
     @classmethod
@@ -175,27 +178,31 @@ class Job:
             order=str(data.get("order", "given")),
             deselect=tuple(str(test) for test in data.get("deselect", ())),
             trace=bool(data.get("trace", False)),
+            added=tuple((str(path), base64.b64decode(content)) for path, content in data.get("added", ())),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What the sandbox says about one job.
+    """The result of one job.
 
     Attributes:
         job: The job's id.
         verdict: The verdict.
-        reason: Why, as a code; see :class:`Reason`.
-        detail: Why, as one sentence for a person; empty for ``passed``.
-        tests: An outcome per required test (every collected test when none were named), failures with tracebacks.
-        seconds: Wall-clock time inside the sandbox, reset included.
-        route: The path that gave the verdict; never ``AUTO``.
-        slower: Why a faster path was not taken; empty when it was.
+        reason: The reason as a code; see :class:`Reason`.
+        detail: The reason as one sentence for the user; empty for ``passed``.
+        tests: The outcome of each required test (of each collected test if none were named), failures with tracebacks.
+        seconds: Wall-clock time inside the sandbox, including the reset.
+        route: The route that gave the verdict; never ``AUTO``.
+        slower: Why a faster route was not used; empty if it was.
         backend: The back end's name.
-        suspicious: What made the report doubtful (a patched pytest, junk on the report's channel); re-check cold.
+        suspicious: What speaks against the report (a patched pytest, a runner that died); re-check cold.
+        plain: Whether the changed body uses only what cannot reach its reporter; None where that was not judged.
+        doubtful: Why a pass is marked: the body is not plain, and it passed what else could be tried; empty otherwise.
         running: The test that was running when the process ended before its time; "" otherwise.
         notes: Modules that could not be imported while tests were collected, one line each.
         trace: Line contexts, when the job asked for them; see ``workbench.regeneration.tracing``.
+        said: What a run of the whole suite wrote on its standard error; of other jobs nothing is kept.
     """
 
     job: str
@@ -208,13 +215,16 @@ class Report:
     slower: str = ""
     backend: str = ""
     suspicious: tuple[str, ...] = ()
+    plain: bool | None = None
+    doubtful: str = ""
     running: str = ""
     notes: tuple[str, ...] = ()
     trace: Mapping[str, Any] | None = None
+    said: str = ""
 
     @property
     def passed(self) -> bool:
-        """Whether every required test ran and passed."""
+        """Whether all required tests ran and passed."""
         return self.verdict is Verdict.PASSED
 
     @property
@@ -235,9 +245,12 @@ class Report:
             "slower": self.slower,
             "backend": self.backend,
             "suspicious": list(self.suspicious),
+            "plain": self.plain,
+            "doubtful": self.doubtful,
             "running": self.running,
             "notes": list(self.notes),
             "trace": self.trace,
+            "said": self.said,
         }
 
     @classmethod
@@ -254,26 +267,29 @@ class Report:
             slower=str(data.get("slower", "")),
             backend=str(data.get("backend", "")),
             suspicious=tuple(str(note) for note in data.get("suspicious", ())),
+            plain=None if data.get("plain") is None else bool(data["plain"]),
+            doubtful=str(data.get("doubtful", "")),
             running=str(data.get("running", "")),
             notes=tuple(str(note) for note in data.get("notes", ())),
             trace=data.get("trace"),
+            said=str(data.get("said", "")),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A repository made ready for testing: its files' folder, its interpreter and how its tests are run.
+    """A repository prepared for testing: its files, its interpreter and how to run its tests.
 
     Attributes:
-        root: Folder of the pristine tree on this machine; it is only read.
+        root: Folder of the pristine tree on this machine; read-only.
         python: The environment's interpreter (absolute path).
         mounts: Folders that the interpreter needs, read-only, at the same path inside (environment, base interpreter).
-        import_roots: Folders relative to ``root`` that go onto ``sys.path`` (``src``, ``.``).
+        import_roots: Folders relative to ``root`` to put on ``sys.path`` (``src``, ``.``).
         own_modules: Modules that belong to the repository, top-level or dotted (its part of a namespace package); they
             are never preloaded.
-        preload: Third-party modules worth importing once per worker.
-        pytest_args: Arguments from the project's configuration or from ``case.toml``.
-        test_paths: Where the tests are, relative to ``root``; empty leaves it to pytest.
+        preload: Third-party modules to import once per worker.
+        pytest_args: Arguments for pytest, from the project's configuration or from ``case.toml``.
+        test_paths: Paths of the tests, relative to ``root``; empty = let pytest find them.
         variables: Extra environment variables for the tests.
         metadata: Extra files (path below a private folder on ``sys.path`` → content): ``.dist-info`` without code.
     """

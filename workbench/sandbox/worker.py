@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import errno
 import json
 import stat
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from workbench.disks import is_full, says_full
+from workbench.errors import WorkbenchError
+from workbench.extensions import failure, is_dotted
+from workbench.reasons import last_words
 from workbench.sandbox import forgery
 from workbench.sandbox.backend import Backend, Channel, Launch
-from workbench.sandbox.errors import SandboxError
+from workbench.sandbox.errors import SandboxError, no_room
+from workbench.sandbox.plain import PlainnessCheck
+from workbench.sandbox.project_names import project_names
 from workbench.sandbox.types import Job, Limits, Reason, Report, Route, Verdict, Workspace
 
-#: Folders that may hold a copy of the code under test, or that nobody's tests need.
+#: Folders that may contain a copy of the code under test, or that tests do not need.
 LEFT_OUT_FOLDERS = frozenset(
     {".git", ".hg", ".svn", "__pycache__", ".tox", ".nox", ".venv", "venv", "node_modules", ".eggs"}
 )
@@ -27,6 +35,9 @@ _LEFT_OUT_SUFFIXES = (".egg-info", ".dist-info", ".pyc", ".pyo", ".egg", ".whl")
 #: How long a worker may take to start, and how far past a job's own limit it is trusted to answer.
 _START_SECONDS, _GRACE_SECONDS = 120.0, 20.0
 
+#: What a test says when there is no room on the disk; it says something else when a file grows past its limit.
+_NO_SPACE = f"OSError: [Errno {errno.ENOSPC}]"
+
 #: Why a runner died, as reason and detail of a candidate under which it died twice.
 _DIED = (Reason.TAMPERED, "It took the runner down twice; its end could not be observed.")
 _KILLED = (Reason.OUT_OF_MEMORY, "It used more memory than allowed, and the kernel ended the sandbox.")
@@ -34,7 +45,7 @@ _OVERRUN = (Reason.DISK_FULL, "It wrote more than allowed, and was ended.")
 
 
 class Worker:
-    """One sandbox, started when first needed and again when a candidate took it down."""
+    """One sandbox, started when first needed and restarted after a candidate crashed it."""
 
     def __init__(self, backend: Backend, workspace: Workspace, limits: Limits | None = None) -> None:
         self.backend = backend
@@ -44,10 +55,10 @@ class Worker:
         self.ready: dict[str, Any] = {}
         self._channel: Channel | None = None
         self._death = _DIED
-        self._originals: dict[str, bytes] = {}
+        self._originals: dict[str, tuple[bytes, PlainnessCheck]] = {}
 
     async def run(self, job: Job) -> Report:
-        """Test one candidate.
+        """Test one candidate; a body that passes without being plain is tested in further ways, see :meth:`_confirm`.
 
         A runner that dies under a candidate is started again and the candidate tried once more, cold; when it dies
         again, the candidate did it.
@@ -62,36 +73,65 @@ class Worker:
         if report is None:
             reason, detail = self._death
             report = Report(job.id, Verdict.CRASHED, reason, detail, suspicious=("the runner died",))
-        if report.passed and job.function and job.path:
-            original = await self._original(job.path)
-            if forgery.doubtful(original, job.content):
-                report = await self._confirm(job, report, original)
+        if job.function and job.path:
+            original, check = await self._original(job.path)
+            found = await asyncio.to_thread(check.judge, job.content, job.function)
+            report = replace(report, plain=found.plain)
+            # What is the repository's own needs no proof.
+            if report.passed and not found.plain and job.content != original:
+                report = await self._confirm(job, report, original, found.reason)
         return replace(report, backend=self.backend.name)
 
-    async def _original(self, path: str) -> bytes:
-        """Return the pristine file; empty where the candidate's file is new."""
+    async def _original(self, path: str) -> tuple[bytes, PlainnessCheck]:
+        """Return the pristine file, empty where the candidate's file is new, and what judges its bodies."""
         if path not in self._originals:
             try:
-                self._originals[path] = await asyncio.to_thread((self.workspace.root / path).read_bytes)
+                content = await asyncio.to_thread((self.workspace.root / path).read_bytes)
             except OSError:
-                self._originals[path] = b""
+                content = b""
+            names = partial(project_names, self.workspace.root)
+            self._originals[path] = content, await asyncio.to_thread(PlainnessCheck, content, names)
         return self._originals[path]
 
-    async def _confirm(self, job: Job, report: Report, original: bytes) -> Report:
-        """Look whether the candidate still passes when its result is thrown away; see :mod:`workbench.sandbox.forgery`."""
-        if await self._fails_without_result(job):
-            return report
-        if await self._fails_without_result(replace(job, content=original)):
-            detail = "It reports success even when its result is thrown away."
-            return replace(
-                report, verdict=Verdict.FAILED, reason=Reason.TAMPERED, detail=detail, suspicious=("a forged report",)
+    async def _confirm(self, job: Job, report: Report, original: bytes, reason: str) -> Report:
+        """Run a candidate that passed in ways in which it must not pass; see :mod:`workbench.sandbox.forgery`.
+
+        Returns:
+            A failed report where it passes nevertheless, else the report with why it is doubtful.
+        """
+        doubts = [reason]
+        if not await self._fails_without_result(job):
+            if await self._fails_without_result(replace(job, content=original)):
+                return _forged(report, "It reports success even when its result is discarded.")
+            doubts.append("its tests pass whatever it returns, so that a forged report would not be noticed")
+        decoy = forgery.make_decoy(job.tests)
+        cold = await self._with_decoy(job, decoy)
+        if cold is not None and forgery.is_fooled(cold, decoy):
+            honest = await self._with_decoy(replace(job, content=original), decoy)
+            if honest is not None and not forgery.is_fooled(honest, decoy):
+                return _forged(report, "It reports success even for a test that cannot pass.")
+            doubts.append("a test that cannot pass could not be run beside its own")
+        elif cold is None or not forgery.passed_beside(cold, decoy):
+            report = replace(
+                report, suspicious=(*report.suspicious, "its tests did not all pass in a fresh interpreter")
             )
-        doubt = "its tests pass whatever it returns, so that a forged report would not be noticed"
-        return replace(report, suspicious=(*report.suspicious, doubt))
+        return replace(report, doubtful="; ".join(doubts))
+
+    async def _with_decoy(self, job: Job, decoy: forgery.Decoy) -> Report | None:
+        # A cold start imports everything again, which the limit of a fast verdict leaves no time for.
+        seconds = max(job.limits.seconds, self.limits.seconds)
+        changed = replace(
+            job,
+            tests=(*job.tests, decoy.test) if job.tests else (),
+            added=((decoy.path, decoy.content),),
+            route=Route.COLD,
+            limits=replace(job.limits, seconds=seconds),
+        )
+        return await self._attempt(changed)
 
     async def _fails_without_result(self, job: Job) -> bool:
         assert job.function is not None
-        content = forgery.thrown_away(job.content, job.function)
+        content = forgery.discarded(job.content, job.function)
         if content is None:
             return False
         report = await self._attempt(replace(job, content=content))
@@ -116,6 +156,13 @@ class Worker:
         if killed and report.reason in (Reason.SIGNAL, Reason.EARLY_EXIT, Reason.TESTS_FAILED):
             detail = "It used more memory than allowed, and the kernel ended it."
             report = replace(report, verdict=Verdict.CRASHED, reason=Reason.OUT_OF_MEMORY, detail=detail)
+        if report.reason is Reason.DISK_FULL and not self.backend.guarantees().bounded_disk:
+            folder = Path(channel.layout.root).parent
+            said = any(test.message.startswith(_NO_SPACE) for test in report.tests)
+            # Its own limits end it in other ways. The tree may have been brought back by now, so what counts is whether
+            # it had the room that it was promised.
+            if said and await asyncio.to_thread(is_full, folder, job.limits.disk_mb * 2**20):
+                report = replace(report, verdict=Verdict.ERROR, reason=Reason.SANDBOX, detail=no_room(folder))
         return report
 
     async def _ask(self, message: dict[str, Any], seconds: float) -> dict[str, Any] | None:
@@ -142,7 +189,7 @@ class Worker:
             "OPENBLAS_NUM_THREADS": "1",
             "MKL_NUM_THREADS": "1",
         }
-        self._channel = channel = await self.backend.start(
+        self._channel = channel = await self._launched(
             Launch(workspace.python, workspace.mounts, self.limits, variables)
         )
         self.starts += 1
@@ -168,20 +215,38 @@ class Worker:
         }
         answer = await self._ask(opening, _START_SECONDS)
         if answer is None or answer.get("op") != "ready":
-            words = (await self.close()).splitlines()
-            last = f": {words[-1]}" if words else "."
-            raise SandboxError(f"The {self.backend.name} sandbox did not start{last}")
+            words = await self.close()
+            if says_full(words) and not self.backend.guarantees().bounded_disk:
+                raise SandboxError(no_room(Path(layout.root).parent))
+            why = last_words(words)
+            raise SandboxError(f"The {self.backend.name} sandbox did not start{': ' if why else ''}{why}.")
         self.ready = answer
         if answer.get("threads", 1) > 1 and workspace.preload:
-            # A fork of a process with threads may hang: rather slow than sometimes wrong.
+            # Forking a process with threads may hang, so do not preload: better slow than sometimes wrong.
             self.workspace = replace(workspace, preload=())
             await self.close()
             await self._start()
+
+    async def _launched(self, launch: Launch) -> Channel:
+        try:
+            return await self.backend.start(launch)
+        except WorkbenchError:
+            raise
+        except Exception as error:
+            if is_dotted(self.backend.name):
+                raise SandboxError(failure("sandbox", self.backend.name, error)) from error
+            raise
 
     async def close(self) -> str:
         """End the sandbox; return its last words."""
         channel, self._channel = self._channel, None
         return await channel.close() if channel is not None else ""
+
+
+def _forged(report: Report, detail: str) -> Report:
+    return replace(
+        report, verdict=Verdict.FAILED, reason=Reason.TAMPERED, detail=detail, suspicious=("a forged report",)
+    )
 
 
 class Pool:

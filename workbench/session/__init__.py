@@ -15,8 +15,9 @@ from workbench.session.file import (
     SessionMissing,
     SessionNewer,
     create,
+    ensure,
 )
-from workbench.session.reader import SessionReader
+from workbench.session.reader import SessionReader, read_blob
 from workbench.session.writer import SessionWriter
 
 __all__ = [
@@ -30,4 +31,6 @@ __all__ = [
     "SessionReader",
     "SessionWriter",
     "create",
+    "ensure",
+    "read_blob",
 ]

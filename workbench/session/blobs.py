@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import zlib
+from typing import Any
 
 _WORTH_COMPRESSING = 256  # bytes; below that zlib gains nothing
 
@@ -29,24 +30,59 @@ def put(connection: sqlite3.Connection, text: str | bytes) -> str:
     return digest
 
 
+class BlobDamaged(Exception):
+    """A text cannot be read; the message is the rest of a sentence that names it: ``it is missing …``."""
+
+
 def get(connection: sqlite3.Connection, digest: str, limit: int | None = None) -> bytes:
     """Return the content of a blob, or its first ``limit`` bytes without unpacking the rest.
 
     Raises:
-        KeyError: There is no such blob.
+        BlobDamaged: There is no such blob, or it is not what was stored.
     """
-    row = connection.execute("SELECT codec, data FROM blobs WHERE digest = ?", (digest,)).fetchone()
+    row = _row(connection, "codec, size, data", digest)
     if row is None:
-        raise KeyError(digest)
-    codec, data = row
+        raise BlobDamaged("it is missing from the session file")
+    codec, size, data = row
+    if not isinstance(data, bytes) or not isinstance(size, int) or codec not in {"raw", "zlib"}:
+        raise BlobDamaged("its entry in the session file is damaged")
     if codec == "raw":
-        return bytes(data if limit is None else data[:limit])
-    if limit is None:
-        return zlib.decompress(data)
+        content = data if limit is None else data[:limit]
+    else:
+        try:
+            content = zlib.decompress(data) if limit is None else _front(data, limit)
+        except (zlib.error, MemoryError):
+            raise BlobDamaged("it cannot be unpacked") from None
+    # Only the whole can be compared with its name.
+    if (limit is None or limit > size) and (len(content) != size or digest_of(content) != digest):
+        raise BlobDamaged("it is not what was recorded")
+    return content
+
+
+def _front(data: bytes, limit: int) -> bytes:
     return zlib.decompressobj().decompress(data, max(1, limit))
 
 
+def _row(connection: sqlite3.Connection, columns: str, digest: str) -> tuple[Any, ...] | None:
+    query = f"SELECT {columns} FROM blobs {{}} WHERE digest = ?"
+    row: tuple[Any, ...] | None
+    try:
+        row = connection.execute(query.format(""), (digest,)).fetchone()
+    except sqlite3.DatabaseError as error:
+        if "malformed" not in str(error):
+            raise
+        # A damaged page of the index hides what the table itself still has.
+        try:
+            row = connection.execute(query.format("NOT INDEXED"), (digest,)).fetchone()
+        except sqlite3.DatabaseError:
+            raise BlobDamaged("a page of the session file is damaged") from None
+    return row
+
+
 def size(connection: sqlite3.Connection, digest: str) -> int:
-    """Return the size of a blob in bytes, 0 if there is none."""
-    row = connection.execute("SELECT size FROM blobs WHERE digest = ?", (digest,)).fetchone()
-    return int(row[0]) if row else 0
+    """Return the size of a blob in bytes, 0 if there is none that can be read."""
+    try:
+        row = _row(connection, "size", digest)
+    except BlobDamaged:
+        return 0
+    return row[0] if row and isinstance(row[0], int) else 0

@@ -6,16 +6,24 @@ import contextlib
 import os
 import shutil
 import sqlite3
+import stat
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from workbench import __version__
 from workbench.errors import WorkbenchError
-from workbench.session import schema
+from workbench.session import lease, log, schema, sqlite_errors
+from workbench.session.views import VIEWS
 
 SUFFIX = ".session"
-_BUSY_MS = 10_000
+BUSY_MS = 10_000
+
+#: What SQLite calls a write that failed without saying why.
+_WRITING = frozenset(
+    f"SQLITE_IOERR_{step}" for step in ("WRITE", "FSYNC", "DIR_FSYNC", "TRUNCATE", "SHMSIZE", "SHMMAP", "SHMOPEN")
+)
 
 
 class SessionError(WorkbenchError):
@@ -40,6 +48,10 @@ class SessionLocked(SessionError):
     """Somebody else is writing and did not let go in time."""
 
 
+class SessionExists(SessionError):
+    """There is a session of that name already."""
+
+
 class SessionFull(SessionError):
     """The disk is full (or the file may not grow)."""
 
@@ -56,15 +68,21 @@ def translated(path: Path) -> Iterator[None]:
 def translate(error: sqlite3.Error, path: Path) -> SessionError:
     """Return the sentence for an SQLite error about ``path``."""
     words = str(error).lower()
-    if "full" in words or "disk i/o" in words:
+    if "full" in words or (sqlite_errors.has_no_room(path) and sqlite_errors.name_of(error) in _WRITING):
         return SessionFull(
             f"The disk is full: {path.name} could not be written. Everything finished so far is kept; "
             f"free some space, then run: workbench resume {path}"
         )
+    if "disk i/o" in words:
+        return _disk_error(error, path)
     if "locked" in words or "busy" in words:
         return SessionLocked(f"{path.name} is locked by another program; close it, then try again.")
     if "readonly" in words or "read-only" in words:
         return SessionError(f"{path.name} is read-only; copy it to a folder where you may write.")
+    if "unable to open" in words and sqlite_errors.has_no_descriptor():
+        return SessionError(
+            f"{path.name} cannot be opened: this program may open no more files; raise the limit (ulimit -n), then try again."
+        )
     if "unable to open" in words:
         return SessionError(f"{path} cannot be opened; check that the folder exists and that you may write there.")
     return SessionCorrupt(
@@ -72,24 +90,60 @@ def translate(error: sqlite3.Error, path: Path) -> SessionError:
     )
 
 
+def _disk_error(error: sqlite3.Error, path: Path) -> SessionError:
+    """Return the sentence for "disk I/O error", which has many causes; a full disk is only one of them."""
+    limit = sqlite_errors.size_limit(path)
+    if limit is not None and sqlite_errors.name_of(error) in _WRITING:
+        return SessionFull(
+            f"{path.name} may not grow: files may have {limit:,} bytes at most here (ulimit -f). Everything finished so "
+            f"far is kept; raise that limit, then run: workbench resume {path}"
+        )
+    if sqlite_errors.log_was_deleted(error, path):
+        return SessionError(
+            f"The log of {path.name} ({log.log_path(path).name}) was deleted while a program writes the session, so that "
+            "it cannot be read now; let that program end, which brings the log into the file, then try again."
+        )
+    if not path.exists():
+        return SessionMissing(f"{path} was moved or deleted while it was open; put it back, then try again.")
+    kind = sqlite_errors.name_of(error).removeprefix("SQLITE_IOERR_").lower().replace("_", " ") or "no reason given"
+    return SessionError(
+        f"The disk refused {path.name} ({kind}), although it is not full: a quota, the disk itself or its connection; "
+        "what was finished before is kept."
+    )
+
+
 def connect(path: Path, *, write: bool) -> sqlite3.Connection:
-    """Return a connection to an existing, current session file.
+    """Return a connection to an existing session file.
+
+    A log beside the file that belongs to another file is moved away first; a log of the file's own, left by a killed
+    engine, is brought into the file where it may be written. Reading changes no row and keeps an older schema as it is:
+    views let it read like a current one. A writer migrates an older file first.
 
     Args:
         path: The session file.
-        write: Whether rows may be written; a connection that only reads still needs to write side files
-            while others write, so a file in a folder without write permission is opened as immutable.
+        write: Whether rows may be written.
 
     Raises:
-        SessionError: The file is missing, damaged, newer, older (migrate first) or locked.
+        SessionError: The file is missing, damaged, newer or locked, or its log cannot be read where it lies.
     """
-    if not path.exists():
-        raise SessionMissing(f"There is no session {path}; `workbench locate sessions` tells where they are kept.")
-    connection, version = _opened(path, write=write)
-    if version < schema.SCHEMA_VERSION:
-        connection.close()
+    _require_session(path)
+    with translated(path):
+        if log.log_size(path) and not log.belongs(path):
+            if not log.is_writable(path):
+                raise SessionCorrupt(
+                    f"The log beside {path.name} belongs to another file and cannot be moved away; "
+                    f"copy {path.name} alone to another folder and open it there."
+                )
+            log.set_aside(path)
+    if write:
         migrate(path)
-        connection, version = _opened(path, write=write)
+        connection, version = _opened(path, write=True)
+    else:
+        connection, version = _opened(path, write=False)
+        if log.log_size(path):
+            connection.close()
+            log.tidy(path)
+            connection, version = _opened(path, write=False)
     try:
         if version > schema.SCHEMA_VERSION:
             raise SessionNewer(
@@ -97,17 +151,41 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
                 f"{schema.SCHEMA_VERSION}); upgrade the workbench to open it. The file was not changed."
             )
         with translated(path):
-            if not write:
-                connection.execute("PRAGMA query_only = ON")
-            else:
+            if write:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
                 connection.execute("PRAGMA foreign_keys = ON")
-            connection.execute("SELECT value FROM meta WHERE key = 'created_at'").fetchone()
+                # Checkpoints are made by workbench.session.log, which gives the file its new name with each.
+                connection.execute("PRAGMA wal_autocheckpoint = 0")
+            else:
+                connection.execute("PRAGMA temp_store = MEMORY")
+                if version < schema.SCHEMA_VERSION:
+                    schema.read_as_current(connection, version)
+                connection.execute("PRAGMA query_only = ON")
+            # A reader shows what it can of a file that lacks even this.
+            connection.execute("SELECT 1 FROM " + ("meta" if write else "sqlite_master")).fetchone()
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _require_session(path: Path) -> None:
+    """Refuse what cannot be a session before anything waits for it: a pipe would be waited for without an end."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        if isinstance(error, FileNotFoundError | NotADirectoryError):
+            raise SessionMissing(
+                f"There is no session {path}; `workbench locate sessions` tells where they are kept."
+            ) from None
+        raise SessionError(f"{path} cannot be opened: {error.strerror}.") from None
+    if stat.S_ISDIR(status.st_mode):
+        raise SessionCorrupt(f"{path} is a folder, not a session file.")
+    if not stat.S_ISREG(status.st_mode):
+        raise SessionCorrupt(f"{path} is no ordinary file, so it is no session.")
+    if status.st_size < 100:
+        raise _no_session(path)
 
 
 def _opened(path: Path, *, write: bool) -> tuple[sqlite3.Connection, int]:
@@ -117,18 +195,19 @@ def _opened(path: Path, *, write: bool) -> tuple[sqlite3.Connection, int]:
     then the next program to leave takes itself for the last and deletes the log from under a running engine
     (sqlite.org/howtocorrupt.html, 2.2).
     """
-    if path.is_dir():
-        raise SessionCorrupt(f"{path} is a folder, not a session file.")
-    if path.stat().st_size < 100:
-        raise _no_session(path)
     with translated(path):
-        fixed = not write and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
-        uri = f"{path.resolve().as_uri()}?{'immutable=1' if fixed else 'mode=rw'}"
+        # Where nothing can be written beside the file and no log lies there, nobody can be writing it either.
+        fixed = not write and not log.log_size(path) and not log.is_writable(path)
+        how = "mode=ro&immutable=1" if fixed else "mode=rw" if write else "mode=ro"
         connection = sqlite3.connect(
-            uri, uri=True, isolation_level=None, timeout=_BUSY_MS / 1000, check_same_thread=False
+            f"{path.resolve().as_uri()}?{how}",
+            uri=True,
+            isolation_level=None,
+            timeout=BUSY_MS / 1000,
+            check_same_thread=False,
         )
         try:
-            connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+            connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
             try:
                 application = int(connection.execute("PRAGMA application_id").fetchone()[0])
                 version = int(connection.execute("PRAGMA user_version").fetchone()[0])
@@ -156,9 +235,26 @@ def peek_version(path: Path) -> int:
     Raises:
         SessionError: The file is no session or cannot be read.
     """
+    _require_session(path)
     connection, version = _opened(path, write=False)
     connection.close()
+    log.tidy(path)
     return version
+
+
+def ensure(path: Path) -> bool:
+    """Create an empty session unless there is one; return whether this call made it. Several programs may ask at once.
+
+    Raises:
+        SessionError: It cannot be written.
+    """
+    if path.exists():
+        return False
+    try:
+        create(path)
+    except SessionExists:
+        return False
+    return True
 
 
 def create(path: Path, name: str | None = None) -> None:
@@ -170,8 +266,8 @@ def create(path: Path, name: str | None = None) -> None:
         SessionError: The file exists or cannot be written.
     """
     if path.exists():
-        raise SessionError(f"{path} exists already; choose another name or open it.")
-    building = path.with_name(f".{path.name}.{os.getpid()}.new")
+        raise SessionExists(f"{path} exists already; choose another name or open it.")
+    building = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with translated(path):
@@ -179,7 +275,7 @@ def create(path: Path, name: str | None = None) -> None:
             try:
                 connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
                 connection.executescript(
-                    f"BEGIN; {schema.TABLES} {schema.TRIGGERS} PRAGMA user_version = {schema.SCHEMA_VERSION}; COMMIT;"
+                    f"BEGIN; {schema.TABLES} {schema.TRIGGERS} {VIEWS} PRAGMA user_version = {schema.SCHEMA_VERSION}; COMMIT;"
                 )
                 connection.executemany(
                     "INSERT INTO meta VALUES (?, ?)",
@@ -196,8 +292,11 @@ def create(path: Path, name: str | None = None) -> None:
         try:
             os.link(building, path)
         except FileExistsError:
-            raise SessionError(f"{path} exists already; choose another name or open it.") from None
+            raise SessionExists(f"{path} exists already; choose another name or open it.") from None
         except OSError:
+            # No hard links there (FAT, some network shares).
+            if path.exists():
+                raise SessionExists(f"{path} exists already; choose another name or open it.") from None
             building.rename(path)
     except OSError as error:
         raise SessionError(f"The session {path} cannot be created: {error.strerror}.") from None
@@ -205,37 +304,59 @@ def create(path: Path, name: str | None = None) -> None:
         building.unlink(missing_ok=True)
 
 
-def migrate(path: Path) -> None:
-    """Bring an older session file to the current schema, on a copy that then takes its place.
+def migrate(path: Path) -> Path | None:
+    """Bring an older session file to the current schema; a current or newer one is left alone.
+
+    The work is done on a copy that then takes the file's place; the old file is kept beside it.
+
+    Returns:
+        Where the old file lies; None where nothing was to be done.
 
     Raises:
-        SessionError: There is no way from that version, or the copy could not be made; the file is as it was.
+        SessionError: An engine writes the file, there is no way from that version, or the copy could not be made; the
+            file is as it was.
     """
     version = peek_version(path)
-    copy = path.with_name(f".{path.name}.{os.getpid()}.migrating")
+    if version >= schema.SCHEMA_VERSION:
+        return None
+    real = path.resolve()
+    copy = real.with_name(f".{real.name}.{os.getpid()}.migrating")
+    kept = real.with_name(f"{real.name}.schema-{version}")
     try:
         with translated(path):
-            source = sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)
+            source = sqlite3.connect(f"{real.as_uri()}?mode=rw", uri=True, timeout=BUSY_MS / 1000)
             target = sqlite3.connect(copy, isolation_level=None)
             try:
+                for (run,) in source.execute("SELECT run_id FROM leases").fetchall():
+                    if lease.holder(source, run) is not None:
+                        raise SessionLocked(
+                            f"{path.name} has the form of an older version and an engine of that version is writing "
+                            "it; wait until its run has ended, then try again."
+                        )
+                source.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 source.backup(target)
                 target.execute("BEGIN IMMEDIATE")
-                while version < schema.SCHEMA_VERSION:
-                    step = schema.MIGRATIONS.get(version)
+                for older in range(version, schema.SCHEMA_VERSION):
+                    step = schema.MIGRATIONS.get(older)
                     if step is None:
-                        raise SessionError(f"{path.name} has schema {version}, which this version cannot migrate.")
+                        raise SessionError(f"{path.name} has schema {older}, which this version cannot migrate.")
                     step(target)
-                    version += 1
-                    target.execute(f"PRAGMA user_version = {version}")
+                    target.execute(f"PRAGMA user_version = {older + 1}")
                 target.execute("COMMIT")
                 target.execute("PRAGMA journal_mode = WAL")
             finally:
                 source.close()
                 target.close()
-        shutil.copymode(path, copy)
-        copy.replace(path)
+        shutil.copymode(real, copy)
+        kept.unlink(missing_ok=True)
+        try:
+            os.link(real, kept)
+        except OSError:
+            shutil.copy2(real, kept)
+        copy.replace(real)
     except OSError as error:
         raise SessionError(f"{path.name} could not be migrated: {error.strerror}; it is as it was.") from None
     finally:
         for leftover in (copy, Path(f"{copy}-wal"), Path(f"{copy}-shm")):
             leftover.unlink(missing_ok=True)
+    return kept

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+from collections.abc import Iterable
 
 
 def _named(kind: str, *parts: object) -> str:
@@ -12,14 +13,39 @@ def _named(kind: str, *parts: object) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def trial_id(agent: str, model: str, case_id: str, repeat: int) -> str:
-    """Return the identity of a trial: (agent, model, test case, repeat)."""
-    return _named("trial", agent, model, case_id, repeat)
+def trial_id(agent: str, model: str, case_id: str, repeat: int, content: str = "") -> str:
+    """Return the identity of a trial: (agent, model, test case, repeat, content of the case).
+
+    Args:
+        agent: Name of the agent.
+        model: Name of the model.
+        case_id: Id of the test case.
+        repeat: Number of the trial, from 1.
+        content: Digest of what can change under the case's name, see ``workbench.catalog.content_of``; "" where nothing
+            can, and in sessions of older versions.
+    """
+    return _named("trial", agent, model, case_id, repeat, *([content] if content else []))
 
 
-def task_id(snapshot: str, path: str, qualified_name: str, occurrence: int, docs_digest: str) -> str:
-    """Return the identity of a regeneration task: (snapshot, function, documentation given)."""
-    return _named("task", snapshot, path, qualified_name, occurrence, docs_digest)
+def task_id(
+    snapshot: str, path: str, qualified_name: str, occurrence: int, docs_digest: str, tested_by: str = ""
+) -> str:
+    """Return the identity of a regeneration task: (snapshot, function, documentation given, what tests it).
+
+    Args:
+        snapshot: Digest of the repository's content.
+        path: The function's file.
+        qualified_name: Its name.
+        occurrence: Which definition of that name, from 1.
+        docs_digest: The doc system and the digest of what it says.
+        tested_by: Digest of the sandbox and the tests that decide, see :func:`tested_by`; "" in older sessions.
+    """
+    return _named("task", snapshot, path, qualified_name, occurrence, docs_digest, *([tested_by] if tested_by else []))
+
+
+def tested_by(sandbox: str, tests: Iterable[str]) -> str:
+    """Return the digest of what a verdict rests on: the kind of sandbox, and the tests in it."""
+    return _named("tested by", sandbox, *sorted(tests))
 
 
 def candidate_id(task: str, evaluator: str, prompt_version: str, sample: int) -> str:

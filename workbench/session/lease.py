@@ -7,7 +7,7 @@ import secrets
 import socket
 import sqlite3
 import time
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from workbench.errors import WorkbenchError
@@ -22,7 +22,7 @@ class RunHeld(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A row of ``leases``; ``token`` is the holder's secret name."""
+    """A row of ``leases``; ``token`` is the holder's secret name, ``file`` the file that it writes ("" in former schemas)."""
 
     run_id: str
     token: str
@@ -30,6 +30,7 @@ class Lease:
     process_started: str
     host: str
     heartbeat_at: float
+    file: str = ""
 
 
 def process_started(pid: int) -> str:
@@ -53,42 +54,55 @@ def holder(connection: sqlite3.Connection, run_id: str) -> Lease | None:
 
     On the same machine the process table decides at once; for another machine the heartbeat does.
     """
-    row = connection.execute(
-        "SELECT run_id, token, pid, process_started, host, heartbeat_at FROM leases WHERE run_id = ?", (run_id,)
-    ).fetchone()
+    row = connection.execute("SELECT * FROM leases WHERE run_id = ?", (run_id,)).fetchone()
     if row is None:
         return None
     lease = Lease(*row)
+    if not isinstance(lease.pid, int) or not 0 < lease.pid < 2**31 or not isinstance(lease.heartbeat_at, int | float):
+        return None  # damaged: no engine of ours wrote that
     if lease.host == socket.gethostname():
+        # A copy of a session that is being written says so as well, and nobody writes the copy.
+        if lease.file and lease.file != _file(connection):
+            return None
         return lease if process_started(lease.pid) == lease.process_started else None
     return lease if time.time() - lease.heartbeat_at < STALE_SECONDS else None
 
 
+def _file(connection: sqlite3.Connection) -> str:
+    """Return a mark that tells a session's file from its copies; a move does not change it."""
+    try:
+        status = Path(connection.execute("PRAGMA database_list").fetchone()[2]).stat()
+    except OSError:
+        return ""
+    return f"{status.st_dev}:{status.st_ino}"
+
+
+def engine_lives(connection: sqlite3.Connection) -> bool:
+    """Return whether a living engine executes any run of the session."""
+    try:
+        runs = [run for (run,) in connection.execute("SELECT run_id FROM leases")]
+        return any(holder(connection, run) is not None for run in runs)
+    except sqlite3.Error:
+        return False
+
+
 def acquire(connection: sqlite3.Connection, run_id: str) -> Lease:
-    """Take the lease on a run.
+    """Take the lease on a run, within a transaction that holds the write lock.
 
     Raises:
         RunHeld: A living engine holds it.
     """
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        held = holder(connection, run_id)
-        if held is not None:
-            raise RunHeld(
-                f"Run {run_id} is being executed by another engine (process {held.pid} on {held.host}); "
-                "watch it in the app, or cancel it there first."
-            )
-        lease = Lease(
-            run_id, secrets.token_hex(8), os.getpid(), process_started(os.getpid()), socket.gethostname(), time.time()
+    held = holder(connection, run_id)
+    if held is not None:
+        raise RunHeld(
+            f"Run {run_id} is being executed by another engine (process {held.pid} on {held.host}); "
+            "watch it in the app, or cancel it there first."
         )
-        connection.execute(
-            "INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?, ?)",
-            (run_id, lease.token, lease.pid, lease.process_started, lease.host, lease.heartbeat_at),
-        )
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
+    me = os.getpid()
+    lease = Lease(
+        run_id, secrets.token_hex(8), me, process_started(me), socket.gethostname(), time.time(), _file(connection)
+    )
+    connection.execute("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?, ?, ?)", astuple(lease))
     return lease
 
 

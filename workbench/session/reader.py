@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 import sqlite3
 import threading
 from collections.abc import Sequence
@@ -10,47 +10,139 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from workbench.session import blobs, lease
-from workbench.session.file import connect, translated
+from workbench.session import blobs, engine_starts, json_forms, lease, log, pending_work, schema
+from workbench.session.damage import Damage
+from workbench.session.file import SessionCorrupt, SessionError, connect, translated
+from workbench.session.judges import OFFLINE, is_offline
+from workbench.session.moved_files import Fate, Original, copy_into
 from workbench.session.rows import (
+    AccessedFileRow,
     AnnotationRow,
     CallRow,
     CandidateRow,
     Change,
     DroppedRow,
     FailingTestRow,
+    FormerVerdictRow,
     RunRow,
     ScoreRow,
-    SeenRow,
     StageRow,
     StepRow,
     TaskRow,
     TrialRow,
+    UnusedTestRow,
     columns,
 )
 
 Row = TypeVar("Row")
 
 
+class TextDamaged(SessionCorrupt):
+    """A text of a session cannot be read; the rest can."""
+
+
 class SessionReader:
     """A view of one session file; safe to share between threads, never writes a row.
 
+    Rows have the types that they promise, whatever the file holds: see :mod:`workbench.session.survey`. What is wrong with
+    the file is in :attr:`damage`.
+
     Args:
         path: The session file.
+        surveyed: Whether the file is looked through first; False only where single texts are wanted, at once.
 
     Raises:
         SessionError: See :func:`workbench.session.file.connect`.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, surveyed: bool = True) -> None:
         self.path = path
         self._lock = threading.RLock()
         self._connection = connect(path, write=False)
+        self._original = Original(path)
+        self._damage: dict[Damage, None] = {}
+        self._copied = False
+        if surveyed:
+            try:
+                self._survey()
+            except BaseException:
+                self._connection.close()
+                self._original.close()
+                raise
+
+    def _survey(self, *, copied: bool = False) -> None:
+        # Imported here: most of the time of a short command is imports.
+        from workbench.session.survey import Survey
+
+        with translated(self.path):
+            try:
+                found = Survey(self._connection, copied=copied)
+            except sqlite3.DatabaseError as error:
+                if "malformed" not in str(error) or copied:
+                    raise
+                self._read_copies()
+            else:
+                self._damage |= dict.fromkeys(found.damage)
+
+    def _read_copies(self) -> None:
+        """Read from now on what could be read of each table: an unreadable page of an index hides rows that are there."""
+        self._copied = True
+        self.note_damage("the file", "a page of it is damaged; what could be read is shown")
+        # Another connection: after such an error SQLite does nothing more in the transaction that met it.
+        self._connection.close()
+        self._connection = connect(self.path, write=False)
+        self._survey(copied=True)
+
+    @property
+    def damage(self) -> tuple[Damage, ...]:
+        """What of the file could not be read so far: rows since it was opened, texts since they were asked for."""
+        with self._lock:
+            return tuple(self._damage)
+
+    def note_damage(self, item: str, what: str) -> None:
+        """Remember that something cannot be read."""
+        with self._lock:
+            self._damage[Damage(item, what)] = None
 
     def close(self) -> None:
         """Close the file; the last one out leaves no side files."""
         with self._lock:
             self._connection.close()
+            self._original.close()
+            log.tidy(self.path)
+
+    def fate(self) -> Fate:
+        """Return what became of the file since it was opened; costs microseconds, a millisecond after it was written."""
+        with self._lock:
+            return self._original.fate()
+
+    def copy_to(self, target: Path) -> None:
+        """Write a consistent copy of the session as it is now, also while an engine writes it.
+
+        Nobody executes the copy: a run that is under way here stands as interrupted there.
+
+        Raises:
+            SessionError: It cannot be written.
+        """
+        with self._lock, translated(target):
+            try:
+                copy_into(self._connection, target)
+            except OSError as error:
+                raise SessionError(f"The copy {target} cannot be written: {error.strerror}.") from None
+
+    def warnings(self) -> list[str]:
+        """Return what a person should know of the files beside this one, a sentence each."""
+        told = []
+        if log.log_size(self.path):
+            told.append(
+                f"The newest entries are still in {log.log_path(self.path).name} beside it: to copy the session, use "
+                f"`workbench pack {self.path}`, or copy both files."
+            )
+        told += [
+            f"{kept.name} is a log that belonged to another file of this name; it was moved aside and not applied."
+            for kept in log.logs_set_aside(self.path)
+        ]
+        return told
 
     def __enter__(self) -> SessionReader:
         return self
@@ -65,7 +157,40 @@ class SessionReader:
     def query(self, sql: str, arguments: Sequence[object] = ()) -> list[Any]:
         """Return all rows of a SELECT as tuples; the door for reports that need their own joins."""
         with self._lock, translated(self.path):
+            try:
+                return self._connection.execute(sql, tuple(arguments)).fetchall()
+            except sqlite3.DatabaseError as error:
+                if "Could not decode" in str(error):
+                    return self._replaced(sql, arguments)
+                if "malformed" not in str(error) or self._copied:
+                    raise
+            # A page is damaged that the first look did not meet.
+            self._read_copies()
             return self._connection.execute(sql, tuple(arguments)).fetchall()
+
+    def _replaced(self, sql: str, arguments: Sequence[object]) -> list[Any]:
+        """Return rows whose texts are no UTF-8, what cannot be decoded replaced, and name them."""
+        marked: list[bool] = []
+
+        def decode(raw: bytes) -> str:
+            try:
+                return raw.decode("utf-8")
+            except UnicodeDecodeError:
+                marked.append(True)
+                return raw.decode("utf-8", "replace")
+
+        self._connection.text_factory = decode
+        try:
+            rows = []
+            for row in self._connection.execute(sql, tuple(arguments)):
+                rows.append(row)
+                if marked:
+                    marked.clear()
+                    name = next((str(value) for value in row if isinstance(value, str)), "?")
+                    self.note_damage(f"row {name}", "it holds text that is not UTF-8")
+            return rows
+        finally:
+            self._connection.text_factory = str
 
     def _rows(self, row_type: type[Row], table: str, rest: str = "", arguments: Sequence[object] = ()) -> list[Row]:
         found = self.query(f"SELECT {columns(row_type)} FROM {table} {rest}", arguments)
@@ -79,11 +204,24 @@ class SessionReader:
 
     def last_change(self) -> int:
         """Return the sequence number of the newest change, 0 in an empty session."""
-        return int(self.query("SELECT coalesce(max(seq), 0) FROM changes")[0][0])
+        newest = self.query("SELECT max(seq) FROM changes")[0][0]
+        return newest if isinstance(newest, int) else 0
 
     def changes(self, since: int, limit: int = 5000) -> list[Change]:
-        """Return up to ``limit`` changes after sequence number ``since``, oldest first."""
-        return self._rows(Change, "changes", "WHERE seq > ? ORDER BY seq LIMIT ?", (since, limit))
+        """Return up to ``limit`` changes after sequence number ``since``, oldest first.
+
+        The feed does not go back for ever. Who is behind its beginning gets a change for every row that there is, more than
+        ``limit`` if need be, all with the number of the newest one.
+        """
+        # The survey leaves the feed out: it is long, and nobody reads what was in it before.
+        found = self._rows(Change, "changes", "WHERE seq > ? ORDER BY seq LIMIT ?", (since, limit))
+        # Asked after the changes: what a writer removes in between is taken for missed, never the other way round.
+        first, last = self.query("SELECT min(seq), max(seq) FROM changes")[0]
+        if isinstance(first, int) and isinstance(last, int) and since < first - 1:
+            return [Change(last, kind, item, part) for kind, item, part in self.query(schema.EVERYTHING)]
+        return [
+            one for one in found if isinstance(one.seq, int) and isinstance(one.kind, str) and isinstance(one.item, str)
+        ]
 
     # -- the session and its runs
 
@@ -103,8 +241,13 @@ class SessionReader:
     def run_state(self, run: RunRow) -> str:
         """Return the state of a run as a person should see it.
 
-        ``interrupted`` is a run that was running and whose engine is gone; the other states are the row's own.
+        ``interrupted`` is a run whose engine is gone, or that waits and no engine is on its way to it; ``unscored`` is a
+        run that is done but for the scores that a judge failed to give; the other states are the row's own.
         """
+        if run.state == "done":
+            return "unscored" if run.kind == "document" and pending_work.has_unscored(self, run.id) else "done"
+        if run.state == "queued":
+            return self._waiting(run)
         if run.state != "running":
             return run.state
         if self.holder(run.id):
@@ -112,6 +255,13 @@ class SessionReader:
         # It may have ended, and let its lease go, between the two looks.
         now = self.run(run.id)
         return "interrupted" if now is None or now.state == "running" else now.state
+
+    def _waiting(self, run: RunRow) -> str:
+        if engine_starts.is_coming(run.id) or self.holder(run.id):
+            return "queued"
+        # An engine may have taken it up, and more, between the two looks.
+        now = self.run(run.id)
+        return "interrupted" if now is None or now.state == "queued" else self.run_state(now)
 
     def holder(self, run_id: str) -> lease.Lease | None:
         """Return the living engine that executes a run, or None."""
@@ -135,24 +285,35 @@ class SessionReader:
         found = self._rows(TrialRow, "trials", "WHERE id = ?", (trial_id,))
         return found[0] if found else None
 
+    def told_apart(self, trial: TrialRow) -> str:
+        """Return a mark of the content that a trial documents where another one of the same name has other content, else ""."""
+        names = (trial.case_id, trial.agent, trial.model, trial.repeat)
+        same = "SELECT count(DISTINCT content) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND repeat = ?"
+        return f"@{trial.content[:8] or 'older'}" if self.query(same, names)[0][0] > 1 else ""
+
     def steps(self, trial_id: str, after: int = 0) -> list[StepRow]:
         """Return the steps of a trial with a number greater than ``after``; contents stay in their blobs."""
         return self._rows(StepRow, "steps", "WHERE trial_id = ? AND number > ? ORDER BY number", (trial_id, after))
 
-    def seen(self, trial_id: str) -> list[SeenRow]:
+    def seen(self, trial_id: str) -> list[AccessedFileRow]:
         """Return what the agent listed and read."""
-        return self._rows(SeenRow, "seen", "WHERE trial_id = ? ORDER BY path, how", (trial_id,))
+        return self._rows(AccessedFileRow, "seen", "WHERE trial_id = ? ORDER BY path, how", (trial_id,))
 
     def scores(self, trial_id: str | None = None) -> list[ScoreRow]:
-        """Return the scores of one trial, or of all."""
+        """Return the scores of one trial, or of all, by rubric and judge; a rule that a newer one followed comes last."""
         if trial_id is None:
-            return self._rows(ScoreRow, "scorecards", "ORDER BY trial_id, rubric, judge")
-        return self._rows(ScoreRow, "scorecards", "WHERE trial_id = ? ORDER BY rubric, judge", (trial_id,))
+            rows = self._rows(ScoreRow, "scorecards", "ORDER BY trial_id, rubric, judge")
+        else:
+            rows = self._rows(ScoreRow, "scorecards", "WHERE trial_id = ? ORDER BY rubric, judge", (trial_id,))
+        newer = {(row.trial_id, row.rubric) for row in rows if row.judge != OFFLINE and is_offline(row.judge)}
+        former = [row.judge == OFFLINE and (row.trial_id, row.rubric) in newer for row in rows]
+        order = sorted(range(len(rows)), key=lambda place: (rows[place].trial_id, rows[place].rubric, former[place]))
+        return [rows[place] for place in order]
 
     def files_of(self, snapshot: str) -> list[tuple[str, int]]:
         """Return the (path, size in bytes) of every file of a snapshot that the agent could see."""
         found = self.query("SELECT files_blob FROM snapshots WHERE digest = ?", (snapshot,))
-        return [(path, size) for path, size in json.loads(self.text(found[0][0]))] if found else []
+        return self._pairs(found[0][0], f"the files of snapshot {snapshot}", int) if found else []
 
     def annotations(self, item: str | None = None) -> list[AnnotationRow]:
         """Return the remarks on one work item, or all."""
@@ -166,14 +327,61 @@ class SessionReader:
         """Return the model calls of one work item, oldest first."""
         return self._rows(CallRow, "calls", "WHERE scope = ? ORDER BY id", (scope,))
 
+    def shape_of(self, trial_id: str) -> str | None:
+        """Return the grammar that the answer with which a trial handed in was held to, None where the model was free."""
+        found = self.query(
+            "SELECT shape_blob FROM steps JOIN calls ON calls.id = steps.call_id "
+            "WHERE trial_id = ? AND kind = 'respond' ORDER BY number DESC LIMIT 1",
+            (trial_id,),
+        )
+        return self.kept(found[0][0], f"the shape of trial {trial_id}") if found and found[0][0] else None
+
     def call(self, call_id: int) -> CallRow | None:
         """Return one call."""
         found = self._rows(CallRow, "calls", "WHERE id = ?", (call_id,))
         return found[0] if found else None
 
     def messages(self, call: CallRow) -> list[tuple[str, str]]:
-        """Return the exact messages of a call as (role, content)."""
-        return [(role, self.text(digest)) for role, digest in json.loads(self.text(call.messages_blob))]
+        """Return the exact messages of a call as (role, content); a content that cannot be read says so."""
+        return [
+            (role, self.shown(digest, f"a message of call {call.id}")) for role, digest in self.message_digests(call)
+        ]
+
+    def message_digests(self, call: CallRow) -> list[tuple[str, str]]:
+        """Return the messages of a call as (role, digest of the content)."""
+        return self._pairs(call.messages_blob, f"the messages of call {call.id}", str)
+
+    def _pairs(self, digest: str, of: str, second: type[Any]) -> list[tuple[str, Any]]:
+        with contextlib.suppress(TextDamaged):
+            try:
+                return json_forms.pairs(self.text(digest, of=of), str, second)
+            except json_forms.WrongForm as error:
+                self.note_damage(of, str(error))
+        return []
+
+    def decoded(self, text: str | None, kind: type[Any], of: str) -> Any:
+        """Return what JSON text says; an empty ``kind`` (``list`` or ``dict``) where it is none, which is remembered."""
+        if not text:
+            return kind()
+        try:
+            return json_forms.decoded(text, kind)
+        except json_forms.WrongForm as error:
+            self.note_damage(of, str(error))
+            return kind()
+
+    def card(self, score: ScoreRow) -> dict[str, Any]:
+        """Return a scorecard as far as it can be read (see ``workbench.rubric.Scorecard.to_json``), else {}."""
+        of = f"the scorecard of trial {score.trial_id} by {score.rubric}, judge {score.judge}"
+        try:
+            card, lost = json_forms.card(self.text(score.card_blob, of=of))
+        except TextDamaged:
+            return {}
+        except json_forms.WrongForm as error:
+            self.note_damage(of, str(error))
+            return {}
+        if lost:
+            self.note_damage(of, f"parts of it are damaged and left out: {lost}")
+        return card
 
     # -- regeneration
 
@@ -189,6 +397,10 @@ class SessionReader:
     def dropped(self, run_id: str) -> list[DroppedRow]:
         """Return the functions that became no task."""
         return self._rows(DroppedRow, "dropped", "WHERE run_id = ? ORDER BY path, qualified_name", (run_id,))
+
+    def unused_tests(self, run_id: str) -> list[UnusedTestRow]:
+        """Return the tests of a run's suite that no verdict rests on."""
+        return self._rows(UnusedTestRow, "unused_tests", "WHERE run_id = ? ORDER BY position", (run_id,))
 
     def stages(self, run_id: str) -> list[StageRow]:
         """Return the stages of a regeneration run."""
@@ -209,23 +421,62 @@ class SessionReader:
         found = self._rows(CandidateRow, "candidates", "WHERE id = ?", (candidate_id,))
         return found[0] if found else None
 
+    def former_verdicts(self, candidate_id: str) -> list[FormerVerdictRow]:
+        """Return the verdicts of a candidate that later ones replaced, oldest first."""
+        return self._rows(
+            FormerVerdictRow, "former_verdicts", "WHERE candidate_id = ? ORDER BY number", (candidate_id,)
+        )
+
     def failing_tests(self, candidate_id: str) -> list[FailingTestRow]:
         """Return the tests that did not pass for a candidate."""
         return self._rows(FailingTestRow, "failing_tests", "WHERE candidate_id = ? ORDER BY test_id", (candidate_id,))
 
     # -- contents
 
-    def data(self, digest: str, limit: int | None = None) -> bytes:
-        """Return the bytes of a blob, or only its first ``limit`` bytes."""
-        with self._lock, translated(self.path):
-            return blobs.get(self._connection, digest, limit)
+    def data(self, digest: str, limit: int | None = None, *, of: str = "") -> bytes:
+        """Return the bytes of a blob, or only its first ``limit`` bytes.
 
-    def text(self, digest: str | None, limit: int | None = None) -> str:
-        """Return the text of a blob ("" for None); ``limit`` cuts after that many bytes without unpacking more."""
+        Raises:
+            TextDamaged: It is not there or not what was stored; ``of`` says what it is.
+        """
+        of = of or f"the text {digest[:12]}"
+        with self._lock, translated(self.path):
+            try:
+                return blobs.get(self._connection, digest, limit)
+            except blobs.BlobDamaged as error:
+                self.note_damage(of, f"cannot be read: {error}")
+                raise TextDamaged(f"{of[0].upper()}{of[1:]} cannot be read: {error}.") from None
+
+    def text(self, digest: str | None, limit: int | None = None, *, of: str = "") -> str:
+        """Return the text of a blob ("" for None); ``limit`` cuts after that many bytes without unpacking more.
+
+        Raises:
+            TextDamaged: It is not there or not what was stored; ``of`` says what it is.
+        """
         if digest is None:
             return ""
-        raw = self.data(digest, limit)
-        return raw.decode("utf-8", "surrogatepass") if limit is None else raw.decode("utf-8", "replace")
+        raw = self.data(digest, limit, of=of)
+        if limit is not None:
+            return raw.decode("utf-8", "replace")
+        try:
+            return raw.decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            self.note_damage(of or f"the text {digest[:12]}", "is not UTF-8")
+            return raw.decode("utf-8", "replace")
+
+    def shown(self, digest: str | None, of: str, limit: int | None = None) -> str:
+        """Return a text for people: one that cannot be read is a sentence in brackets that says so."""
+        try:
+            return self.text(digest, limit, of=of)
+        except TextDamaged as error:
+            return f"({error})"
+
+    def kept(self, digest: str | None, of: str) -> str | None:
+        """Return a text for programs: None where there is none or it cannot be read."""
+        try:
+            return None if digest is None else self.text(digest, of=of)
+        except TextDamaged:
+            return None
 
     def size(self, digest: str | None) -> int:
         """Return the size of a blob in bytes, 0 for None."""
@@ -233,6 +484,20 @@ class SessionReader:
             return 0
         with self._lock, translated(self.path):
             return blobs.size(self._connection, digest)
+
+
+def read_blob(path: Path, digest: str) -> bytes:
+    """Return the bytes that a ``…_blob`` column of a session names: a README, an answer, a body; texts are UTF-8.
+
+    Args:
+        path: The session file; nothing is written into it.
+        digest: What stands in the column.
+
+    Raises:
+        SessionError: The file cannot be read, or holds no such blob.
+    """
+    with SessionReader(path, surveyed=False) as reader:
+        return reader.data(digest)
 
 
 def integrity_problem(path: Path) -> str | None:
@@ -244,4 +509,5 @@ def integrity_problem(path: Path) -> str | None:
         return str(error)
     finally:
         connection.close()
+        log.tidy(path)
     return None if found == "ok" else str(found)

@@ -26,7 +26,10 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class TrialRow:
-    """A trial: one agent with one model on one test case, one repeat. Blobs are digests; tokens and seconds are sums."""
+    """A trial: one agent with one model on one test case, one repeat. Blobs are digests; tokens and seconds are sums.
+
+    ``content`` is the digest of the source's content where that can change under its name (a folder), else "".
+    """
 
     id: str
     run_id: str
@@ -50,6 +53,7 @@ class TrialRow:
     started_at: float | None
     finished_at: float | None
     seconds: float | None
+    content: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ class StepRow:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenRow:
+class AccessedFileRow:
     """A path that the agent listed or read, at which step first; ``size`` in bytes as shown to the agent."""
 
     trial_id: str
@@ -120,7 +124,7 @@ class CallRow:
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """The scores of a trial by one rubric and judge; a tier is None where it is unscored."""
+    """The scores of a trial by one rubric and judge; a tier is None where it is unscored, and ``problem`` says why."""
 
     trial_id: str
     rubric: str
@@ -133,6 +137,7 @@ class ScoreRow:
     tier4: float | None
     card_blob: str
     at: float
+    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +157,7 @@ class TaskRow:
 
     ``tests`` is a JSON list of test ids, ``coverage`` a share of 0 to 1, ``seconds`` what its tests take; ``branches`` and
     ``branches_covered`` count jumps of the body (None where they were not measured), ``unstable`` the quarantined tests
-    that execute it.
+    that execute it, ``test_count`` those of ``tests``.
     """
 
     id: str
@@ -179,6 +184,7 @@ class TaskRow:
     branches: int | None
     branches_covered: int | None
     unstable: int | None
+    test_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +197,17 @@ class DroppedRow:
     occurrence: int
     stage: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedTestRow:
+    """A test of the suite that no verdict rests on; ``kind`` says in a word or two why, ``why`` what it said or did."""
+
+    run_id: str
+    position: int
+    kind: str
+    test_id: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +229,10 @@ class CandidateRow:
     """A candidate body and, once tested, its verdict.
 
     ``slower`` says why a faster route was not taken, ``suspicious`` is a JSON list of what made the report doubtful,
-    ``recheck`` the JSON of a second look on the cold route: ``{"why", "verdict", "route", "seconds", "agrees"}``.
+    ``recheck`` the JSON of a re-check on the cold route: ``{"why", "verdict", "route", "seconds", "agrees"}``, and
+    ``agrees`` whether that came to the same verdict. ``prompt``, ``context`` and ``settings`` belong to its
+    :class:`workbench.session.groups.Group`. ``plain`` says whether the body uses only what cannot reach its reporter (None:
+    not judged), ``doubtful`` why its pass is marked.
     """
 
     id: str
@@ -232,7 +252,7 @@ class CandidateRow:
     asked_s: float | None
     verdict: str | None
     verdict_reason: str | None
-    path_taken: str | None
+    route: str | None
     tested_s: float | None
     outcomes_blob: str | None
     at: float | None
@@ -240,6 +260,33 @@ class CandidateRow:
     slower: str | None
     suspicious: str | None
     recheck: str | None
+    agrees: int | None
+    prompt: str
+    context: str
+    settings: str
+    plain: int | None
+    doubtful: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FormerVerdictRow:
+    """A verdict that a later one replaced; ``failing_blob`` is a JSON list of [test, outcome, message, traceback digest]."""
+
+    candidate_id: str
+    number: int
+    verdict: str
+    verdict_reason: str | None
+    route: str | None
+    tested_s: float | None
+    outcomes_blob: str | None
+    failing_blob: str | None
+    backend: str | None
+    slower: str | None
+    suspicious: str | None
+    recheck: str | None
+    at: float | None
+    replaced_at: float
+    doubtful: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,25 @@ SHA-256 of its content, so a file that was read twice is stored once.
 
 from __future__ import annotations
 
+import contextlib
+import re
 import sqlite3
 from collections.abc import Callable
 
+from workbench.session.groups import former_groups
+from workbench.session.views import VIEWS
+
 APPLICATION_ID = 0x574B4253  # "WKBS": tells a session from any other SQLite file
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 4
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- Which write-ahead log belongs to this file: see workbench.session.log. Every transaction writes this row.
+CREATE TABLE log_identity (
+    id INTEGER PRIMARY KEY CHECK (id = 1), base TEXT NOT NULL, generation TEXT NOT NULL, transactions INTEGER NOT NULL DEFAULT 0
+);
+INSERT INTO log_identity (id, base, generation) VALUES (1, lower(hex(randomblob(16))), lower(hex(randomblob(16))));
 
 CREATE TABLE blobs (
     digest TEXT PRIMARY KEY, size INTEGER NOT NULL, codec TEXT NOT NULL CHECK (codec IN ('raw', 'zlib')), data BLOB NOT NULL
@@ -28,7 +39,7 @@ CREATE TABLE runs (
 -- Who executes a run; apart from runs, so that a heartbeat is no change that a reader must look at.
 CREATE TABLE leases (
     run_id TEXT PRIMARY KEY REFERENCES runs (id), token TEXT NOT NULL, pid INTEGER NOT NULL, process_started TEXT NOT NULL,
-    host TEXT NOT NULL, heartbeat_at REAL NOT NULL
+    host TEXT NOT NULL, heartbeat_at REAL NOT NULL, file TEXT NOT NULL DEFAULT ''
 );
 
 CREATE TABLE requests (
@@ -46,7 +57,7 @@ CREATE TABLE trials (
     state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled')),
     error_kind TEXT, error TEXT, snapshot TEXT, parsed INTEGER, readme_blob TEXT, metadata_blob TEXT,
     steps INTEGER NOT NULL DEFAULT 0, prompt_tokens INTEGER NOT NULL DEFAULT 0, completion_tokens INTEGER NOT NULL DEFAULT 0,
-    cost_usd REAL, started_at REAL, finished_at REAL, seconds REAL
+    cost_usd REAL, started_at REAL, finished_at REAL, seconds REAL, content TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX trials_by_run ON trials (run_id, position);
 
@@ -77,7 +88,7 @@ CREATE INDEX calls_by_digest ON calls (digest, sample, nth);
 
 CREATE TABLE scorecards (
     trial_id TEXT NOT NULL REFERENCES trials (id), rubric TEXT NOT NULL, judge TEXT NOT NULL, total REAL, out_of REAL NOT NULL,
-    tier1 REAL, tier2 REAL, tier3 REAL, tier4 REAL, card_blob TEXT NOT NULL, at REAL NOT NULL,
+    tier1 REAL, tier2 REAL, tier3 REAL, tier4 REAL, card_blob TEXT NOT NULL, at REAL NOT NULL, problem TEXT,
     PRIMARY KEY (trial_id, rubric, judge)
 ) WITHOUT ROWID;
 
@@ -91,13 +102,19 @@ CREATE TABLE tasks (
     tests TEXT NOT NULL, coverage REAL, seconds REAL, source_blob TEXT, body_blob TEXT, docstring_blob TEXT,
     docs TEXT NOT NULL DEFAULT 'original', prompt_blob TEXT, leak REAL, controls TEXT,
     state TEXT NOT NULL DEFAULT 'ready' CHECK (state IN ('ready', 'excluded')), reason TEXT,
-    branches INTEGER, branches_covered INTEGER, unstable INTEGER
+    branches INTEGER, branches_covered INTEGER, unstable INTEGER, test_count INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX tasks_by_run ON tasks (run_id, position);
 
 CREATE TABLE dropped (
     run_id TEXT NOT NULL, path TEXT NOT NULL, qualified_name TEXT NOT NULL, occurrence INTEGER NOT NULL, stage TEXT NOT NULL,
     reason TEXT NOT NULL, PRIMARY KEY (run_id, path, qualified_name, occurrence)
+) WITHOUT ROWID;
+
+-- Tests of a run's suite that no verdict rests on.
+CREATE TABLE unused_tests (
+    run_id TEXT NOT NULL, position INTEGER NOT NULL, kind TEXT NOT NULL, test_id TEXT NOT NULL, why TEXT NOT NULL,
+    PRIMARY KEY (run_id, position)
 ) WITHOUT ROWID;
 
 CREATE TABLE stages (
@@ -110,8 +127,10 @@ CREATE TABLE candidates (
     sample INTEGER NOT NULL, control INTEGER NOT NULL DEFAULT 0,
     state TEXT NOT NULL CHECK (state IN ('queued', 'asking', 'testing', 'done', 'cancelled')),
     call_id INTEGER, answer_blob TEXT, body_blob TEXT, notes TEXT, prompt_tokens INTEGER, completion_tokens INTEGER, cost_usd REAL,
-    asked_s REAL, verdict TEXT, verdict_reason TEXT, path_taken TEXT, tested_s REAL, outcomes_blob TEXT, at REAL,
-    backend TEXT, slower TEXT, suspicious TEXT, recheck TEXT
+    asked_s REAL, verdict TEXT, verdict_reason TEXT, route TEXT, tested_s REAL, outcomes_blob TEXT, at REAL,
+    backend TEXT, slower TEXT, suspicious TEXT, recheck TEXT, agrees INTEGER,
+    prompt TEXT NOT NULL DEFAULT '', context TEXT NOT NULL DEFAULT '', settings TEXT NOT NULL DEFAULT '{}',
+    plain INTEGER, doubtful TEXT
 );
 CREATE INDEX candidates_by_task ON candidates (task_id, evaluator, sample);
 CREATE INDEX candidates_by_run ON candidates (run_id);
@@ -121,9 +140,19 @@ CREATE TABLE failing_tests (
     PRIMARY KEY (candidate_id, test_id)
 ) WITHOUT ROWID;
 
+-- Verdicts that a later one replaced, oldest first; failing_blob is a JSON list of [test, outcome, message, traceback digest].
+CREATE TABLE former_verdicts (
+    candidate_id TEXT NOT NULL, number INTEGER NOT NULL, verdict TEXT NOT NULL, verdict_reason TEXT, route TEXT, tested_s REAL,
+    outcomes_blob TEXT, failing_blob TEXT, backend TEXT, slower TEXT, suspicious TEXT, recheck TEXT, at REAL,
+    replaced_at REAL NOT NULL, doubtful TEXT, PRIMARY KEY (candidate_id, number)
+) WITHOUT ROWID;
+
 -- The feed: what changed since a reader looked last. Filled by the triggers below, so that no writer can forget it.
 CREATE TABLE changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, item TEXT NOT NULL, part TEXT);
 """
+
+KEPT_CHANGES = 20_000
+"""So many of the newest changes stay in the feed; who knows less than that reads everything again."""
 
 _FED = {
     "runs": ("run", "NEW.id", "NULL"),
@@ -144,22 +173,213 @@ TRIGGERS = "\n".join(
     for when in ("INSERT", "UPDATE")
 )
 
-_ADDED_IN_2 = {
+EVERYTHING = " UNION ALL ".join(
+    f"SELECT '{kind}', {item.removeprefix('NEW.')}, {part.removeprefix('NEW.')} FROM {table}"
+    for table, (kind, item, part) in _FED.items()
+)
+"""SQL for every row that the feed tells of, as it would be told: (kind, item, part)."""
+
+
+def prune_changes(connection: sqlite3.Connection) -> None:
+    """Remove what is old from the feed, within a transaction; costs microseconds where nothing is."""
+    first, last = connection.execute("SELECT min(seq), max(seq) FROM changes").fetchone()
+    if isinstance(first, int) and isinstance(last, int) and last - first > KEPT_CHANGES * 5 // 4:
+        connection.execute("DELETE FROM changes WHERE seq <= ?", (last - KEPT_CHANGES,))
+
+
+_ADDED_IN_2: dict[str, tuple[str, ...]] = {
     "tasks": ("branches INTEGER", "branches_covered INTEGER", "unstable INTEGER"),
     "candidates": ("backend TEXT", "slower TEXT", "suspicious TEXT", "recheck TEXT"),
 }
+_ADDED_IN_3: dict[str, tuple[str, ...]] = {
+    "trials": ("content TEXT NOT NULL DEFAULT ''",),
+    "scorecards": ("problem TEXT",),
+    "leases": ("file TEXT NOT NULL DEFAULT ''",),
+}
+_TABLES_OF_3 = ("log_identity", "former_verdicts")
+_TABLES_OF_4 = ("unused_tests",)
+_ADDED_IN_4: dict[str, tuple[str, ...]] = {
+    "candidates": (
+        "prompt TEXT NOT NULL DEFAULT ''",
+        "context TEXT NOT NULL DEFAULT ''",
+        "settings TEXT NOT NULL DEFAULT '{}'",
+        "agrees INTEGER",
+        "plain INTEGER",
+        "doubtful TEXT",
+    ),
+    "former_verdicts": ("doubtful TEXT",),
+    "tasks": ("test_count INTEGER NOT NULL DEFAULT 0",),
+}
+
+_SANDBOX = "(SELECT json_extract(config, '$.sandbox') FROM main.runs WHERE main.runs.id = run_id)"
+_AGREES = "CASE WHEN json_valid(recheck) THEN json_extract(recheck, '$.agrees') END"
+_TEST_COUNT = "CASE WHEN json_valid(tests) THEN json_array_length(tests) ELSE 0 END"
+FORMER_GROUPS = "former_groups"
+"""Temporary table of a connection to an older file: what the run says of each candidate's prompt, context and settings."""
+
+
+def _former_group(column: str, otherwise: str) -> str:
+    found = f"SELECT {FORMER_GROUPS}.{column} FROM temp.{FORMER_GROUPS} WHERE candidate = id"
+    return f"coalesce(({found}), {otherwise})"
+
+
+# Version that a file has -> what the next version has beyond it: table -> column -> SQL that stands for its value.
+READ_AS: dict[int, dict[str, dict[str, str]]] = {
+    1: {
+        "tasks": dict.fromkeys(("branches", "branches_covered", "unstable"), "NULL"),
+        "candidates": {
+            "backend": f"CASE WHEN path_taken IS NOT NULL THEN {_SANDBOX} END",
+            **dict.fromkeys(("slower", "suspicious", "recheck"), "NULL"),
+        },
+    },
+    2: {
+        "trials": {"content": "''"},
+        "scorecards": {"problem": "NULL"},
+        "leases": {"file": "''"},
+        "former_verdicts": dict.fromkeys(
+            ("candidate_id", "number", "verdict", "verdict_reason", "path_taken", "tested_s", "outcomes_blob", "failing_blob",
+             "backend", "slower", "suspicious", "recheck", "at", "replaced_at"),
+            "NULL",
+        ),
+    },
+    3: {
+        "candidates": {
+            "prompt": _former_group("prompt", "''"),
+            "context": _former_group("context", "''"),
+            "settings": _former_group("settings", "'{}'"),
+            "agrees": _AGREES,
+            **dict.fromkeys(("plain", "doubtful"), "NULL"),
+            "route": "path_taken",
+        },
+        "former_verdicts": {"doubtful": "NULL", "route": "path_taken"},
+        "tasks": {"test_count": _TEST_COUNT},
+    },
+}  # fmt: skip
+_NEW_TABLES = {2: ("former_verdicts",)}
+_WITH_ROWID = frozenset({"tasks", "candidates", "trials", "leases"})
+
+
+def views(version: int) -> list[str]:
+    """Return the statements for temporary views under which a file of an older version reads like a current one.
+
+    Nothing is written into the file. A view has the ``rowid`` of its table, which says in which order rows came.
+    """
+    added: dict[str, list[dict[str, str]]] = {}
+    absent = {table for older, tables in _NEW_TABLES.items() if older >= version for table in tables}
+    for older in range(version, SCHEMA_VERSION):
+        for table, columns in READ_AS.get(older, {}).items():
+            added.setdefault(table, []).append(columns)
+    found = []
+    for table, layers in added.items():
+        if table in absent:
+            columns = {name: "NULL" for layer in layers for name in layer}
+            source = f"SELECT {_listed(columns)} WHERE 0"
+        else:
+            row = "rowid AS rowid, " if table in _WITH_ROWID else ""
+            source = f"SELECT {row}*, {_listed(layers[0])} FROM main.{table}"
+            # A later version's column may be made of an earlier one's.
+            for columns in layers[1:]:
+                source = f"SELECT *, {_listed(columns)} FROM ({source})"
+        found.append(f"CREATE TEMP VIEW {table} AS {source}")
+    return found
+
+
+def _listed(columns: dict[str, str]) -> str:
+    return ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+
+
+def read_as_current(connection: sqlite3.Connection, version: int) -> None:
+    """Let a connection to an older file read it as if it were current; see :func:`views`."""
+    _note_former_groups(connection)
+    connection.execute(
+        "CREATE TEMP TABLE unused_tests (run_id TEXT, position INTEGER, kind TEXT, test_id TEXT, why TEXT)"
+    )
+    with contextlib.suppress(sqlite3.DatabaseError):  # a damaged table is named when the file is looked through
+        connection.executemany(_INSERT_UNUSED.format("temp."), _unused_in_notes(connection))
+    for view in views(version):
+        connection.execute(view)
+
+
+_INSERT_UNUSED = "INSERT INTO {}unused_tests (run_id, position, kind, test_id, why) VALUES (?, ?, ?, ?, ?)"
+
+
+def _unused_in_notes(connection: sqlite3.Connection) -> list[tuple[str, int, str, str, str]]:
+    """Return the unused tests of a file older than 4, which named them below the note of a stage: ``KIND<tab>TEST<tab>WHY``."""
+    rows = connection.execute("SELECT run_id, note FROM main.stages WHERE name = 'suite'").fetchall()
+    found = []
+    for run, note in rows:
+        for place, line in enumerate(str(note or "").split("\n")[1:]):
+            kind, _, rest = line.partition("\t")
+            test, _, why = rest.partition("\t")
+            if test:
+                found.append((str(run), place, kind, test, why))
+    return found
+
+
+def _create(connection: sqlite3.Connection, tables: tuple[str, ...]) -> None:
+    for statement in re.sub("--[^\n]*", "", TABLES).split(";"):
+        if any(f" {table} " in statement for table in tables):
+            connection.execute(statement)
+
+
+def _note_former_groups(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        f"CREATE TEMP TABLE {FORMER_GROUPS} (candidate TEXT PRIMARY KEY, prompt TEXT, context TEXT, settings TEXT) WITHOUT ROWID"
+    )
+    try:
+        found = former_groups(connection)
+    except sqlite3.DatabaseError:
+        return  # a damaged table is named when the file is looked through
+    connection.executemany(f"INSERT OR IGNORE INTO temp.{FORMER_GROUPS} VALUES (?, ?, ?, ?)", found)
+
+
+def _add_columns(connection: sqlite3.Connection, added: dict[str, tuple[str, ...]]) -> None:
+    for table, columns in added.items():
+        have = {row[1] for row in connection.execute(f"PRAGMA main.table_info({table})")}
+        for column in columns:
+            # A table that an earlier step made has them all.
+            if column.partition(" ")[0] not in have:
+                connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+
+
+def _rename_column(connection: sqlite3.Connection, tables: tuple[str, ...], old: str, new: str) -> None:
+    for table in tables:
+        # A table that an earlier step made has the new name.
+        if old in {row[1] for row in connection.execute(f"PRAGMA main.table_info({table})")}:
+            connection.execute(f"ALTER TABLE {table} RENAME COLUMN {old} TO {new}")
 
 
 def _to_2(connection: sqlite3.Connection) -> None:
     """Add what regeneration records since: branches, unstable tests, the sandbox, why a route was slower, re-checks."""
-    for table, added in _ADDED_IN_2.items():
-        for column in added:
-            connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+    _add_columns(connection, _ADDED_IN_2)
+    connection.execute(f"UPDATE candidates SET backend = {_SANDBOX} WHERE path_taken IS NOT NULL")
+
+
+def _to_3(connection: sqlite3.Connection) -> None:
+    """Add the identity of the log, replaced verdicts, the content that a trial documents, and why a tier is unscored."""
+    _create(connection, _TABLES_OF_3)
+    _add_columns(connection, _ADDED_IN_3)
+
+
+def _to_4(connection: sqlite3.Connection) -> None:
+    """Add the group of each candidate, whether its re-check agrees and its body is plain, tests per task, and views for people."""
+    _create(connection, _TABLES_OF_4)
+    _rename_column(connection, ("candidates", "former_verdicts"), "path_taken", "route")
+    _add_columns(connection, _ADDED_IN_4)
+    connection.executemany(_INSERT_UNUSED.format(""), _unused_in_notes(connection))
     connection.execute(
-        "UPDATE candidates SET backend = (SELECT json_extract(config, '$.sandbox') FROM runs WHERE runs.id = run_id) "
-        "WHERE path_taken IS NOT NULL"
+        "UPDATE stages SET note = substr(note, 1, instr(note, char(10)) - 1) WHERE name = 'suite' AND instr(note, char(10))"
     )
+    _note_former_groups(connection)
+    connection.execute(
+        f"UPDATE candidates SET (prompt, context, settings) = (SELECT prompt, context, settings FROM temp.{FORMER_GROUPS} "
+        f"WHERE candidate = candidates.id), agrees = {_AGREES}"
+    )
+    connection.execute(f"UPDATE tasks SET test_count = {_TEST_COUNT}")
+    connection.execute(f"DROP TABLE temp.{FORMER_GROUPS}")
+    for statement in filter(str.strip, VIEWS.split(";")):
+        connection.execute(statement)
 
 
 # version that a file has -> what turns it into the next version; runs inside one transaction on a copy of the file
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2}
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4}

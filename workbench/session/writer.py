@@ -12,10 +12,13 @@ from pathlib import Path
 from types import TracebackType
 
 from workbench.errors import WorkbenchError
-from workbench.session import blobs, lease
-from workbench.session.file import connect, translated
-from workbench.session.rows import ScoreRow, SeenRow, StepRow
+from workbench.session import blobs, lease, log, schema
+from workbench.session.file import BUSY_MS, SessionError, connect, translated
+from workbench.session.moved_files import Fate, Original, forget_log, leave_open, rescue
+from workbench.session.rows import AccessedFileRow, ScoreRow, StepRow
 
+#: A writer that nobody asks for checkpoints makes one by itself after so long.
+_CHECKPOINT_SECONDS = 2.0
 _RUN_FIELDS = {"state", "started_at", "finished_at", "error", "note", "spend_usd", "config"}
 _TRIAL_FIELDS = {
     "state",
@@ -56,11 +59,84 @@ class SessionWriter:
         self._lock = threading.RLock()
         self._depth = 0
         self._connection = connect(path, write=True)
+        self._original = Original(path)
+        self._closed = False
+        self._checkpointed = time.monotonic()
 
     def close(self) -> None:
         """Close the file; the last one out leaves no side files."""
         with self._lock, contextlib.suppress(sqlite3.Error):
+            if self._closed:
+                return
+            self._closed = True
+            fate = self._original.fate()
+            if fate is Fate.OVERWRITTEN:
+                leave_open(self._connection, self.path)
+                return
+            if fate is Fate.WITHOUT_LOG:
+                self.rescue()
+                return
+            with contextlib.suppress(sqlite3.Error):
+                if fate is Fate.IN_PLACE:
+                    log.checkpoint(self._connection, self.path, BUSY_MS)
+            if self._original.fate() is Fate.OVERWRITTEN:
+                # In this very moment: closed, SQLite would write the log into what was put there.
+                leave_open(self._connection, self.path)
+                return
             self._connection.close()
+            self._original.close()
+
+    def fate(self) -> Fate:
+        """Return what became of the file since it was opened."""
+        with self._lock:
+            return self._original.fate()
+
+    def rescue(self) -> Path | None:
+        """Save what this writer has of a file that is not in its place any more, or that lost its log, and close.
+
+        Returns:
+            The session that has it now; None where the file itself has everything (it was moved, say).
+
+        Raises:
+            SessionError: It cannot be written.
+        """
+        with self._lock, translated(self.path):
+            self._closed = True
+            fate = self.fate()
+            replaced = fate is Fate.REMOVED or (fate is Fate.WITHOUT_LOG and log.log_path(self.path).exists())
+            kept = None
+            try:
+                if replaced:
+                    kept = rescue(self._connection, self.path)
+            except OSError as error:
+                raise SessionError(f"What {self.path.name} held cannot be saved: {error.strerror}.") from None
+            if fate is Fate.WITHOUT_LOG and replaced:
+                # Another program writes the file by now, with a log of its own: what is ours must not get between.
+                leave_open(self._connection, None)
+            else:
+                # A moved file has everything then, and the log under the old name has nothing that it has not.
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                forget_log(self.path)
+                self._connection.close()
+            self._original.close()
+        return kept
+
+    def give_up(self) -> Path | None:
+        """Leave a file that another one's content has overwritten as it is; returns where the log lies that was for the former one."""
+        with self._lock:
+            self._closed = True
+            return leave_open(self._connection, self.path)
+
+    def checkpoint(self) -> bool:
+        """Bring everything into the file itself, so that a copy of that file alone has it; False while a reader is in the way."""
+        with self._lock, translated(self.path):
+            if self._depth or self._original.fate() is not Fate.IN_PLACE:
+                return False
+            self._checkpointed = time.monotonic()
+            try:
+                return log.checkpoint(self._connection, self.path, BUSY_MS)
+            except log.ForeignLog:
+                return False  # `fate` says so to whoever asks
 
     def __enter__(self) -> SessionWriter:
         return self
@@ -78,6 +154,8 @@ class SessionWriter:
                 self._connection.execute("BEGIN IMMEDIATE")
             self._depth += 1
             try:
+                if self._depth == 1:
+                    log.touch(self._connection, self.path)
                 yield self._connection
             except BaseException:
                 self._depth -= 1
@@ -87,11 +165,15 @@ class SessionWriter:
             self._depth -= 1
             if self._depth == 0:
                 try:
+                    if time.monotonic() - self._checkpointed > _CHECKPOINT_SECONDS:
+                        schema.prune_changes(self._connection)
                     self._connection.execute("COMMIT")
                 except BaseException:
                     if self._connection.in_transaction:
                         self._connection.execute("ROLLBACK")
                     raise
+                if time.monotonic() - self._checkpointed > _CHECKPOINT_SECONDS:
+                    self.checkpoint()
 
     def blob(self, content: str | bytes) -> str:
         """Store a text once and return its digest."""
@@ -166,23 +248,33 @@ class SessionWriter:
 
     def acquire(self, run_id: str) -> lease.Lease:
         """Take the lease on a run; raises :class:`workbench.session.lease.RunHeld` while another engine lives."""
-        with self._lock, translated(self.path):
-            return lease.acquire(self._connection, run_id)
+        with self.transaction() as connection:
+            return lease.acquire(connection, run_id)
 
     def renew(self, held: lease.Lease) -> None:
         """Write a heartbeat."""
-        with self._lock, translated(self.path):
-            lease.renew(self._connection, held)
+        with self.transaction() as connection:
+            lease.renew(connection, held)
 
     def release(self, held: lease.Lease) -> None:
         """Give a lease back."""
-        with self._lock, translated(self.path):
-            lease.release(self._connection, held)
+        with self.transaction() as connection:
+            lease.release(connection, held)
 
     # -- trials
 
     def add_trial(
-        self, trial_id: str, run_id: str, position: int, case: tuple[str, str], agent: str, model: str, repeat: int
+        self,
+        trial_id: str,
+        run_id: str,
+        position: int,
+        case: tuple[str, str],
+        agent: str,
+        model: str,
+        repeat: int,
+        *,
+        content: str = "",
+        snapshot: str | None = None,
     ) -> bool:
         """Record a trial that waits; ``case`` is (id, name). Returns False if the session has that trial already."""
         with self.transaction() as connection:
@@ -200,6 +292,8 @@ class SessionWriter:
                     "model": model,
                     "repeat": repeat,
                     "state": "queued",
+                    "content": content,
+                    "snapshot": snapshot,
                 },
             )
             return True
@@ -229,11 +323,11 @@ class SessionWriter:
         with self.transaction() as connection:
             connection.execute("DELETE FROM steps WHERE trial_id = ? AND kind = 'error'", (trial_id,))
 
-    def add_seen(self, seen: Sequence[SeenRow]) -> None:
+    def add_accessed_file(self, seen: Sequence[AccessedFileRow]) -> None:
         """Record paths that an agent listed or read; the first time counts."""
         with self.transaction():
             for row in seen:
-                values = {name: getattr(row, name) for name in SeenRow.__dataclass_fields__}
+                values = {name: getattr(row, name) for name in AccessedFileRow.__dataclass_fields__}
                 self.insert("seen", values, conflict="IGNORE")
 
     def put_score(self, score: ScoreRow) -> None:

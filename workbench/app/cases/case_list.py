@@ -8,8 +8,9 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from workbench.app.cases.listing import GROUPS, TITLES, AgentScore, CaseEntry
-from workbench.app.trajectory.virtual import Part
-from workbench.app.widgets.row_list import RowList, fit
+from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.toolkit.virtual_view import Part
+from workbench.glyphs import RUNNING, STATES, UNSCORED, WAITING
 
 _BARS = "▁▂▃▄▅▆▇█"
 
@@ -127,9 +128,9 @@ def _key(row: CaseEntry | str | None) -> str | None:
 
 def _bar(score: AgentScore) -> str:
     if score.state == "running":
-        return "▸"
+        return RUNNING
     if score.share is None:
-        return {"queued": "·", "interrupted": "‖", "failed": "!", "cancelled": "×", "done": "?"}.get(score.state, "·")
+        return UNSCORED if score.state == "done" else STATES.get(score.state, WAITING)
     return _BARS[min(7, int(score.share * 8))]
 
 

@@ -7,8 +7,8 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from workbench.app.cases.listing import AgentScore, CaseEntry, sources_of
-from workbench.app.trajectory.document import Document, Line, Span
-from workbench.app.trajectory.text_pane import TextPane
+from workbench.app.toolkit.document import Document, Line, Span
+from workbench.app.toolkit.text_pane import TextPane
 from workbench.text import clean
 
 
@@ -57,7 +57,7 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:
     fact("language", case.language)
     fact("license", case.license or "")
     for number, source in enumerate(sources_of(case)):
-        # A folder of this machine is told where it is; a bundled case's folder is of no interest.
+        # It is said where a folder of this machine is; a bundled case's folder is of no interest.
         if not source.startswith("folder:") or case.kind == "own":
             fact("source" if number == 0 else "or", source)
     fact("files", "here" if entry.fetched else "not fetched yet: press f")

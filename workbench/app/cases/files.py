@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from workbench import paths
 from workbench.app.cases.listing import CaseEntry, sources_of
-from workbench.app.trajectory.document import Document
+from workbench.app.toolkit.document import Document
 from workbench.catalog import TestCase, snapshot_of, view_of
 from workbench.errors import WorkbenchError
 from workbench.repository import Snapshot, parse_source, read_text
@@ -123,7 +123,7 @@ def read_file(root: Path, path: str) -> FileShown:
     Raises:
         ViewError: It cannot be shown; the sentence says why.
     """
-    from workbench.app.trajectory.syntax import code
+    from workbench.app.toolkit.syntax import code
 
     file = read_text(root, path, limit=READ_LIMIT)
     cut = None
@@ -165,11 +165,11 @@ class Fetcher:
             with process.stdin as order:
                 order.write(json.dumps({"folder": str(case.folder), "id": case.id, "source": case.source}))
             for line in process.stdout:
-                told = json.loads(line)
-                failed = told.get("failed", failed)
-                finished = finished or bool(told.get("done"))
-                if "progress" in told:
-                    progress(told["progress"])
+                news = json.loads(line)
+                failed = news.get("failed", failed)
+                finished = finished or bool(news.get("done"))
+                if "progress" in news:
+                    progress(news["progress"])
             process.wait()
         except (OSError, ValueError) as error:
             failed = f"Fetching {case.name} broke off: {error}. Press f to try again."

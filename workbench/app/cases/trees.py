@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 
 from workbench.app.cases.files import Node, Repository
-from workbench.app.trajectory.virtual import Part
-from workbench.app.widgets.row_list import RowList, fit
+from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.toolkit.virtual_view import Part
 from workbench.text import one_line
 
 if TYPE_CHECKING:

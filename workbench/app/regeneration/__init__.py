@@ -1,5 +1,7 @@
-"""The widgets of the Regeneration mode and what they show.
+"""The Regeneration mode: what documentation is worth, task by task and sample by sample.
 
-``wording``, ``loading``, ``lines``, ``figures``, ``sample_content``, ``failures`` and ``search`` are plain functions over a
-session, for worker threads; the rest are widgets. Numbers come from rows; pass@k from :mod:`workbench.regeneration.passk`.
+The model (``wording``, ``loading``, ``lines``, ``evaluators``, ``figures``, ``funnel``, ``filters``,
+``sample_content``, ``failures``, ``search``) are plain functions over a session, for worker threads; pass@k comes from
+:mod:`workbench.regeneration.passk`. The presenter (``following``, ``finding``, ``actions``) decides what is read, shown and
+done, through small interfaces. ``screen`` and the rest are widgets.
 """

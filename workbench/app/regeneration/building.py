@@ -1,4 +1,4 @@
-"""The lists of the building view: stages with bars, the counts at every stage, and everything that fell out."""
+"""The lists of the building view: stages with bars, the counts at every stage, and everything that was excluded."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from dataclasses import replace
 from workbench.app.regeneration import funnel
 from workbench.app.regeneration.funnel import Count, Quarantined
 from workbench.app.regeneration.wording import NOTHING
-from workbench.app.trajectory.virtual import Part
-from workbench.app.widgets.row_list import RowList, fit
+from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.toolkit.virtual_view import Part
+from workbench.glyphs import STATES
 from workbench.session.rows import DroppedRow, StageRow, TaskRow
 from workbench.text import one_line
 
 _GLYPHS = {
-    "waiting": ("·", "waiting"),
-    "running": ("▸", "running"),
-    "done": ("✓", "passed"),
-    "failed": ("✗", "failed"),
-    "interrupted": ("‖", "paused"),
+    "waiting": (STATES["queued"], "waiting"),
+    "running": (STATES["running"], "running"),
+    "done": (STATES["done"], "passed"),
+    "failed": (STATES["failed"], "failed"),
+    "interrupted": (STATES["interrupted"], "paused"),
 }
 _TITLES = {
     "fetch": ("fetch", "fetch the repository"),
@@ -86,7 +87,7 @@ class StageList(RowList):
 
 
 class CountList(RowList):
-    """A row per count; the one under the cursor says which of what fell out is listed."""
+    """A row per count; the one under the cursor says what is listed of what was excluded."""
 
     ALLOW_SELECT = False
 
@@ -132,7 +133,7 @@ class CountList(RowList):
         ]
 
 
-class FallenList(RowList):
+class ExcludedList(RowList):
     """Dropped functions, tasks that a control took out, and quarantined tests; the stage and the reason of each."""
 
     ALLOW_SELECT = False
@@ -159,11 +160,11 @@ class FallenList(RowList):
         return len(self.entries) or 1
 
     def selectable(self, index: int) -> bool:
-        """Let the cursor stand on what fell out, not on the sentence that nothing did."""
+        """Let the cursor stand on what was excluded, not on the sentence that nothing did."""
         return bool(self.entries)
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return what fell out: why in few words, which, and the reason."""
+        """Return what was excluded: why in few words, which, and the reason."""
         if not self.entries:
             return [(fit(f" {self.empty}", width), "dim")]
         stage, name, reason = self.entries[index]
@@ -180,7 +181,7 @@ class FallenList(RowList):
         ]
 
 
-def fallen(
+def excluded(
     key: str,
     dropped: Sequence[DroppedRow],
     taken_out: Sequence[TaskRow],

@@ -1,4 +1,4 @@
-"""Task building as it goes and as it went: stages, counts at every stage, and what fell out with the reason."""
+"""Task building as it goes and as it went: stages, counts at every stage, and what was excluded with the reason."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
-from textual.widgets import Static
 
 from workbench.app.regeneration import funnel
-from workbench.app.regeneration.building import TESTS, CountList, FallenList, StageList, fallen
-from workbench.app.regeneration.loading import Fallen, RunView
+from workbench.app.regeneration.building import TESTS, CountList, ExcludedList, StageList, excluded
+from workbench.app.regeneration.loading import Excluded, RunView
 from workbench.app.regeneration.wording import plural
-from workbench.app.trajectory.panes import Pane
-from workbench.app.widgets.row_list import RowList
+from workbench.app.toolkit.pane import Pane
+from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.texts import Static
 from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.app.regeneration.funnel import Quarantined
 
-_NOTHING: Fallen = Fallen((), ())
+_NOTHING: Excluded = Excluded((), ())
 
 
 class StagesPane(Pane):
@@ -39,7 +39,7 @@ class CountsPane(Pane):
 
     def compose(self) -> ComposeResult:
         """Compose the heading and the list."""
-        yield Static("", id="counts-heading", markup=False)
+        yield Static("", id="counts-heading")
         yield CountList(id="count-list")
 
     def on_resize(self) -> None:
@@ -51,15 +51,15 @@ class CountsPane(Pane):
         self.query_one("#counts-heading", Static).update(counts.heading(counts.text_width))
 
 
-class FallenPane(Pane):
-    """What fell out, and below the list all of the reason of the row under the cursor."""
+class ExcludedPane(Pane):
+    """What was excluded, and below the list all of the reason of the row under the cursor."""
 
     short = "Dropped"
 
     def compose(self) -> ComposeResult:
         """Compose the list and the reason."""
-        yield FallenList(id="fallen-list")
-        yield Static("", id="fallen-reason", markup=False)
+        yield ExcludedList(id="excluded-list")
+        yield Static("", id="excluded-reason")
 
 
 class Building(Container):
@@ -68,30 +68,30 @@ class Building(Container):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._view: RunView | None = None
-        self._fallen = _NOTHING
+        self._excluded = _NOTHING
         self._tests: tuple[Quarantined, ...] = ()
         self.needle = ""
 
     def compose(self) -> ComposeResult:
-        """Compose stages beside counts, over what fell out."""
+        """Compose stages beside counts, over what was excluded."""
         yield Horizontal(
             StagesPane(id="stages", classes="pane"),
             CountsPane(id="counts", classes="pane"),
             id="building-top",
             classes="pane-group",
         )
-        yield FallenPane(id="fallen", classes="pane")
+        yield ExcludedPane(id="excluded", classes="pane")
 
-    def show_run(self, view: RunView, found: Fallen) -> None:
+    def show_run(self, view: RunView, found: Excluded) -> None:
         """Show how the run's tasks are, or were, built."""
-        self._view, self._fallen = view, found
-        self._tests = funnel.quarantined(view.stages)
+        self._view, self._excluded = view, found
+        self._tests = funnel.quarantined(found.unused)
         self.query_one(StageList).show(view.stages, live=view.live)
         counts = funnel.counts(view.stages, funnel.by_stage(found.dropped), view.tasks, view.excluded, live=view.live)
         self.query_one(CountList).show(counts, view.stages, self._tests)
         self._title_stages()
         self.query_one(CountsPane).titled(plural(view.tasks, "task") if view.tasks else "Counts")
-        self._show_fallen()
+        self._show_excluded()
 
     def _title_stages(self) -> None:
         """Say all of what the stage under the cursor says; while tasks are built, of the running one."""
@@ -108,7 +108,7 @@ class Building(Container):
     def find(self, needle: str) -> None:
         """List only what contains a text, "" for all."""
         self.needle = needle.strip()
-        self._show_fallen()
+        self._show_excluded()
 
     def forget(self) -> bool:
         """Take away the text or the stage by which the list is narrowed; False if it is not."""
@@ -122,26 +122,26 @@ class Building(Container):
         return True
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
-        """List what fell out at the count under the cursor, or tell the whole reason."""
+        """List what was excluded at the count under the cursor, or tell the whole reason."""
         if message.row_list is self.query_one(CountList):
-            self._show_fallen(from_top=True)
-        elif message.row_list is self.query_one(FallenList):
+            self._show_excluded(from_top=True)
+        elif message.row_list is self.query_one(ExcludedList):
             self._show_reason()
         else:
             self._title_stages()
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        """Go from a count to what fell out there."""
+        """Go from a count to what was excluded there."""
         if message.row_list is self.query_one(CountList):
-            self.query_one(FallenList).focus()
+            self.query_one(ExcludedList).focus()
 
-    def _show_fallen(self, *, from_top: bool = False) -> None:
-        view, found = self._view, self._fallen
+    def _show_excluded(self, *, from_top: bool = False) -> None:
+        view, found = self._view, self._excluded
         if view is None:
             return
-        counts, listed = self.query_one(CountList), self.query_one(FallenList)
+        counts, listed = self.query_one(CountList), self.query_one(ExcludedList)
         key = counts.key
-        entries = fallen(key, found.dropped, found.taken_out, self._tests, self.needle)
+        entries = excluded(key, found.dropped, found.taken_out, self._tests, self.needle)
         if from_top:
             listed.cursor = -1
         listed.show(entries, self._empty(view, key))
@@ -155,7 +155,7 @@ class Building(Container):
         narrowed = [f"stage: {funnel.REASONS[key]}"] if key in funnel.REASONS else []
         narrowed += [f"with “{one_line(self.needle, 30)}”"] if self.needle else []
         said = " · ".join([*narrowed, "esc shows all"]) if narrowed else ""
-        self.query_one(FallenPane).titled(
+        self.query_one(ExcludedPane).titled(
             f"{title} · {said}" if said else title, "" if view.building else "D goes back"
         )
         self._show_reason()
@@ -173,6 +173,6 @@ class Building(Container):
         return "Nothing was dropped." if ended else "The run ended before any function was looked at."
 
     def _show_reason(self) -> None:
-        current = self.query_one(FallenList).current
+        current = self.query_one(ExcludedList).current
         text = f"{current[1]}\n{current[2]}" if current is not None else ""
-        self.query_one("#fallen-reason", Static).update(text)
+        self.query_one("#excluded-reason", Static).update(text)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from workbench.app.regeneration.lines import ROUTES, TaskLine
+from workbench.app.regeneration.wording import NOTHING, percent
+from workbench.app.toolkit.virtual_view import Part
+
 GAP: Final = 2
+FLAKY: Final = "~"
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column; ``rank`` 0 always stays, of the others the highest goes first.
 
-    ``least`` cells are taken at least, ``most`` where there is room; numbers are written to the ``right``.
+    ``least`` cells are taken at least, ``most`` where there is room; numbers are written to the ``right``. ``cell`` gives the
+    text and the style of a task's cell; None for the columns that the table draws itself, because they depend on more.
     """
 
     key: str
@@ -22,6 +28,7 @@ class Column:
     most: int
     rank: int = 0
     right: bool = False
+    cell: Callable[[TaskLine], Part] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +46,44 @@ class Needs:
 
 
 def wanted(needs: Needs) -> tuple[Column, ...]:
-    """Return the columns that tell something, from left to right."""
+    """Return the columns that tell something, from left to right; a new one is an entry here (docs/extending/column.md)."""
+    routes, branches = max(5, needs.routes), needs.branches
     columns = [
         Column("file", "file", max(4, min(12, needs.path)), max(4, min(26, needs.path)), 7) if needs.path else None,
         Column("name", "function", max(12, min(18, needs.name)), max(12, min(34, needs.name))),
-        Column("tests", "tests", 5, 5, 2, right=True),
-        Column("cover", "cover", 5, 5, 1, right=True),
-        Column("branch", "branch", 6, 6, 6, right=True) if needs.branches else None,
-        Column("unstable", "flaky", 5, 5, 4, right=True) if needs.unstable else None,
+        Column("tests", "tests", 5, 5, 2, right=True, cell=lambda line: (f"{line.tests:,}", "")),
+        Column("cover", "cover", 5, 5, 1, right=True, cell=lambda line: (percent(line.coverage), "")),
+        Column("branch", "branch", 6, 6, 6, right=True, cell=_branches) if branches else None,
+        Column("unstable", "flaky", 5, 5, 4, right=True, cell=_unstable) if needs.unstable else None,
         Column("samples", "samples", needs.samples, needs.samples),
         *(Column(f"at{k}", f"pass@{k}", 6, 6, right=True) for k in needs.ks),
-        Column("route", "route", max(5, needs.routes), max(5, needs.routes), 5) if needs.routes else None,
-        Column("sandbox", "sandbox", needs.sandbox, needs.sandbox, 8) if needs.sandbox else None,
+        Column("route", "route", routes, routes, 5, cell=_route) if needs.routes else None,
+        Column("sandbox", "sandbox", needs.sandbox, needs.sandbox, 8, cell=_sandbox) if needs.sandbox else None,
         Column("failing", "failing", 12, 1000, 3),
     ]
     return tuple(column for column in columns if column is not None)
+
+
+def _branches(line: TaskLine) -> Part:
+    return percent(line.branch_coverage), ""
+
+
+def _unstable(line: TaskLine) -> Part:
+    return (f"{FLAKY}{line.unstable:,}", "paused") if line.unstable else (NOTHING, "dim")
+
+
+def _route(line: TaskLine) -> Part:
+    return route_of(line) or NOTHING, "dim"
+
+
+def _sandbox(line: TaskLine) -> Part:
+    return "+".join(line.sandboxes) or NOTHING, "dim"
+
+
+def route_of(line: TaskLine) -> str:
+    """Return the paths that gave the verdicts of a task, fastest first: ``hot``, or ``h+w`` where there were several."""
+    taken = [letter for letter in ROUTES if letter in line.routes]
+    return ROUTES[taken[0]] if len(taken) == 1 else "+".join(taken)
 
 
 def chosen(columns: Sequence[Column], width: int) -> tuple[tuple[Column, int], ...]:

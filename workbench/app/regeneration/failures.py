@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from workbench.app.regeneration.sample_content import Sample, load_sample
 from workbench.app.regeneration.wording import plural, took
-from workbench.app.trajectory.document import Document, Line, note, prepared
+from workbench.app.toolkit.document import Document, Line, note, prepared
+from workbench.glyphs import VERDICTS, WAITING
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, FailingTestRow
 
@@ -19,12 +21,18 @@ _ERROR = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt|Warning)\b")
 _TRACEBACK = 40_000  # bytes of one traceback
 _MESSAGE = 4_000  # characters of one message
 _TESTS = 200  # tests whose tracebacks are laid out
-_GLYPHS = {"failed": "✗", "error": "!", "timeout": "⧖", "skipped": "·", "missing": "∅"}
+_GLYPHS = {
+    "failed": VERDICTS["failed"],
+    "error": VERDICTS["crashed"],
+    "timeout": VERDICTS["timeout"],
+    "skipped": WAITING,
+    "missing": VERDICTS["invalid"],
+}
 
 
-def load_failures(reader: SessionReader, task_id: str, evaluator: str, number: int) -> tuple[str, Document]:
+def load_failures(reader: SessionReader, task_id: str, group: Group, number: int) -> tuple[str, Document]:
     """Return a title and the failing tests of a sample."""
-    sample = load_sample(reader, task_id, evaluator, number)
+    sample = load_sample(reader, task_id, group, number)
     if sample is None:
         return "failing tests", _required(sample)
     candidate = sample.candidate
@@ -45,7 +53,8 @@ def load_failures(reader: SessionReader, task_id: str, evaluator: str, number: i
     if not lines:
         said = f"{candidate.verdict}; no test said why."
         lines = [Line(said, ((0, len(said), "dim"),))]
-    return f"failing tests {len(rows):,}", Document(tuple(lines), "\n".join(line.text for line in lines))
+    former = ", by the former verdict" if sample.again else ""
+    return f"failing tests {len(rows):,}{former}", Document(tuple(lines), "\n".join(line.text for line in lines))
 
 
 def _wrong_controls(reader: SessionReader, sample: Sample) -> list[CandidateRow]:
@@ -87,10 +96,7 @@ def _failure(reader: SessionReader, row: FailingTestRow) -> list[Line]:
 def _traceback(reader: SessionReader, digest: str | None) -> str:
     if digest is None:
         return ""
-    try:
-        text = prepared(reader.text(digest, _TRACEBACK)).strip("\n")
-    except KeyError:
-        return ""
+    text = prepared(reader.shown(digest, "this traceback", _TRACEBACK)).strip("\n")
     return text + ("\n…" if reader.size(digest) > _TRACEBACK else "")
 
 
@@ -104,7 +110,7 @@ def _of_traceback(line: str) -> Line:
 def _tests(sample: Sample) -> list[str]:
     try:
         tests = json.loads(sample.task.tests)
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     return [str(test) for test in tests] if isinstance(tests, list) else []
 

@@ -1,4 +1,4 @@
-"""pass@k over the tasks that are decided, with its interval, by :mod:`workbench.regeneration.passk`."""
+"""pass@k of the tasks in the table, computed by :mod:`workbench.regeneration.outcome`."""
 
 from __future__ import annotations
 
@@ -9,78 +9,80 @@ from typing import TYPE_CHECKING
 from workbench.app.regeneration.lines import TaskLine
 
 if TYPE_CHECKING:
-    from workbench.regeneration.passk import TaskCount
+    from workbench.regeneration.outcome import PassFigures, TaskResult
+    from workbench.regeneration.passk import Estimate
 
 LIVE_RESAMPLES = 200
 """While samples still come in an interval of a few draws does; the last one is exact."""
 
 
 @dataclass(frozen=True, slots=True)
-class PassAt:
-    """pass@k: the mean over ``tasks`` tasks, None where none has k samples; the interval is None until it was drawn."""
-
-    k: int
-    value: float | None
-    tasks: int
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Figures:
-    """What stands above the table; ``decided`` of ``tasks`` tasks went in.
+    """What stands above the table; ``development`` is the share of passed samples over the course of the run."""
 
-    ``unleaked`` is pass@k for the same k without the ``leaking`` tasks, whose docstrings carry the code;
-    ``development`` is the share of passed samples over the course of the run.
-    """
-
-    pass_at: tuple[PassAt, ...]
-    decided: int
-    tasks: int
-    leaking: int
-    unleaked: tuple[float | None, ...]
+    passing: PassFigures
     development: tuple[float, ...] = ()
 
     @property
+    def pass_at(self) -> tuple[Estimate, ...]:
+        """pass@k for each k; without an interval until it was drawn."""
+        return self.passing.pass_at
+
+    @property
+    def decided(self) -> int:
+        """Tasks whose samples all have a verdict."""
+        return self.passing.decided
+
+    @property
+    def tasks(self) -> int:
+        """Tasks with a sample."""
+        return self.passing.tasks
+
+    @property
+    def leaking(self) -> int:
+        """Tasks whose docstring carries the code."""
+        return self.passing.leaking
+
+    @property
+    def unleaked(self) -> tuple[float | None, ...]:
+        """pass@k for the same k without the leaking tasks."""
+        return self.passing.without_leaking
+
+    @property
+    def doubtful(self) -> int:
+        """Passed samples that are marked doubtful."""
+        return self.passing.doubtful
+
+    @property
+    def undoubted(self) -> tuple[float | None, ...]:
+        """pass@k for the same k if these had failed."""
+        return self.passing.without_doubtful
+
+    @property
     def partial(self) -> bool:
-        """Whether tasks are still missing from the figures."""
-        return self.decided < self.tasks
+        """Whether verdicts are still missing from the figures."""
+        return self.passing.partial
 
 
 def compute(lines: Sequence[TaskLine], ks: Sequence[int], *, resamples: int | None = None) -> Figures:
-    """Return the figures over all tasks whose samples are all decided; excluded tasks and those never asked for do not count.
+    """Return the figures over all tasks with a sample; excluded tasks and those never asked for do not count.
 
     Args:
         lines: The tasks.
         ks: The k of pass@k.
-        resamples: Draws for the interval of the first k; 0 for none, None for as many as a report takes.
+        resamples: Draws for the intervals; 0 for none, None for as many as a report takes.
     """
-    from workbench.regeneration.passk import RESAMPLES, TaskCount, bootstrap_interval, summarise
+    from workbench.regeneration.intervals import RESAMPLES
+    from workbench.regeneration.outcome import pass_figures
 
-    ready = [line for line in lines if not line.excluded and line.cells]
-    decided = [line for line in ready if line.decided]
+    ready = [result_of(line) for line in lines if not line.excluded and line.cells]
+    return Figures(pass_figures(ready, ks, interval=resamples != 0, resamples=resamples or RESAMPLES))
 
-    def counts(chosen: Sequence[TaskLine]) -> list[TaskCount]:
-        return [TaskCount(line.id, line.snapshot, line.path, line.counted, line.passed) for line in chosen]
 
-    overall = summarise(counts(decided), ks).overall
-    low = high = None
-    # One task has no spread to draw from; an interval of no width would look like certainty.
-    if resamples != 0 and overall[ks[0]].tasks > 1:
-        low, high = bootstrap_interval(counts(decided), ks[0], resamples=resamples or RESAMPLES)
-    clean = [line for line in decided if not line.leaking]
-    leaking = len(decided) - len(clean)
-    return Figures(
-        pass_at=tuple(PassAt(k, overall[k].value, overall[k].tasks, *((low, high) if k == ks[0] else ())) for k in ks),
-        decided=len(decided),
-        tasks=len(ready),
-        leaking=leaking,
-        unleaked=_values(counts(clean), ks) if leaking else (),
+def result_of(line: TaskLine) -> TaskResult:
+    """Return what pass@k takes of a line."""
+    from workbench.regeneration.outcome import TaskResult
+
+    return TaskResult(
+        line.id, line.snapshot, line.path, line.leaking, line.counted, line.passed, line.doubtful, line.waiting
     )
-
-
-def _values(counts: Sequence[TaskCount], ks: Sequence[int]) -> tuple[float | None, ...]:
-    from workbench.regeneration.passk import summarise
-
-    overall = summarise(counts, ks).overall
-    return tuple(overall[k].value for k in ks)

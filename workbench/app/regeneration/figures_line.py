@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.app import RenderResult
 from textual.content import Content
 from textual.reactive import reactive
@@ -9,8 +11,12 @@ from textual.widget import Widget
 
 from workbench.app.regeneration.figures import Figures
 from workbench.app.regeneration.loading import RunView
-from workbench.app.regeneration.selfcheck import Control
-from workbench.app.regeneration.wording import VERDICTS, plural, share, sparkline
+from workbench.app.regeneration.wording import plural, share, sparkline
+from workbench.glyphs import DOUBTFUL, VERDICTS
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.regeneration.self_check import Control
 
 _Piece = tuple[str, str]
 _GAP = 3
@@ -18,11 +24,11 @@ _ALONE = "bold $background on $error"
 
 
 class FiguresLine(Widget):
-    """One line where there is room for all, else as many as it takes, three at most."""
+    """One line where there is room for all, else as many as it takes, three at most, and one on samples tested again."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
-    FiguresLine { height: auto; min-height: 1; max-height: 3; padding: 0 1; background: $background; }
+    FiguresLine { height: auto; min-height: 1; max-height: 4; padding: 0 1; background: $background; }
     """
 
     view: reactive[RunView | None] = reactive(None, layout=True)
@@ -42,7 +48,10 @@ class FiguresLine(Widget):
         view = self.view
         if view is None:
             return [[]]
-        figures, leaks = _pass_at(view, self.figures), _without_leaks(self.figures)
+        return [*self._of(view, width), *_again(view)]
+
+    def _of(self, view: RunView, width: int) -> list[list[_Piece]]:
+        figures, leaks = _pass_at(view, self.figures), _joined(*_without(self.figures))
         proof, place, verdicts = _self_check(view), _sandbox(view), _verdicts(view)
         if leaks and _length(figures) + _length(leaks) + _GAP <= width:
             figures, leaks = [*figures, (" " * _GAP, ""), *leaks], []
@@ -55,6 +64,14 @@ class FiguresLine(Widget):
         if _length(right) + _length(verdicts) + _GAP <= width:
             return [*lines, _apart(right, verdicts, width)]
         return [*lines, right]
+
+
+def _again(view: RunView) -> list[list[_Piece]]:
+    """Return the line on samples that are being tested again: what is shown of them is not new."""
+    if not view.again:
+        return []
+    said = f"{view.again:,} of {plural(view.total, 'sample')} {'are being' if view.live else 'were to be'} tested again"
+    return [[(said, "$verdict-running"), ("; until then their former verdicts, underlined, count", "$text-muted")]]
 
 
 def _length(pieces: list[_Piece]) -> int:
@@ -79,8 +96,12 @@ def _pass_at(view: RunView, figures: Figures | None) -> list[_Piece]:
     pieces: list[_Piece] = []
     for item in figures.pass_at:
         pieces += [(f"pass@{item.k} ", "$text-muted"), (share(item.value), "bold $primary" if not pieces else "bold")]
-        if item.low is not None and item.high is not None:
+        if item.k == figures.pass_at[0].k and item.low is not None and item.high is not None:
             pieces.append((f" [{item.low:.2f}, {item.high:.2f}]", ""))
+            over = item.interval.over if item.interval is not None else ""
+            pieces.append((f" {over}", "$text-muted"))
+        elif item.k == figures.pass_at[0].k and item.interval is not None and item.value is not None:
+            pieces.append((" no interval", "$text-muted"))
         if item.k == figures.pass_at[0].k and len(figures.development) > 1:
             pieces.append((f" {sparkline(figures.development)}", "$secondary"))
         pieces.append(("  ", ""))
@@ -92,14 +113,21 @@ def _pass_at(view: RunView, figures: Figures | None) -> list[_Piece]:
     return pieces
 
 
-def _without_leaks(figures: Figures | None) -> list[_Piece]:
-    """Return pass@k without the tasks whose docstrings carry the code."""
-    if figures is None or not figures.leaking:
+def _without(figures: Figures | None) -> list[list[_Piece]]:
+    """Return pass@k without the tasks whose docstrings carry the code, and as if doubtful passes had failed."""
+    if figures is None:
         return []
-    pieces: list[_Piece] = [(f"without {figures.leaking:,} leaking", "$text-muted")]
-    for item, value in zip(figures.pass_at, figures.unleaked, strict=True):
-        pieces += [(f" @{item.k} ", "$text-muted"), (share(value), "bold")]
-    return pieces
+    found = []
+    for count, what, values in (
+        (figures.leaking, "leaking", figures.unleaked),
+        (figures.doubtful, f"{DOUBTFUL} doubtful", figures.undoubted),
+    ):
+        if count:
+            pieces: list[_Piece] = [(f"without {count:,} {what}", "$text-muted")]
+            for item, value in zip(figures.pass_at, values, strict=True):
+                pieces += [(f" @{item.k} ", "$text-muted"), (share(value), "bold")]
+            found.append(pieces)
+    return found
 
 
 def _self_check(view: RunView, short: bool = False) -> list[_Piece]:
@@ -138,9 +166,9 @@ def _control(control: Control, live: bool) -> _Piece:
 def _sandbox(view: RunView) -> list[_Piece]:
     if not view.sandboxes:
         return []
-    said = " + ".join(view.sandboxes)
-    if "process" in view.sandboxes:
-        return [(f"{said} · NOT isolated", "bold $warning")]
+    said = one_line(" + ".join(view.sandboxes), 60)
+    if view.weaknesses:
+        return [(" · ".join((said, *view.weaknesses)), "bold $warning")]
     return [(f"{said} · no network", "$text-muted")]
 
 

@@ -3,57 +3,94 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from workbench.app.regeneration.search import Found, search
+from workbench.app.regeneration.search import Found, Hit, search
 
 if TYPE_CHECKING:
-    from workbench.app.screens.regeneration import RegenerationScreen
+    from collections.abc import Sequence
+
+    from workbench.app.regeneration.lines import TaskLine
+    from workbench.app.regeneration.loading import RunView
+    from workbench.app.toolkit.latest import Latest
+    from workbench.session.reader import SessionReader
+
+
+class SearchedRun(Protocol):
+    """The view in which hits are shown."""
+
+    @property
+    def reader(self) -> SessionReader | None:
+        """The open session."""
+
+    @property
+    def view(self) -> RunView | None:
+        """The run that is shown."""
+
+    @property
+    def searching(self) -> Latest:
+        """Does the searches."""
+
+    @property
+    def lines(self) -> Sequence[TaskLine]:
+        """All tasks."""
+
+    @property
+    def selected_task(self) -> TaskLine | None:
+        """The task under the cursor."""
+
+    def mark_hits(self, needle: str) -> None:
+        """Mark a text wherever it stands, "" for no marks."""
+
+    def set_remark(self, text: str) -> None:
+        """Show a line above the keys, "" for none."""
+
+    def go_to_hit(self, hit: Hit) -> None:
+        """Select the task and the sample of a hit and bring it into sight."""
 
 
 class Finder:
     """Keeps the last search.
 
     Args:
-        screen: The mode that is searched.
+        place: Where hits are shown.
     """
 
-    def __init__(self, screen: RegenerationScreen) -> None:
-        self._screen = screen
+    def __init__(self, place: SearchedRun) -> None:
+        self._place = place
         self._stop = threading.Event()
         self.found: Found | None = None
         self.at = -1
 
     def begin(self, needle: str) -> None:
         """Search for a text in a thread."""
-        screen = self._screen
-        reader, view = screen.workbench.reader, screen.view
+        place = self._place
+        reader, view = place.reader, place.view
         self.forget()
         if reader is None or view is None or not needle:
             return
         self._stop = stop = threading.Event()
-        lines, evaluator = tuple(screen.table.lines), view.evaluator
+        lines, group = tuple(place.lines), view.group
 
         def work() -> Found:
-            return search(reader, lines, evaluator, needle, stop.is_set)
+            return search(reader, lines, group, needle, stop.is_set)
 
         def done(found: Found) -> None:
             if stop is self._stop and not stop.is_set():
                 self.found = found
-                selected = screen.table.selected
+                selected = place.selected_task
                 self._go(found.nearest([line.id for line in lines], selected.id if selected else ""))
 
-        screen.set_remark(f"/{needle}  searching…")
-        screen.searching.ask(work, done)
+        place.set_remark(f"/{needle}  searching…")
+        place.searching.ask(work, done)
 
     def forget(self) -> None:
         """Drop the search and its marks."""
         self._stop.set()
         self.found = None
         self.at = -1
-        for pane in (self._screen.sample, self._screen.failing):
-            pane.text.find("")
-        self._screen.set_remark("")
+        self._place.mark_hits("")
+        self._place.set_remark("")
 
     def go(self, step: int) -> None:
         """Go to the next (1) or previous (-1) hit."""
@@ -61,22 +98,16 @@ class Finder:
             self._go((self.at + step) % len(self.found.hits))
 
     def _go(self, index: int) -> None:
-        found, screen = self.found, self._screen
+        found, place = self.found, self._place
         if found is None:
             return
-        for pane in (screen.sample, screen.failing):
-            pane.text.find(found.needle)
+        place.mark_hits(found.needle)
         if not found.hits:
-            screen.set_remark(f"/{found.needle}  nothing found")
+            place.set_remark(f"/{found.needle}  nothing found")
             return
         self.at = index
         hit = found.hits[index]
         total = f"{len(found.hits):,}{'+' if found.more else ''}"
         where = hit.tab.lower() if hit.tab else "name"
-        screen.set_remark(f"/{found.needle}  {index + 1:,} of {total} · {where} · n N go on, esc ends")
-        screen.go_to(hit.task, hit.sample)
-        if hit.tab == "Failing":
-            screen.uncover(screen.failing)
-        elif hit.tab:
-            screen.sample.choose(hit.tab, hit=hit.ordinal, reach=hit.reach)
-            screen.uncover(screen.sample)
+        place.set_remark(f"/{found.needle}  {index + 1:,} of {total} · {where} · n N go on, esc ends")
+        place.go_to_hit(hit)

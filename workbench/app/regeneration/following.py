@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.app.regeneration import loading
 from workbench.app.regeneration.figures import LIVE_RESAMPLES, Figures, compute
 from workbench.app.regeneration.lines import TaskLine, load_lines
-from workbench.app.regeneration.loading import Fallen, RunView
-from workbench.app.trajectory.latest import Latest
+from workbench.app.regeneration.loading import Excluded, RunView
+from workbench.app.toolkit.latest import Latest, Node
 
 if TYPE_CHECKING:
-    from workbench.app.screens.regeneration import RegenerationScreen
+    from collections.abc import Callable, Sequence
+
+    from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
 REFRESH_SECONDS = 0.05
 """Shortest time between two looks at a run that changes; looks that cost more are rarer."""
 FIGURES_SECONDS = 0.25
-NOTHING_FELL = Fallen((), ())
+NONE_EXCLUDED = Excluded((), ())
 FIRST_TASKS = 200
 """Tasks that are read before the table is first shown; the rest follows."""
 
@@ -32,23 +34,74 @@ class _Look:
     view: RunView
     lines: list[TaskLine] | None
     whole: bool
-    fallen: Fallen
+    excluded: Excluded
     seconds: float
+
+
+class TaskLines(Protocol):
+    """Where the tasks are shown."""
+
+    lines: list[TaskLine]
+    revision: int
+
+    def knows(self, task_id: str) -> bool:
+        """Return whether a task is shown."""
+
+    def put(self, lines: Sequence[TaskLine], ks: tuple[int, ...]) -> None:
+        """Show these lines in place of all others."""
+
+    def update_lines(self, fresh: Sequence[TaskLine]) -> bool:
+        """Put changed lines in the place of the old ones; False if there are some that are not shown."""
+
+
+class RunDisplay(Node, Protocol):
+    """The view that is kept in step with a run."""
+
+    @property
+    def reader(self) -> SessionReader | None:
+        """The open session."""
+
+    @property
+    def view(self) -> RunView | None:
+        """The run as it is shown now."""
+
+    @property
+    def table(self) -> TaskLines:
+        """Where the tasks are shown."""
+
+    def set_timer(self, delay: float, callback: Callable[[], Any]) -> Any:
+        """Call something once so many seconds have passed."""
+
+    def begin(self, lines: list[TaskLine], ks: tuple[int, ...]) -> None:
+        """Show the tasks of another run."""
+
+    def apply(self, view: RunView, excluded: Excluded) -> None:
+        """Show how the run stands; its lines are in the table already."""
+
+    def show_figures(self, figures: Figures | None) -> None:
+        """Show pass@k, None where it is not known yet."""
+
+    def show_nothing_here(self, *, asked_for: bool) -> None:
+        """Say that there is no such run, or none at all."""
+
+    def show_reason(self, sentence: str) -> None:
+        """Say why the run cannot be shown."""
 
 
 class Following:
     """Reads the run that the screen shows and keeps the screen in step with it.
 
     Args:
-        screen: The mode; it is told through ``begin``, ``apply``, ``show_nothing_here`` and ``show_figures``.
+        screen: The view that is kept in step.
     """
 
-    def __init__(self, screen: RegenerationScreen) -> None:
+    def __init__(self, screen: RunDisplay) -> None:
         self._screen = screen
         self.loading_run = Latest(screen, "regeneration-run")
         self.refreshing = Latest(screen, "regeneration-refresh")
         self.figuring = Latest(screen, "regeneration-figures")
-        self.evaluator = ""  # whose samples a person wants to see; "" is the newest
+        self.evaluator = ""  # whose samples are wanted; "" is the newest, which then stays
+        self.group: Group | None = None  # which of its groups is shown; None is its newest, which then stays
         self.with_dropped = False  # a person looks at what was dropped
         self._changed: set[str] = set()
         self._whole = False  # every task of the run is in the table
@@ -64,22 +117,24 @@ class Following:
         loaders = (self.loading_run, self.refreshing, self.figuring)
         return not self._refresh_due and not self._figures_due and all(loader.idle for loader in loaders)
 
-    def load(self, reader: SessionReader, run_id: str | None) -> None:
-        """Show a run from its beginning; None is the session's newest."""
-        screen, evaluator = self._screen, self.evaluator
+    def load(self, reader: SessionReader, run_id: str | None, evaluator: str = "") -> None:
+        """Show a run from its beginning; None is the session's newest, ``evaluator`` whose samples are wanted from now on."""
+        if evaluator:
+            self.evaluator, self.group = evaluator, None
+        screen, wanted, group = self._screen, self.evaluator, self.group
         self._changed.clear()
 
         def work() -> _Look | None:
             key = run_id or loading.choose_run(reader)
-            view = loading.load_view(reader, key, evaluator) if key else None
+            view = loading.load_view(reader, key, group, wanted) if key else None
             if view is None:
                 return None
-            lines = load_lines(reader, view.run.id, view.evaluator, view.ks, limit=FIRST_TASKS)
-            fallen = loading.load_fallen(reader, view.run.id) if view.building or not view.tasks else NOTHING_FELL
-            return _Look(view, lines, len(lines) >= view.tasks, fallen, 0.0)
+            lines = load_lines(reader, view.run.id, view.group, view.ks, limit=FIRST_TASKS)
+            excluded = loading.load_excluded(reader, view.run.id) if view.building or not view.tasks else NONE_EXCLUDED
+            return _Look(view, lines, len(lines) >= view.tasks, excluded, 0.0)
 
         def done(look: _Look | None) -> None:
-            if reader is not screen.workbench.reader:
+            if reader is not screen.reader:
                 return
             if look is None:
                 screen.show_nothing_here(asked_for=run_id is not None)
@@ -88,7 +143,7 @@ class Following:
             screen.begin(look.lines or [], look.view.ks)
             self._show(look)
 
-        self.loading_run.ask(work, done)
+        self.loading_run.ask(work, done, screen.show_reason)
 
     def take(self, changes: tuple[Change, ...], view: RunView) -> None:
         """Look again soon at what changed of this run."""
@@ -105,9 +160,10 @@ class Following:
         if mine:
             self.soon()
 
-    def again(self, evaluator: str) -> None:
-        """Show the samples of another evaluator."""
-        self.evaluator, self._whole, self._figured = evaluator, False, ()
+    def again(self, group: Group) -> None:
+        """Show the samples of another group."""
+        self.evaluator, self.group = group.evaluator, group
+        self._whole, self._figured = False, ()
         self._screen.show_figures(None)
         self.soon()
 
@@ -120,31 +176,31 @@ class Following:
     def _look(self) -> None:
         self._refresh_due = False
         screen = self._screen
-        reader, before = screen.workbench.reader, screen.view
+        reader, before = screen.reader, screen.view
         if reader is None or before is None:
             return
         if not self.refreshing.idle:
             self.soon()
             return
         changed, self._changed = self._changed, set()
-        run_id, evaluator = before.run.id, self.evaluator
+        run_id, group, wanted = before.run.id, self.group, self.evaluator
         everything = not self._whole or not all(screen.table.knows(task) for task in changed)
         with_dropped = self.with_dropped or before.building or not before.tasks
 
         def work() -> _Look | None:
             began = time.perf_counter()
-            view = loading.load_view(reader, run_id, evaluator)
+            view = loading.load_view(reader, run_id, group, wanted)
             if view is None:
                 return None
-            whole = everything or view.evaluator != before.evaluator
+            whole = everything or view.group != before.group
             ids = None if whole else sorted(changed)
-            lines = load_lines(reader, run_id, view.evaluator, view.ks, ids=ids) if whole or ids else None
-            fallen = loading.load_fallen(reader, run_id) if with_dropped else NOTHING_FELL
-            return _Look(view, lines, whole, fallen, time.perf_counter() - began)
+            lines = load_lines(reader, run_id, view.group, view.ks, ids=ids) if whole or ids else None
+            excluded = loading.load_excluded(reader, run_id) if with_dropped else NONE_EXCLUDED
+            return _Look(view, lines, whole, excluded, time.perf_counter() - began)
 
         def done(look: _Look | None) -> None:
             shown = screen.view
-            if look is None or shown is None or shown.run.id != run_id or reader is not screen.workbench.reader:
+            if look is None or shown is None or shown.run.id != run_id or reader is not screen.reader:
                 return
             self._refresh_seconds = max(REFRESH_SECONDS, 3 * look.seconds)
             if look.lines is not None and look.whole:
@@ -157,7 +213,10 @@ class Following:
         self.refreshing.ask(work, done)
 
     def _show(self, look: _Look) -> None:
-        self._screen.apply(look.view, look.fallen)
+        if look.view.groups and self.evaluator in ("", look.view.evaluator):
+            # Another one that is asked later does not take its place.
+            self.evaluator, self.group = look.view.evaluator, look.view.group
+        self._screen.apply(look.view, look.excluded)
         if not self._whole:
             self.soon()
         elif not self._figures_due:
@@ -167,11 +226,11 @@ class Following:
     def _figure(self) -> None:
         self._figures_due = False
         screen = self._screen
-        reader, view = screen.workbench.reader, screen.view
+        reader, view = screen.reader, screen.view
         if reader is None or view is None:
             return
-        evaluator, run_id, ks = view.evaluator, view.run.id, view.ks
-        key = (run_id, evaluator, screen.table.revision, view.live)
+        group, run_id, ks = view.group, view.run.id, view.ks
+        key = (run_id, group, screen.table.revision, view.live)
         if key == self._figured:
             return
         if not self.figuring.idle:
@@ -184,12 +243,12 @@ class Following:
         def work(draws: int | None) -> tuple[Figures, float]:
             began = time.perf_counter()
             figures = compute(lines, ks, resamples=draws)
-            figures = replace(figures, development=loading.development(reader, run_id, evaluator))
+            figures = replace(figures, development=loading.development(reader, run_id, group))
             return figures, time.perf_counter() - began
 
         def done(made: tuple[Figures, float]) -> None:
             now = screen.view
-            if now is not None and (now.run.id, now.evaluator) == (run_id, evaluator):
+            if now is not None and (now.run.id, now.group) == (run_id, group):
                 self._figures_seconds = max(FIGURES_SECONDS, 4 * made[1])
                 screen.show_figures(made[0])
 

@@ -1,4 +1,4 @@
-"""Counts at every stage of task building, as in the paper's Table 2: how many functions were left, how many fell out and why."""
+"""Counts at every stage of task building, as in the paper's Table 2: how many functions were left, how many were excluded and why."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.session.rows import DroppedRow, StageRow
+    from workbench.session.rows import DroppedRow, StageRow, UnusedTestRow
 
 FOUND, UNDECIDED, ASKED, EXCLUDED = "found", "undecided", "asked", "control"
 _PASSED = {
@@ -34,7 +34,7 @@ REASONS = {
     "documentation": "got no docstring",
     EXCLUDED: "a control failed",
 }
-"""Why a function fell out at a stage, in few words."""
+"""Why a function was excluded at a stage, in few words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,8 @@ def counts(
         excluded: How many of them a control took out.
         live: Whether an engine is at work.
     """
-    fell = sum(dropped.values())
-    found = max([stage.total or 0 for stage in stages if stage.name in {"trace", "filter"}] + [fell + tasks])
+    excluded_count = sum(dropped.values())
+    found = max([stage.total or 0 for stage in stages if stage.name in {"trace", "filter"}] + [excluded_count + tasks])
     known = next((stage for stage in stages if stage.name == "filter"), None)
     undecided = max(0, found - known.done) if live and known is not None and known.state == "running" else 0
     rows = [Count(FOUND, "functions found", found or None)]
@@ -103,13 +103,8 @@ def by_stage(dropped: Iterable[DroppedRow]) -> Mapping[str, int]:
     return Counter(row.stage for row in dropped)
 
 
-def quarantined(stages: Sequence[StageRow]) -> tuple[Quarantined, ...]:
-    """Return the tests that the suite's stage names below its first line: ``KIND<tab>TEST<tab>WHY``."""
-    note = next((stage.note or "" for stage in stages if stage.name == "suite"), "")
-    found = []
-    for line in note.split("\n")[1:]:
-        kind, _, rest = line.partition("\t")
-        test, _, why = rest.partition("\t")
-        if test:
-            found.append(Quarantined(one_line(kind, 20), one_line(test, 400), one_line(why, 600)))
-    return tuple(found)
+def quarantined(unused: Iterable[UnusedTestRow]) -> tuple[Quarantined, ...]:
+    """Return the tests that no verdict rests on, as they are shown."""
+    return tuple(
+        Quarantined(one_line(row.kind, 20), one_line(row.test_id, 400), one_line(row.why, 600)) for row in unused
+    )

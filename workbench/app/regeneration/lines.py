@@ -7,9 +7,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from workbench.app.regeneration.wording import CANCELLED, COUNTED, DECIDED, RUNNING, VERDICTS, WAITING
+from workbench.app.regeneration.wording import COUNTED, DECIDED
+from workbench.glyphs import CANCELLED, RUNNING, VERDICTS, WAITING
+from workbench.session.groups import OF_GROUP
+from workbench.session.sample_counts import DOUBTFUL
 
 if TYPE_CHECKING:
+    from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
 
 KS = (1, 3)
@@ -24,12 +28,9 @@ _CELL = (
     + f" ELSE '{WAITING}' END END"
 )
 _ROUTE = (
-    "CASE path_taken "
-    + " ".join(f"WHEN '{route}' THEN '{letter}'" for letter, route in ROUTES.items())
-    + " ELSE '-' END"
+    "CASE route " + " ".join(f"WHEN '{route}' THEN '{letter}'" for letter, route in ROUTES.items()) + " ELSE '-' END"
 )
-DISAGREES = "coalesce(CASE WHEN json_valid(recheck) THEN json_extract(recheck, '$.agrees') END = 0, 0)"
-"""Whether the cold re-check of a candidate came to another verdict, in SQL."""
+_FORMER = "CASE WHEN verdict IS NOT NULL AND state IN ('queued', 'asking', 'testing') THEN 'f' ELSE '-' END"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,12 @@ class TaskLine:
     """A task under one evaluator.
 
     ``cells`` has one glyph per sample and ``routes`` one letter (the path of its verdict, see :data:`ROUTES`), ``at``
-    pass@k for each k of the run (None until every sample is decided), ``failing`` the test that failed for most samples
+    pass@k for each k of the run (None while fewer than k samples are decided), ``failing`` the test that failed for most samples
     and ``failing_count`` for how many; ``leak`` is the overlap of the docstring with the body, ``leaking`` whether that is
     enough to be flagged; ``unstable`` counts quarantined tests that execute it; ``rechecked`` verdicts were looked at again
-    on the cold path, ``disagreeing`` of them (or of its controls') came out otherwise.
+    on the cold path, ``disagreeing`` of them (or of its controls') came out otherwise. ``former`` has an ``f`` for each sample
+    that is being tested again: its cell is the former verdict; ``newest`` is when the last verdict was given; ``doubtful``
+    counts passes whose body is not plain.
     """
 
     id: str
@@ -64,6 +67,9 @@ class TaskLine:
     unstable: int = 0
     rechecked: int = 0
     disagreeing: int = 0
+    former: str = ""
+    newest: float = 0.0
+    doubtful: int = 0
 
     @property
     def branch_coverage(self) -> float | None:
@@ -74,6 +80,11 @@ class TaskLine:
     def decided(self) -> bool:
         """Whether every sample has its verdict."""
         return bool(self.cells) and all(cell in DECIDED for cell in self.cells)
+
+    @property
+    def waiting(self) -> int:
+        """Return how many samples have no verdict."""
+        return sum(cell not in DECIDED for cell in self.cells)
 
     @property
     def counted(self) -> int:
@@ -89,7 +100,7 @@ class TaskLine:
 def load_lines(
     reader: SessionReader,
     run_id: str,
-    evaluator: str,
+    group: Group,
     ks: Sequence[int],
     *,
     ids: Sequence[str] | None = None,
@@ -101,7 +112,7 @@ def load_lines(
     Args:
         reader: The session.
         run_id: The run to which the tasks belong.
-        evaluator: Whose samples are shown.
+        group: Whose samples are shown.
         ks: The k of pass@k.
         ids: Only these tasks.
         limit: Only the first so many tasks, -1 for all.
@@ -109,23 +120,23 @@ def load_lines(
     """
     if ids is not None and len(ids) > _CHUNK:
         wanted = set(ids)
-        return [line for line in load_lines(reader, run_id, evaluator, ks, failing=failing) if line.id in wanted]
+        return [line for line in load_lines(reader, run_id, group, ks, failing=failing) if line.id in wanted]
     where, arguments = "tasks.run_id = ?", [run_id]
     if ids is not None:
         where += f" AND tasks.id IN ({', '.join('?' * len(ids))})"
         arguments += ids
     rows = reader.query(
         "SELECT id, snapshot, path, qualified_name || CASE WHEN occurrence > 1 THEN '#' || occurrence ELSE '' END, "
-        "CASE WHEN json_valid(tests) THEN json_array_length(tests) ELSE 0 END, coverage, leak, coalesce(leak >= ?, 0), state = 'excluded', "
+        "test_count, coverage, leak, coalesce(leak >= ?, 0), state = 'excluded', "
         "coalesce(reason, ''), branches, coalesce(branches_covered, 0), coalesce(unstable, 0) "
         f"FROM tasks WHERE {where} ORDER BY position, id LIMIT ?",
         [_leaks_from(), *arguments, limit],
     )
     if limit >= 0:
         where = f"tasks.id IN (SELECT id FROM tasks WHERE {where} ORDER BY position, id LIMIT {limit})"
-    samples = _samples(reader, where, arguments, evaluator)
+    samples = _samples(reader, where, arguments, group)
     controls = _disagreeing_controls(reader, where, arguments)
-    tests = _failing(reader, where, arguments, evaluator) if failing else {}
+    tests = _failing(reader, where, arguments, group) if failing else {}
     pass_at = _pass_at()
     return [
         _line(row, samples.get(row[0], _NO_SAMPLES), tests.get(row[0]), controls.get(row[0], 0), ks, pass_at)
@@ -133,20 +144,20 @@ def load_lines(
     ]
 
 
-_Samples = tuple[str, str, "str | None", int, int]
-_NO_SAMPLES: _Samples = ("", "", None, 0, 0)
+_Samples = tuple[str, str, "str | None", int, int, str, "float | None", int]
+_NO_SAMPLES: _Samples = ("", "", None, 0, 0, "", None, 0)
 
 
-def _samples(reader: SessionReader, where: str, arguments: Sequence[object], evaluator: str) -> dict[str, _Samples]:
-    """Return cells, routes, sandboxes, re-checks and disagreements of each task."""
+def _samples(reader: SessionReader, where: str, arguments: Sequence[object], group: Group) -> dict[str, _Samples]:
+    """Return of each task cells, routes, sandboxes, re-checks, disagreements, which are tested again, the last verdict's time."""
     rows = reader.query(
         "SELECT task_id, group_concat(cell, ''), group_concat(route, ''), group_concat(DISTINCT backend), "
-        "count(recheck), sum(disagrees) FROM "
-        f"(SELECT task_id, {_CELL} AS cell, {_ROUTE} AS route, backend, recheck, "
-        f"CASE WHEN recheck IS NULL THEN 0 ELSE {DISAGREES} END AS disagrees FROM candidates "
-        f"WHERE task_id IN (SELECT id FROM tasks WHERE {where}) AND evaluator = ? AND control = 0 "
+        "count(recheck), sum(disagrees), group_concat(former, ''), max(at), sum(doubts) FROM "
+        f"(SELECT task_id, {_CELL} AS cell, {_ROUTE} AS route, backend, recheck, {_FORMER} AS former, at, "
+        f"coalesce(agrees = 0, 0) AS disagrees, coalesce({DOUBTFUL} AND verdict = 'passed', 0) AS doubts FROM candidates "
+        f"WHERE task_id IN (SELECT id FROM tasks WHERE {where}) AND {OF_GROUP} AND control = 0 "
         "ORDER BY task_id, evaluator, sample) GROUP BY task_id",
-        [*arguments, evaluator],
+        [*arguments, *group.arguments],
     )
     return {row[0]: row[1:] for row in rows}
 
@@ -154,7 +165,7 @@ def _samples(reader: SessionReader, where: str, arguments: Sequence[object], eva
 def _disagreeing_controls(reader: SessionReader, where: str, arguments: Sequence[object]) -> dict[str, int]:
     rows = reader.query(
         f"SELECT task_id, count(*) FROM candidates WHERE task_id IN (SELECT id FROM tasks WHERE {where}) "
-        f"AND control = 1 AND recheck IS NOT NULL AND {DISAGREES} GROUP BY task_id",
+        "AND control = 1 AND agrees = 0 GROUP BY task_id",
         arguments,
     )
     return dict(rows)
@@ -168,26 +179,26 @@ def _line(
     ks: Sequence[int],
     pass_at: _PassAt,
 ) -> TaskLine:
-    cells, routes, sandboxes, rechecked, disagreeing = samples
+    cells, routes, sandboxes, rechecked, disagreeing, former, newest, doubtful = samples
     name, count = failing or ("", 0)
     line = TaskLine(
         row[0], row[1], row[2], row[3], row[4], row[5], row[6], bool(row[7]), bool(row[8]), row[9], cells,
         failing=name, failing_count=count, routes=routes, sandboxes=tuple(sorted(sandboxes.split(","))) if sandboxes else (),
         branches=row[10], branches_covered=row[11], unstable=row[12], rechecked=rechecked,
-        disagreeing=disagreeing + disagreeing_controls,
+        disagreeing=disagreeing + disagreeing_controls, former=former, newest=newest or 0.0, doubtful=doubtful,
     )  # fmt: skip
-    return replace(line, at=tuple(pass_at(line.counted, line.passed, k) if line.decided else None for k in ks))
+    return replace(line, at=tuple(pass_at(line.counted, line.passed, k) for k in ks))
 
 
 def _failing(
-    reader: SessionReader, where: str, arguments: Sequence[object], evaluator: str
+    reader: SessionReader, where: str, arguments: Sequence[object], group: Group
 ) -> dict[str, tuple[str, int]]:
     rows = reader.query(
         "SELECT candidates.task_id, test_id, count(*) FROM candidates JOIN failing_tests ON candidate_id = candidates.id "
-        f"WHERE candidates.task_id IN (SELECT id FROM tasks WHERE {where}) AND evaluator = ? AND control = 0 "
-        "AND verdict IS NOT NULL "  # a sample that waits for a rerun still has the tests of its last verdict
+        f"WHERE candidates.task_id IN (SELECT id FROM tasks WHERE {where}) AND {OF_GROUP} AND control = 0 "
+        "AND verdict IS NOT NULL "
         "GROUP BY candidates.task_id, test_id ORDER BY count(*), test_id DESC",
-        [*arguments, evaluator],
+        [*arguments, *group.arguments],
     )
     return {task: (test, count) for task, test, count in rows}  # the last one wins: the most frequent
 

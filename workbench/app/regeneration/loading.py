@@ -4,93 +4,126 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.app.regeneration import selfcheck
+from workbench.app.regeneration.evaluators import EvaluatorProgress, progress_of, short_name
 from workbench.app.regeneration.funnel import in_order
-from workbench.app.regeneration.lines import DISAGREES, KS
-from workbench.app.regeneration.selfcheck import CONTROLS, Control, Problem, Rechecks
 from workbench.app.regeneration.wording import duration, pace, plural
-from workbench.app.trajectory.loading import GLYPHS, money
-from workbench.session.rows import DroppedRow, RunRow, StageRow, TaskRow, columns
+from workbench.app.toolkit.amounts import money
+from workbench.glyphs import STATES
+from workbench.session.groups import OF_GROUP, Group
+from workbench.session.reasons import Reason, error_reasons
+from workbench.session.rows import DroppedRow, RunRow, StageRow, TaskRow, UnusedTestRow, columns
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.regeneration.outcome import Totals
+    from workbench.regeneration.self_check import Control, Problem, Rechecks, SelfCheck
     from workbench.session.reader import SessionReader
+    from workbench.session.sample_counts import SampleCount
 
 RATE_SECONDS = (10.0, 120.0)
 """The rate is that of the last so many seconds; the longer time counts where little is done in the shorter."""
 _ENOUGH = 20
+_MOST_REASONS = 2
 _POINTS = 8  # bars of the development
-# All that is counted, in one pass: a run may have a hundred thousand samples.
-_GROUPS = (
-    "SELECT evaluator, control, state, coalesce(verdict, ''), sample = 0, count(*), min(at), sum(at >= ?), sum(at >= ?), max(rowid), "
-    f"count(recheck), sum(CASE WHEN recheck IS NULL THEN 0 ELSE {DISAGREES} END), group_concat(DISTINCT backend) "
-    "FROM candidates WHERE run_id = ? GROUP BY 1, 2, 3, 4, 5"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Samples that are alike: how many, when the first was decided, how many in the last seconds."""
-
-    evaluator: str
-    control: int
-    state: str
-    verdict: str
-    is_first: int
-    count: int
-    first: float | None
-    short: int | None
-    long: int | None
-    newest: int
-    rechecked: int
-    disagreeing: int
-    sandboxes: str | None
-
-    @property
-    def counts(self) -> tuple[int, int]:
-        return self.short or 0, self.long or 0
 
 
 @dataclass(frozen=True, slots=True)
 class RunView:
     """A run as the file has it now, its table of tasks left out.
 
-    ``order`` are the regeneration runs of the session, ``evaluators`` those with samples;
-    ``decided`` of ``total`` samples are those of ``evaluator``, ``rate`` is per second; ``problems`` are the tasks on which
-    a self-check failed.
+    ``order`` are the regeneration runs of the session, ``groups`` those with samples that were asked for, ``progress`` has
+    these and what was asked for and has none yet; ``totals`` are the sums over the samples of ``group``, ``rate`` is per
+    second; ``check`` names the tasks on which a self-check failed, ``reasons`` say why samples of ``group`` have no verdict
+    of their own.
     """
 
     run: RunRow
     state: str
     plan: Mapping[str, Any]
     order: tuple[str, ...]
-    evaluators: tuple[str, ...]
-    evaluator: str
+    groups: tuple[Group, ...]
+    group: Group
+    totals: Totals
     stages: tuple[StageRow, ...]
     tasks: int
     excluded: int
     dropped: int
-    total: int
-    decided: int
     spend_usd: float
     rate: float
-    seconds: float | None
-    verdicts: Mapping[str, int]
-    controls: tuple[Control, ...]
     error: str | None
     sandboxes: tuple[str, ...]
-    rechecks: Rechecks
-    problems: tuple[Problem, ...]
+    weaknesses: tuple[str, ...]
+    check: SelfCheck
+    reasons: tuple[Reason, ...] = ()
+    progress: tuple[EvaluatorProgress, ...] = ()
+
+    @property
+    def evaluators(self) -> tuple[str, ...]:
+        """Return the names of the groups."""
+        return tuple(self.name_of(group) for group in self.groups)
+
+    @property
+    def evaluator(self) -> str:
+        """Return who wrote the samples that are shown."""
+        return self.group.evaluator
+
+    def name_of(self, group: Group) -> str:
+        """Return a group's name among those of the run."""
+        return group.name(self.groups)
+
+    @property
+    def total(self) -> int:
+        """Return how many samples the group has."""
+        return self.totals.samples
+
+    @property
+    def decided(self) -> int:
+        """Return how many of them have a verdict, former ones included."""
+        return self.totals.decided
+
+    @property
+    def again(self) -> int:
+        """Return how many of the decided ones are being tested again."""
+        return self.totals.again
+
+    @property
+    def verdicts(self) -> Mapping[str, int]:
+        """Return how often each verdict was given."""
+        return self.totals.verdicts
+
+    @property
+    def seconds(self) -> float | None:
+        """Return how long the group took, or takes."""
+        return self.totals.elapsed_s
+
+    @property
+    def controls(self) -> tuple[Control, ...]:
+        """Return the controls."""
+        return self.check.controls
+
+    @property
+    def rechecks(self) -> Rechecks:
+        """Return the cold re-checks."""
+        return self.check.rechecks
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Return the tasks on which a self-check failed."""
+        return self.check.problems
 
     @property
     def live(self) -> bool:
         """Whether an engine is at work on the run, or will be."""
         return self.state in {"queued", "running"}
+
+    @property
+    def lasting(self) -> bool:
+        """Whether the run failed in a way that a resume cannot mend."""
+        return self.state == "failed" and self.plan.get("lasting") is True
 
     @property
     def building(self) -> bool:
@@ -99,32 +132,42 @@ class RunView:
 
     @property
     def ks(self) -> tuple[int, ...]:
-        """Return the k of pass@k that the run was asked for."""
-        asked = self.plan.get("k")
-        given = asked if isinstance(asked, list) else [asked]
-        return tuple(sorted({k for k in given if isinstance(k, int) and k >= 1}))[:3] or KS
+        """Return the k of pass@k that the run was asked for, three at most."""
+        from workbench.regeneration.outcome import ks_of
+
+        return ks_of(self.plan)[:3]
 
     @property
     def samples(self) -> int:
-        """Return m, the samples per task that the evaluator was asked for."""
-        asks = [ask for ask in self.plan.get("asks") or () if ask.get("evaluator") == self.evaluator]
-        return max((int(ask.get("samples") or 0) for ask in asks or (self.plan,)), default=0)
+        """Return m, the samples per task that the group was asked for."""
+        listed = self.plan.get("asks")
+        asks = [ask for ask in listed if isinstance(ask, dict)] if isinstance(listed, list) else []
+        mine = [ask for ask in asks if ask.get("evaluator") == self.evaluator]
+        exact = [
+            ask
+            for ask in mine
+            if (ask.get("prompt") or "", ask.get("context") or "") == (self.group.prompt, self.group.context)
+        ]
+        wanted = [ask.get("samples") for ask in exact or mine] or [self.plan.get("samples")]
+        return max((m for m in wanted if isinstance(m, int)), default=0)
 
 
 @dataclass(frozen=True, slots=True)
-class Fallen:
-    """Functions that became no task, and tasks that a control took out."""
+class Excluded:
+    """Functions that became no task, tasks that a control took out, and tests that no verdict rests on."""
 
     dropped: tuple[DroppedRow, ...]
     taken_out: tuple[TaskRow, ...]
+    unused: tuple[UnusedTestRow, ...] = ()
 
 
-def load_fallen(reader: SessionReader, run_id: str) -> Fallen:
-    """Read what fell out, by stage."""
+def load_excluded(reader: SessionReader, run_id: str) -> Excluded:
+    """Read what was excluded, by stage."""
     found = reader.query(
         f"SELECT {columns(TaskRow)} FROM tasks WHERE run_id = ? AND state = 'excluded' ORDER BY position", (run_id,)
     )
-    return Fallen(tuple(in_order(reader.dropped(run_id))), tuple(TaskRow(*row) for row in found))
+    taken_out = tuple(TaskRow(*row) for row in found)
+    return Excluded(tuple(in_order(reader.dropped(run_id))), taken_out, tuple(reader.unused_tests(run_id)))
 
 
 def choose_run(reader: SessionReader) -> str | None:
@@ -137,60 +180,77 @@ def choose_run(reader: SessionReader) -> str | None:
     return str(found[0][0]) if found else None
 
 
-def load_view(reader: SessionReader, run_id: str, evaluator: str = "") -> RunView | None:
-    """Read how a run stands; ``evaluator`` is whose samples are shown, "" for the newest. None: no such run."""
+def load_view(reader: SessionReader, run_id: str, group: Group | None = None, evaluator: str = "") -> RunView | None:
+    """Read how a run stands. None: no such run.
+
+    Args:
+        reader: The session.
+        run_id: Id of the run.
+        group: Whose samples are shown.
+        evaluator: Whose newest group is shown where the run has no such ``group``; where it has none either, the newest.
+    """
+    from workbench.regeneration.outcome import totals
+    from workbench.regeneration.self_check import self_check
+    from workbench.session.sample_counts import failed_checks, sample_counts
+
     run = reader.run(run_id)
     if run is None:
         return None
     plan = _decoded(run.config)
     state = reader.run_state(run)
     now = time.time()
-    groups = [_Group(*row) for row in reader.query(_GROUPS, (*(now - seconds for seconds in RATE_SECONDS), run_id))]
-    newest = {
-        group.evaluator: group.newest for group in sorted(groups, key=lambda one: one.newest) if not group.control
-    }
-    evaluators = tuple(sorted(newest, key=lambda name: newest[name]))
-    if evaluator not in evaluators:
-        asked = plan.get("evaluator")
-        evaluator = evaluators[-1] if evaluators else str(asked) if isinstance(asked, str) else ""
-    mine = [group for group in groups if group.evaluator == evaluator and not group.control]
+    counts = sample_counts(reader, run_id, since=(now - RATE_SECONDS[0], now - RATE_SECONDS[1]))
+    progress = progress_of(counts, plan)
+    groups = tuple(one.group for one in progress if one.group is not None)
+    if group not in groups:
+        group = _newest(counts, evaluator or (group.evaluator if group is not None else "")) or _asked_for(plan)
+    mine = [row for row in counts if row.group == group and not row.control]
     ready, excluded = _task_counts(reader, run_id)
-    verdicts: Counter[str] = Counter()
-    for group in mine:
-        if group.verdict:
-            verdicts[group.verdict] += group.count
-    controls = _controls(groups, ready + excluded)
-    rechecks = Rechecks(sum(group.rechecked for group in groups), sum(group.disagreeing for group in groups))
-    suspect = rechecks.disagreeing or any(control.wrong or control.errors for control in controls)
+    sums = totals(mine, now=now if state in {"queued", "running"} else None)
+    check = self_check(counts, ready + excluded)
+    if check.suspect:
+        check = self_check(counts, ready + excluded, failed_checks(reader, run_id))
     return RunView(
         run=run,
         state=state,
         plan=plan,
         order=_order(reader),
-        evaluators=evaluators,
-        evaluator=evaluator,
+        groups=groups,
+        group=group,
+        totals=sums,
         stages=tuple(reader.stages(run_id)),
         tasks=ready + excluded,
         excluded=excluded,
         dropped=int(reader.query("SELECT count(*) FROM dropped WHERE run_id = ?", (run_id,))[0][0]),
-        total=sum(group.count for group in mine) - (_given_up(reader, run_id, evaluator) if excluded else 0),
-        decided=sum(group.count for group in mine if group.verdict),
         spend_usd=run.spend_usd,
         rate=_rate(mine, now) if state == "running" else 0.0,
-        seconds=run.finished_at - run.started_at if run.finished_at and run.started_at else None,
-        verdicts=verdicts,
-        controls=controls,
         error=run.error,
-        sandboxes=_sandboxes(groups, plan),
-        rechecks=rechecks,
-        problems=selfcheck.load_problems(reader, run_id) if suspect else (),
+        sandboxes=_sandboxes(counts, plan),
+        weaknesses=_weaknesses(counts, plan),
+        check=check,
+        reasons=error_reasons(reader, run_id, group) if sums.verdicts.get("error") else (),
+        progress=progress,
     )
+
+
+def _newest(counts: Sequence[SampleCount], evaluator: str) -> Group | None:
+    """Return the group whose samples came last, of those of an evaluator if it has any; None where there is none."""
+    asked = [row for row in counts if not row.control]
+    mine = [row for row in asked if row.group.evaluator == evaluator] or asked
+    newest = max(mine, key=lambda row: (row.newest, row.group), default=None)
+    return newest.group if newest is not None else None
+
+
+def _asked_for(plan: Mapping[str, Any]) -> Group:
+    """Return what was asked for last, before it has samples."""
+    docs, evaluator = (value if isinstance(value, str) else "" for value in (plan.get("docs"), plan.get("evaluator")))
+    return Group(docs, evaluator)
 
 
 def _decoded(config: str) -> Mapping[str, Any]:
     try:
         plan = json.loads(config)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return plan if isinstance(plan, dict) else {}
 
@@ -205,54 +265,40 @@ def _order(reader: SessionReader) -> tuple[str, ...]:
     return tuple(row[0] for row in found)
 
 
-def _given_up(reader: SessionReader, run_id: str, evaluator: str) -> int:
-    """Return how many samples were not drawn because a control took their task out: nobody waits for them."""
-    found = reader.query(
-        "SELECT count(*) FROM candidates JOIN tasks ON tasks.id = task_id WHERE tasks.run_id = ? AND tasks.state = 'excluded' "
-        "AND evaluator = ? AND control = 0 AND candidates.state = 'cancelled'",
-        (run_id, evaluator),
-    )
-    return int(found[0][0])
-
-
-def _rate(mine: Sequence[_Group], now: float) -> float:
-    """Return samples per second over the last seconds, or since the first one if that is later."""
-    tested = [group for group in mine if group.verdict and group.first is not None]
+def _rate(mine: Sequence[SampleCount], now: float) -> float:
+    """Return samples per second over the last seconds, or since the first one of these: before, another run may have paused."""
+    tested = [row for row in mine if row.verdict and row.first_recent is not None]
     if not tested:
         return 0.0
-    begun = min(group.first or now for group in tested)
-    short, long = (sum(group.counts[place] for group in tested) for place in (0, 1))
+    begun = min(row.first_recent or now for row in tested)
+    short, long = (sum(row.recent[place] for row in tested) for place in (0, 1))
     enough = short >= _ENOUGH
     return (short if enough else long) / max(min(RATE_SECONDS[0 if enough else 1], now - begun), 0.5)
 
 
-def _controls(groups: Sequence[_Group], tasks: int) -> tuple[Control, ...]:
-    # Their first samples, also where a control is itself the evaluator; an error is the sandbox's and says nothing of the task.
-    controls = []
-    for name, expected in CONTROLS:
-        mine = [group for group in groups if group.evaluator == name and group.is_first]
-        if mine:
-            decided = sum(group.count for group in mine if group.verdict not in {"", "error"})
-            passed = sum(group.count for group in mine if group.verdict == "passed")
-            errors = sum(group.count for group in mine if group.verdict == "error")
-            controls.append(Control(name, expected, decided, passed, tasks, errors))
-    return tuple(controls)
-
-
-def _sandboxes(groups: Sequence[_Group], plan: Mapping[str, Any]) -> tuple[str, ...]:
+def _sandboxes(counts: Sequence[SampleCount], plan: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the back ends that gave the verdicts; before the first one, the back end that was chosen."""
-    used = {name for group in groups for name in (group.sandboxes or "").split(",") if name}
+    used = {name for row in counts for name in row.backends}
     chosen = one_line(str(plan.get("sandbox") or ""), 40)
     return tuple(sorted(one_line(name, 40) for name in used)) or ((chosen,) if chosen else ())
 
 
-def development(reader: SessionReader, run_id: str, evaluator: str) -> tuple[float, ...]:
+def _weaknesses(counts: Sequence[SampleCount], plan: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what those back ends do not isolate; one from outside has declared it when the run used it."""
+    from workbench.sandbox.names import weaknesses_of
+
+    declared = plan.get("weaknesses")
+    recorded = [one_line(str(weak), 40) for weak in declared] if isinstance(declared, list) else []
+    return weaknesses_of(_sandboxes(counts, plan), str(plan.get("sandbox") or ""), recorded)
+
+
+def development(reader: SessionReader, run_id: str, group: Group) -> tuple[float, ...]:
     """Return the share of passed samples after each eighth of those that are decided."""
     rows = reader.query(
         f"SELECT count(*), sum(passed) FROM (SELECT verdict = 'passed' AS passed, ntile({_POINTS}) OVER (ORDER BY at) AS part "
-        "FROM candidates WHERE run_id = ? AND evaluator = ? AND control = 0 AND verdict IS NOT NULL AND verdict != 'error') "
-        "GROUP BY part ORDER BY part",
-        (run_id, evaluator),
+        f"FROM candidates WHERE task_id IN (SELECT id FROM tasks WHERE run_id = ? AND state = 'ready') AND {OF_GROUP} "
+        "AND control = 0 AND verdict IS NOT NULL AND verdict != 'error') GROUP BY part ORDER BY part",
+        (run_id, *group.arguments),
     )
     points, count, passed = [], 0, 0
     for more, right in rows:
@@ -275,13 +321,11 @@ def source_of(view: RunView) -> str:
     return "?"
 
 
-def model_name(model: str) -> str:
-    """Return a model's name as it fits a header."""
-    if model.startswith("local"):
-        return "local"
-    if model.startswith("replay:"):
-        return "replay:" + model.rpartition("/")[2].removesuffix(".session")
-    return one_line(model.rpartition("/")[2] or model, 40)
+def _shown_as(view: RunView) -> str:
+    """Return the model's name, with what tells its group from others of that model."""
+    if not view.evaluator:
+        return ""
+    return short_name(view.evaluator, view.name_of(view.group))
 
 
 def header(view: RunView, room: int = 400) -> str:
@@ -290,7 +334,7 @@ def header(view: RunView, room: int = 400) -> str:
     Where the ``room`` in cells is short, what the table tells as well goes first.
     """
     docs = view.plan.get("docs")
-    source, model = source_of(view), model_name(view.evaluator) if view.evaluator else ""
+    source, model = source_of(view), _shown_as(view)
     parts = {
         "source": f"regenerate {source}",
         "docs": f"docs {one_line(docs, 30)}" if isinstance(docs, str) and docs else "",
@@ -311,8 +355,12 @@ def _sentence(parts: Mapping[str, str]) -> str:
 
 def progress(view: RunView) -> str:
     """Return state, samples decided, rate and time left."""
-    glyph = GLYPHS.get(view.state, "?")
+    glyph = STATES.get(view.state, "?")
     of = f"{view.decided:,} of {view.total:,}"
+    if view.again:
+        again = f"{view.again:,} to test again"
+        # Their former verdicts count until the new ones are there, so the whole group is what is told of.
+        of = f"{of} · {again}"
     if view.state == "queued":
         return f"{glyph} waiting for the engine…"
     if view.state == "running":
@@ -321,11 +369,13 @@ def progress(view: RunView) -> str:
             return f"{glyph} building tasks" + (f": {one_line(stage.name, 30)}" if stage else "…")
         if not view.rate:
             return f"{glyph} {of}"
-        left = (view.total - view.decided) / view.rate
+        left = (view.total - view.decided + view.again) / view.rate
         return f"{glyph} {of} · {pace(view.rate)} · {duration(left)} left"
+    if view.state == "interrupted" and view.run.state == "queued":
+        return f"{glyph} no engine took it up — press u"
     if view.state == "interrupted":
         return (
-            f"{glyph} interrupted at {of} — press u to resume"
+            f"{glyph} interrupted {'with' if view.again else 'at'} {of} — press u to resume"
             if view.total
             else f"{glyph} interrupted — press u to resume"
         )
@@ -333,6 +383,8 @@ def progress(view: RunView) -> str:
         return f"{glyph} failed: {one_line(view.error or 'no reason was recorded', 300)}"
     if view.state == "cancelled":
         return f"{glyph} cancelled at {of}"
+    if view.again:
+        return f"{glyph} done, but {of} — press u"
     return f"{glyph} done, {plural(view.total, 'sample')}" + (f" in {duration(view.seconds)}" if view.seconds else "")
 
 
@@ -341,11 +393,15 @@ def trouble(view: RunView, room: int = 400) -> str:
 
     Tasks are named where there is ``room`` for it, in cells.
     """
-    named = view.problems if room >= 100 else ()
-    alarm = selfcheck.banner(view.controls, view.rechecks, named, live=view.live)
+    alarm = view.check.banner(live=view.live, named=room >= 100)
     said = [
         alarm.replace("\n", " · ! goes there\n", 1) if "\n" in alarm else f"{alarm} · ! goes there" if alarm else ""
     ]
     if view.state == "failed":
-        said.append(f"✗ The run failed: {one_line(view.error or 'no reason was recorded', 600)} Press u to resume.")
+        then = "Press n for another order." if view.lasting else "Press u to resume."
+        said.append(f"✗ The run failed: {one_line(view.error or 'no reason was recorded', 600)} {then}")
+    told = [reason for reason in view.reasons if view.state != "failed" or reason.sentence not in (view.error or "")]
+    said += [one_line(str(reason), max(60, room - 4)) for reason in told[:_MOST_REASONS]]
+    if len(told) > _MOST_REASONS:
+        said.append(f"and {plural(len(told) - _MOST_REASONS, 'more kind')} of errors")
     return "\n".join(part for part in said if part)

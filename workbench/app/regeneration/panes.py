@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from textual.app import ComposeResult
-from textual.widgets import Static
 
 from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.task_table import TaskTable
 from workbench.app.regeneration.wording import share
-from workbench.app.trajectory.panes import Pane
+from workbench.app.toolkit.pane import Pane
+from workbench.app.toolkit.texts import Static
 from workbench.text import one_line
 
 
@@ -19,7 +19,7 @@ class TasksPane(Pane):
 
     def compose(self) -> ComposeResult:
         """Compose heading and table."""
-        yield Static("", id="table-heading", markup=False)
+        yield Static("", id="table-heading")
         yield TaskTable(id="table")
 
     def on_resize(self) -> None:

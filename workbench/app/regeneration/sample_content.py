@@ -9,14 +9,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.app.regeneration.lines import TaskLine
-from workbench.app.regeneration.wording import NOTHING, VERDICTS, percent, took
-from workbench.app.trajectory.document import Document, Line, heading, joined, note, plain, prepared
-from workbench.app.trajectory.loading import money, size_of
-from workbench.app.trajectory.syntax import COLOURED_AT_FIRST, code
-from workbench.session.rows import CandidateRow, TaskRow
+from workbench.app.regeneration.wording import NOTHING, percent, took
+from workbench.app.toolkit.amounts import money, size_of
+from workbench.app.toolkit.document import Document, Line, heading, joined, note, plain, prepared
+from workbench.app.toolkit.syntax import COLOURED_AT_FIRST, code
+from workbench.glyphs import DOUBTFUL, VERDICTS
+from workbench.session.groups import OF_GROUP
+from workbench.session.reader import TextDamaged
+from workbench.session.rows import CandidateRow, FormerVerdictRow, TaskRow
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
 
 TABS = ("Diff", "Candidate", "Docstring", "Prompt", "Answer")
@@ -25,15 +29,24 @@ SHOWN_AT_FIRST = 64_000
 COMPARED = 200_000
 """Bytes of each body that are compared: matching lines takes quadratic time at worst."""
 _AROUND = 3  # lines around a change
+_REPLACED = 3  # verdicts that were replaced, of which the pane tells
+FORMER = "the former verdict: it stays until the sample has been tested again"
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A sample of a task, None where it was not asked for yet, and its number from 0."""
+    """A sample of a task, None where it was not asked for yet, its number from 0, and the verdicts that it had before."""
 
     task: TaskRow
     candidate: CandidateRow | None
     number: int
+    former: tuple[FormerVerdictRow, ...] = ()
+
+    @property
+    def again(self) -> bool:
+        """Whether the verdict is the former one, because the sample is being tested again."""
+        row = self.candidate
+        return row is not None and row.verdict is not None and row.state in {"queued", "asking", "testing"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +58,25 @@ class SampleContent:
     empty: frozenset[str]
 
 
-def load_sample(reader: SessionReader, task_id: str, evaluator: str, number: int) -> Sample | None:
+def load_sample(reader: SessionReader, task_id: str, group: Group, number: int) -> Sample | None:
     """Read a task and its sample ``number``; None if the task is gone."""
     task = reader.task(task_id)
     if task is None:
         return None
     found = reader.query(
-        "SELECT id FROM candidates WHERE task_id = ? AND evaluator = ? AND control = 0 ORDER BY sample LIMIT 1 OFFSET ?",
-        (task_id, evaluator, number),
+        f"SELECT id FROM candidates WHERE task_id = ? AND {OF_GROUP} AND control = 0 ORDER BY sample LIMIT 1 OFFSET ?",
+        (task_id, *group.arguments, number),
     )
-    return Sample(task, reader.candidate(found[0][0]) if found else None, number)
+    if not found:
+        return Sample(task, None, number)
+    return Sample(task, reader.candidate(found[0][0]), number, tuple(reader.former_verdicts(found[0][0])))
 
 
 def load_content(
-    reader: SessionReader, line: TaskLine, evaluator: str, number: int, tab: str, limit: int = SHOWN_AT_FIRST
+    reader: SessionReader, line: TaskLine, group: Group, number: int, tab: str, limit: int = SHOWN_AT_FIRST
 ) -> SampleContent | None:
     """Read and lay out one tab of a sample; ``limit`` bytes of a text are shown."""
-    sample = load_sample(reader, line.id, evaluator, number)
+    sample = load_sample(reader, line.id, group, number)
     if sample is None:
         return None
     candidate = sample.candidate
@@ -85,7 +100,8 @@ def title_of(sample: Sample) -> str:
     if candidate.verdict:
         glyph = VERDICTS.get(candidate.verdict, "?")
         seconds = took(candidate.tested_s)
-        return said + f"{glyph} {candidate.verdict}" + (f" in {seconds}" if seconds else "")
+        said += f"{glyph} {candidate.verdict}" + (f" in {seconds}" if seconds else "")
+        return f"{said}, being tested again" if sample.again else said
     words = {"asking": "▸ the model is asked", "testing": "▸ being tested", "cancelled": "⊘ cancelled"}
     return said + words.get(candidate.state, "· waiting")
 
@@ -97,7 +113,7 @@ def detail_of(sample: Sample) -> str:
         return ""
     tokens = (candidate.prompt_tokens or 0) + (candidate.completion_tokens or 0)
     where = f" in {one_line(candidate.backend, 20)}" if candidate.backend else ""
-    parts = [f"tested {one_line(candidate.path_taken, 20)}{where}"] if candidate.path_taken else []
+    parts = [f"tested {one_line(candidate.route, 20)}{where}"] if candidate.route else []
     parts += [f"{tokens:,} tokens"] if tokens else []
     parts += [f"asked {took(candidate.asked_s)}"] if candidate.asked_s is not None else []
     parts += [money(candidate.cost_usd)] if candidate.cost_usd else []
@@ -109,10 +125,12 @@ def remarks_of(sample: Sample) -> tuple[tuple[str, bool], ...]:
     candidate = sample.candidate
     if candidate is None or candidate.verdict is None:
         return ()
-    remarks: list[tuple[str, bool]] = []
+    remarks: list[tuple[str, bool]] = [(FORMER, False)] if sample.again else []
     if candidate.slower:
-        faster = "hot" if candidate.path_taken == "warm" else "faster"
-        remarks.append((f"{candidate.path_taken or 'tested'}, not {faster}: {one_line(candidate.slower, 300)}", False))
+        faster = "hot" if candidate.route == "warm" else "faster"
+        remarks.append((f"{candidate.route or 'tested'}, not {faster}: {one_line(candidate.slower, 300)}", False))
+    if candidate.doubtful:
+        remarks.append((f"{DOUBTFUL} doubtful, not plain: {one_line(candidate.doubtful, 300)}", True))
     suspicious = _decoded(candidate.suspicious)
     if isinstance(suspicious, list) and suspicious:
         remarks.append((f"suspicious: {one_line('; '.join(map(str, suspicious)), 300)}", True))
@@ -122,16 +140,28 @@ def remarks_of(sample: Sample) -> tuple[tuple[str, bool], ...]:
         found = one_line(str(recheck.get("verdict") or "?"), 20)
         said = f"cold re-check ({why}): {found}" if why else f"cold re-check: {found}"
         if recheck.get("agrees") is False:
-            remarks.append((f"≠ {said}; the {candidate.path_taken or 'fast'} path said otherwise", True))
+            remarks.append((f"≠ {said}; the {candidate.route or 'fast'} path said otherwise", True))
         else:
             remarks.append((f"{said}, agrees", False))
-    return tuple(remarks)
+    return (*remarks, *_history(sample.former))
+
+
+def _history(former: Sequence[FormerVerdictRow]) -> Iterator[tuple[str, bool]]:
+    """Yield a line for each of the last verdicts that were replaced, the newest first."""
+    for row in reversed(former[-_REPLACED:]):
+        parts = [f"before: {VERDICTS.get(row.verdict, '?')} {row.verdict}"]
+        parts += [f"in {took(row.tested_s)}"] if row.tested_s is not None else []
+        parts += [one_line(row.route, 20)] if row.route else []
+        said = " ".join(parts) + (f": {one_line(row.verdict_reason, 200)}" if row.verdict_reason else "")
+        yield said, False
+    if len(former) > _REPLACED:
+        yield f"… and {len(former) - _REPLACED:,} verdicts before that; `workbench show` lists them", False
 
 
 def _decoded(text: str | None) -> object:
     try:
         return json.loads(text) if text else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
@@ -162,8 +192,12 @@ def _diff(reader: SessionReader, sample: Sample, limit: int) -> Document:
         size = reader.size(digest)
         if size > COMPARED:
             cut = f"Only the first {size_of(COMPARED)} of each body are compared."
-    before = _lines(reader, sample.task.body_blob)
-    after = _lines(reader, candidate.body_blob)
+    # A sentence instead of a body would be compared like one.
+    try:
+        before = _lines(reader, sample.task.body_blob, f"the original body of task {sample.task.id}")
+        after = _lines(reader, candidate.body_blob, f"the body of candidate {candidate.id}")
+    except TextDamaged as error:
+        return note(str(error))
     lines = list(_changes(before, after, sample.task.start_line or 0))
     if cut:
         lines += [Line(""), Line(cut, ((0, len(cut), "notice"),))]
@@ -171,9 +205,9 @@ def _diff(reader: SessionReader, sample: Sample, limit: int) -> Document:
     return Document(tuple(lines), text, cut)
 
 
-def _lines(reader: SessionReader, digest: str) -> list[str]:
+def _lines(reader: SessionReader, digest: str, of: str) -> list[str]:
     """Return the lines of a body without the indentation of its first: models indent as they like, splicing corrects it."""
-    lines = prepared(reader.text(digest, COMPARED)).strip("\n").split("\n")
+    lines = prepared(reader.text(digest, COMPARED, of=of)).strip("\n").split("\n")
     first = next((line for line in lines if line.strip()), "")
     margin = len(first) - len(first.lstrip(" "))
     return [line[min(margin, len(line) - len(line.lstrip(" "))) :] for line in lines]
@@ -211,7 +245,7 @@ def _candidate(reader: SessionReader, sample: Sample, limit: int) -> Document:
     candidate = sample.candidate
     if candidate is None or candidate.body_blob is None:
         return _nothing(sample)
-    text, cut = _cut(reader, candidate.body_blob, limit)
+    text, cut = _cut(reader, candidate.body_blob, limit, f"the body of candidate {candidate.id}")
     body = code(text, "candidate.py", cut=cut, coloured=COLOURED_AT_FIRST)
     notes = _notes(candidate)
     return Document((*notes, *body.lines), body.text, cut, numbered=True) if notes else body
@@ -233,7 +267,7 @@ def _docstring(reader: SessionReader, sample: Sample, limit: int) -> Document:
         parts.append(plain(f"It repeats {percent(task.leak)} of the body's token sequences.", style="dim"))
     if task.docstring_blob is None:
         return joined([*parts, plain(""), note("There is no docstring: the model sees the signature only.")])
-    text, cut = _cut(reader, task.docstring_blob, limit)
+    text, cut = _cut(reader, task.docstring_blob, limit, f"the docstring of task {task.id}")
     return joined([*parts, plain(""), plain(text)], cut=cut)
 
 
@@ -243,13 +277,16 @@ def _prompt(reader: SessionReader, sample: Sample, limit: int) -> Document:
     if call is None:
         if task.prompt_blob is None:
             return note("The prompt is written when the model is asked.")
-        return _kept_prompt(reader.text(task.prompt_blob), limit)
+        return _kept_prompt(reader.shown(task.prompt_blob, f"the prompt of task {task.id}"), limit)
     sent = f"{call.prompt_tokens or 0:,} tokens in · {call.completion_tokens or 0:,} out"
     top = [
         heading(one_line(call.answered_by or call.model, 60), sent),
         plain(one_line(call.sampling, 300), style="dim"),
     ]
-    return _messages(top, reader.messages(call), limit)
+    messages = reader.messages(call)
+    if not messages:
+        return joined([*top, note("", "The messages of this call cannot be read.")])
+    return _messages(top, messages, limit)
 
 
 def _kept_prompt(text: str, limit: int) -> Document:
@@ -257,7 +294,7 @@ def _kept_prompt(text: str, limit: int) -> Document:
     try:
         kept = json.loads(text)
         messages = [(str(role), str(content)) for role, content in kept["messages"]]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return plain(text[:limit])
     versions = f"prompt {one_line(str(kept.get('prompt')), 40)} · context {one_line(str(kept.get('context')), 40)}"
     return _messages([heading("Prompt", versions)], messages, limit)
@@ -277,7 +314,7 @@ def _answer(reader: SessionReader, sample: Sample, limit: int) -> Document:
     candidate = sample.candidate
     if candidate is None or candidate.answer_blob is None:
         return _nothing(sample)
-    text, cut = _cut(reader, candidate.answer_blob, limit)
+    text, cut = _cut(reader, candidate.answer_blob, limit, f"the answer of candidate {candidate.id}")
     return plain(text, cut=cut) if text.strip() else note("The answer is empty.")
 
 
@@ -285,7 +322,7 @@ def _nothing(sample: Sample) -> Document:
     return note(waiting_for(sample))
 
 
-def _cut(reader: SessionReader, digest: str, limit: int) -> tuple[str, str | None]:
+def _cut(reader: SessionReader, digest: str, limit: int, of: str) -> tuple[str, str | None]:
     size = reader.size(digest)
-    text = reader.text(digest, limit)
+    text = reader.shown(digest, of, limit)
     return text, None if size <= limit else f"… {size_of(size - limit)} more; m shows them."

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.widgets import Static
 
 from workbench.app.regeneration.failures import load_failures
 from workbench.app.regeneration.lines import TaskLine
@@ -19,18 +18,20 @@ from workbench.app.regeneration.sample_content import (
     remarks_of,
     title_of,
 )
-from workbench.app.trajectory.document import Document, note
-from workbench.app.trajectory.latest import Latest
-from workbench.app.trajectory.panes import Pane
-from workbench.app.trajectory.step_content import GROWTH
-from workbench.app.trajectory.tab_line import TabLine
-from workbench.app.trajectory.text_pane import TextPane
+from workbench.app.toolkit.document import Document, note
+from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.literal import literal
+from workbench.app.toolkit.pane import Pane
+from workbench.app.toolkit.tab_line import TabLine
+from workbench.app.toolkit.text_pane import GROWTH, TextPane
+from workbench.app.toolkit.texts import Static
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
 
-_Now = tuple["SessionReader", TaskLine, str, int]
+_Now = tuple["SessionReader", TaskLine, "Group", int]
 
 
 class SamplePane(Pane):
@@ -66,12 +67,12 @@ class SamplePane(Pane):
         self._remark(())
         self.text.show(note(sentence))
 
-    def show_sample(self, reader: SessionReader, line: TaskLine, evaluator: str, number: int) -> None:
+    def show_sample(self, reader: SessionReader, line: TaskLine, group: Group, number: int) -> None:
         """Show a sample of a task as it is now."""
         before = self._now
         if before is None or (before[1].id, before[3]) != (line.id, number):
             self._limit = SHOWN_AT_FIRST
-        self._now = (reader, line, evaluator, number)
+        self._now = (reader, line, group, number)
         self._ask()
 
     def turn(self, step: int) -> None:
@@ -103,11 +104,11 @@ class SamplePane(Pane):
         self.query_one(TabLine).current = self.tab
         if self._now is None:
             return
-        reader, line, evaluator, number = self._now
+        reader, line, group, number = self._now
         cell = line.cells[number : number + 1]
         tab, limit = self.tab, self._limit
-        looked = (line.rechecked, line.disagreeing)
-        key = (str(reader.path), line.id, evaluator, number, cell, line.name, tab, limit, looked)
+        looked = (line.rechecked, line.disagreeing, line.former[number : number + 1], line.newest)
+        key = (str(reader.path), line.id, group, number, cell, line.name, tab, limit, looked)
         if key == self._asked:
             if key == self._shown:
                 self._arrive()
@@ -115,7 +116,7 @@ class SamplePane(Pane):
         self._asked = key
 
         def work() -> SampleContent | None:
-            return load_content(reader, line, evaluator, number, tab, limit)
+            return load_content(reader, line, group, number, tab, limit)
 
         def done(loaded: SampleContent | None) -> None:
             if key != self._asked:
@@ -130,13 +131,21 @@ class SamplePane(Pane):
             self._shown = key
             self._arrive()
 
-        self.loader.ask(work, done)
+        def failed(sentence: str) -> None:
+            # What stands there is of another sample.
+            if key == self._asked:
+                self._shown = ()
+                self.titled(f"{one_line(line.name, 40)} · sample {number + 1}")
+                self._remark(())
+                self.text.show(note(sentence))
+
+        self.loader.ask(work, done, failed)
 
     def _remark(self, remarks: tuple[tuple[str, bool], ...]) -> None:
-        """Say why the verdict took a slower path, what was suspicious, and what a second look found."""
+        """Say why the verdict took a slower path, what was suspicious, and what a re-check found."""
         line = self.query_one("#sample-remarks", Static)
         said = Content("\n").join(
-            Content.styled(text, "bold $text-error" if alarm else "$text-warning") for text, alarm in remarks
+            literal(text, "bold $text-error" if alarm else "$text-warning") for text, alarm in remarks
         )
         line.update(said)
         line.display = bool(remarks)
@@ -172,19 +181,26 @@ class FailingPane(Pane):
         self.titled("failing tests")
         self.text.show(note(""))
 
-    def show_sample(self, reader: SessionReader, line: TaskLine, evaluator: str, number: int) -> None:
+    def show_sample(self, reader: SessionReader, line: TaskLine, group: Group, number: int) -> None:
         """Show the failing tests of a sample as it is now."""
-        key = (str(reader.path), line.id, evaluator, number, line.cells[number : number + 1])
+        cell = (line.cells[number : number + 1], line.former[number : number + 1], line.newest)
+        key = (str(reader.path), line.id, group, number, cell)
         if key == self._asked:
             return
         self._asked = key
 
         def work() -> tuple[str, Document]:
-            return load_failures(reader, line.id, evaluator, number)
+            return load_failures(reader, line.id, group, number)
 
         def done(loaded: tuple[str, Document]) -> None:
             if key == self._asked:
                 self.titled(loaded[0])
                 self.text.show(loaded[1])
 
-        self.loader.ask(work, done)
+        def failed(sentence: str) -> None:
+            # What stands there is of another sample: "1 test passed" must not stand under a failed one.
+            if key == self._asked:
+                self.titled("failing tests")
+                self.text.show(note(sentence))
+
+        self.loader.ask(work, done, failed)

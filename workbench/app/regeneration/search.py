@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.app.regeneration.lines import TaskLine
-from workbench.app.trajectory.document import prepared
+from workbench.app.toolkit.document import prepared
+from workbench.session.groups import OF_GROUP
 
 if TYPE_CHECKING:
+    from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
 
 HITS_LIMIT = 10_000
@@ -45,7 +47,7 @@ class Found:
 
 
 def search(
-    reader: SessionReader, lines: Sequence[TaskLine], evaluator: str, needle: str, stopped: Callable[[], bool]
+    reader: SessionReader, lines: Sequence[TaskLine], group: Group, needle: str, stopped: Callable[[], bool]
 ) -> Found:
     """Search the tasks of a run; a lower-case needle matches any case. Each distinct text is read once."""
     places = _Places(reader, needle)
@@ -55,24 +57,24 @@ def search(
             break
         if places.of_text(f"{line.path}::{line.name}"):
             hits.append(Hit(line.id, None, ""))
-        hits += _of_task(reader, places, line, evaluator)
+        hits += _of_task(reader, places, line, group)
     return Found(needle, tuple(hits[:HITS_LIMIT]), len(hits) > HITS_LIMIT)
 
 
-def _of_task(reader: SessionReader, places: _Places, line: TaskLine, evaluator: str) -> list[Hit]:
+def _of_task(reader: SessionReader, places: _Places, line: TaskLine, group: Group) -> list[Hit]:
     found = reader.query("SELECT docstring_blob FROM tasks WHERE id = ?", (line.id,))
     hits = [
         Hit(line.id, None, "Docstring", n, at) for n, at in enumerate(places.of_blob(found[0][0] if found else None))
     ]
     rows = reader.query(
-        "SELECT id, body_blob FROM candidates WHERE task_id = ? AND evaluator = ? AND control = 0 ORDER BY sample",
-        (line.id, evaluator),
+        f"SELECT id, body_blob FROM candidates WHERE task_id = ? AND {OF_GROUP} AND control = 0 ORDER BY sample",
+        (line.id, *group.arguments),
     )
     failing: dict[str, list[str]] = {}
     for key, test, message in reader.query(
         "SELECT candidate_id, test_id, message FROM failing_tests WHERE candidate_id IN "
-        "(SELECT id FROM candidates WHERE task_id = ? AND evaluator = ? AND control = 0) ORDER BY test_id",
-        (line.id, evaluator),
+        f"(SELECT id FROM candidates WHERE task_id = ? AND {OF_GROUP} AND control = 0) ORDER BY test_id",
+        (line.id, *group.arguments),
     ):
         failing.setdefault(key, []).append(f"{test}\n{message}")
     for number, (key, body) in enumerate(rows):
@@ -96,10 +98,7 @@ class _Places:
             return []
         found = self._known.get(digest)
         if found is None:
-            try:
-                found = self.of_text(self._reader.text(digest))
-            except KeyError:
-                found = []
+            found = self.of_text(self._reader.kept(digest, "a text of this run") or "")
             self._known[digest] = found
         return found
 

@@ -7,50 +7,61 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workbench.app.app import WorkbenchApp
+    from workbench.app.host import Host
     from workbench.app.regeneration.dialog import RegenerationChoice
+    from workbench.app.toolkit.ask import Confirm
+    from workbench.sandbox import NoIsolation
 
 SAMPLES = 5
 _FIRST_CASE = "word_counter"
 
 
-async def ask_and_start(app: WorkbenchApp, source: str = "", docs: str = "") -> None:
+async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
     """Show the dialog and start what was chosen; call it from a worker.
 
     Args:
-        app: The app.
+        host: The app.
         source: Case or source to start with, "" for the first one of the catalogue.
         docs: Doc system to start with.
     """
     from workbench.app.regeneration.dialog import RegenerationDialog
     from workbench.errors import WorkbenchError
+    from workbench.sandbox import NoIsolation
 
-    settings = app.settings
+    settings = host.settings
     cases, evaluator, models = await asyncio.to_thread(_known, settings.evaluator, settings.base_url)
     source = source or (_FIRST_CASE if _FIRST_CASE in cases else next(iter(cases), ""))
-    choice = await app.push_screen_wait(
+    choice = await host.push_screen_wait(
         RegenerationDialog(source, docs or "original", evaluator, SAMPLES, models, cases)
     )
     if choice is None:
         return
-    app.notify(f"Starting the regeneration of {choice.source}…", timeout=2)
+    host.notify(f"Starting the regeneration of {choice.source}…", timeout=2)
+    open_now = host.session_path if host.reader is not None else None
     try:
-        session, run = await asyncio.to_thread(
-            _begin, app, app.session_path if app.reader is not None else None, choice
-        )
+        try:
+            session, run, evaluator = await asyncio.to_thread(_begin, host, open_now, choice)
+        except NoIsolation as error:
+            if not error.promises or not await host.push_screen_wait(_plain_process(error)):
+                raise
+            session, run, evaluator = await asyncio.to_thread(_begin, host, open_now, choice, "process")
     except (WorkbenchError, OSError) as error:
-        app.notify(str(error), title="Regeneration", severity="error", timeout=12)
+        host.notify(str(error), title="Regeneration", severity="error", timeout=12)
         return
-    app.open_session(session, then=lambda: show_run(app, run))
+    host.open_session(session, then=lambda: host.show_run(run, evaluator))
 
 
-async def show_run(app: WorkbenchApp, run: str) -> None:
-    """Show a run of the open session in the Regeneration mode."""
-    from workbench.app.screens.regeneration import RegenerationScreen
+def _plain_process(error: NoIsolation) -> Confirm:
+    """Return the one question that is asked where nothing isolates, with what there is instead."""
+    from workbench.app.toolkit.ask import Confirm
 
-    await app.switch_mode("regeneration")
-    if isinstance(app.screen, RegenerationScreen):
-        app.screen.show_run(run)
+    promises = "\n".join(f"· {line}" for line in error.promises)
+    return Confirm(
+        "No sandbox isolates here",
+        "Run the code that a model writes in a plain process instead? `workbench doctor` says why no sandbox can be used. "
+        f"A plain process guarantees on this machine:\n{promises}",
+        "Run",
+    )
 
 
 def _known(evaluator: str, base_url: str) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
@@ -62,12 +73,19 @@ def _known(evaluator: str, base_url: str) -> tuple[tuple[str, ...], str, tuple[s
     return tuple(case.id for case in cases), evaluator, available_models()
 
 
-def _begin(app: WorkbenchApp, session: Path | None, choice: RegenerationChoice) -> tuple[Path, str]:
-    """Write the run into the open session, or into a new one where that is only read, and hand it to an engine."""
+def _begin(host: Host, session: Path | None, choice: RegenerationChoice, sandbox: str = "") -> tuple[Path, str, str]:
+    """Write the run into the open session, or into a new one where that is only read, and hand it to an engine.
+
+    Returns:
+        The session, the run, and whose samples were asked for.
+
+    Raises:
+        NoIsolation: No sandbox was named and none isolates; nothing was written.
+    """
     from workbench.app import runs
     from workbench.engine import client
     from workbench.engine.plan import RegenerationPlan
-    from workbench.engine.regeneration_client import plan_regeneration
+    from workbench.engine.regeneration_client import order_regeneration
 
     name = f"regenerate-{Path(choice.source).name}"
     path = session if session is not None and runs.is_writable(session) else runs.new_session(name)
@@ -77,8 +95,9 @@ def _begin(app: WorkbenchApp, session: Path | None, choice: RegenerationChoice) 
         evaluator=choice.evaluator,
         samples=choice.samples,
         limit=choice.limit,
-        spend_limit=app.settings.spend_limit,
+        spend_limit=host.settings.spend_limit,
+        sandbox=sandbox,
     )
-    run = plan_regeneration(path, plan)
-    client.launch(path, run, app.warm)
-    return path, run
+    order = order_regeneration(path, plan)
+    client.launch(path, order.run, host.warm)
+    return path, order.run, order.ask.evaluator

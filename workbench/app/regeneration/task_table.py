@@ -11,15 +11,16 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from workbench.app.regeneration import columns
-from workbench.app.regeneration.columns import GAP, Column, Needs
-from workbench.app.regeneration.filters import EVERYTHING, Filter
-from workbench.app.regeneration.lines import ROUTES, TaskLine
-from workbench.app.regeneration.wording import NOTHING, STYLES, VERDICTS, percent, share, test_name
-from workbench.app.trajectory.virtual import Part
-from workbench.app.widgets.row_list import RowList, fit
+from workbench.app.regeneration.columns import FLAKY, GAP, Column, Needs, route_of
+from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
+from workbench.app.regeneration.lines import TaskLine
+from workbench.app.regeneration.wording import STYLES, share, test_name
+from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.toolkit.virtual_view import Part
+from workbench.glyphs import DOUBTFUL, VERDICTS
 from workbench.text import one_line
 
-LEAK, FLAKY, DISAGREES = "≈", "~", "≠"
+LEAK, DISAGREES = "≈", "≠"
 """Marks before the name of a function: its docstring carries the code, unstable tests execute it, re-checks disagree."""
 
 
@@ -28,13 +29,24 @@ class TaskTable(RowList):
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = RowList.COMPONENT_CLASSES | {
-        f"row--{name}" for name in ("timeout", "crashed", "invalid", "chosen", "chosen-blurred", "picked")
+        f"row--{name}"
+        for name in (
+            *("timeout", "crashed", "invalid", "chosen", "chosen-blurred", "picked", "former"),
+            *(f"former-{verdict}" for verdict in ("passed", "failed", "timeout", "crashed", "invalid", "unscored")),
+        )
     }
     DEFAULT_CSS = """
     TaskTable {
         & > .row--timeout { color: $verdict-timeout; }
         & > .row--crashed { color: $verdict-crashed; }
         & > .row--invalid { color: $verdict-invalid; }
+        & > .row--former { text-style: underline; }
+        & > .row--former-passed { color: $verdict-passed 70%; text-style: underline; }
+        & > .row--former-failed { color: $verdict-failed 70%; text-style: underline; }
+        & > .row--former-timeout { color: $verdict-timeout 70%; text-style: underline; }
+        & > .row--former-crashed { color: $verdict-crashed 70%; text-style: underline; }
+        & > .row--former-invalid { color: $verdict-invalid 70%; text-style: underline; }
+        & > .row--former-unscored { color: $verdict-unscored 70%; text-style: underline; }
         & > .row--chosen { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
         & > .row--chosen-blurred { background: $panel; text-style: bold; }
         & > .row--picked { background: $foreground; color: $background; text-style: bold; }
@@ -98,14 +110,14 @@ class TaskTable(RowList):
                 known = False
             else:
                 self.lines[at] = line
-        if not self._told(fresh):
+        if not self._has_room_for(fresh):
             self._measure()
         if self.filter.active:
             self._filtered(kept)
         self.refresh()
         return known
 
-    def set_filter(self, wanted: Filter) -> None:
+    def set_filter(self, wanted: TaskFilter) -> None:
         """Show only the tasks that a filter lets through."""
         kept = self.selected
         self.filter = wanted
@@ -137,7 +149,7 @@ class TaskTable(RowList):
             sandbox=max(map(len, sandboxes)) if len(sandboxes) > 1 else 0,
         )
 
-    def _told(self, fresh: Sequence[TaskLine]) -> bool:
+    def _has_room_for(self, fresh: Sequence[TaskLine]) -> bool:
         """Whether changed lines need no more room than there is."""
         needs = self._needs
         return all(
@@ -204,7 +216,7 @@ class TaskTable(RowList):
             elif column.key == "file":
                 parts.append((_from_the_right(one_line(line.path, 300), size), "dim"))
             else:
-                text, style = self._cell(line, column.key)
+                text, style = column.cell(line) if column.cell is not None else self._cell(line, column.key)
                 parts.append((fit(text, size, right=column.right), style))
         return parts
 
@@ -214,18 +226,6 @@ class TaskTable(RowList):
             case "name":
                 marks = _marks(line)
                 return f"{marks}{one_line(line.name, 200)}", "bad" if DISAGREES in marks else "strong"
-            case "tests":
-                return f"{line.tests:,}", ""
-            case "cover":
-                return percent(line.coverage), ""
-            case "branch":
-                return percent(line.branch_coverage), ""
-            case "unstable":
-                return (f"{FLAKY}{line.unstable:,}", "paused") if line.unstable else (NOTHING, "dim")
-            case "route":
-                return route_of(line) or NOTHING, "dim"
-            case "sandbox":
-                return "+".join(line.sandboxes) or NOTHING, "dim"
             case "failing":
                 return self._failing(line)
             case _:
@@ -244,7 +244,7 @@ class TaskTable(RowList):
         if y != self.cursor:
             return parts, ""
         return (
-            [(text, style if style == "picked" else "") for text, style in parts],
+            [(text, _under_the_cursor(style)) for text, style in parts],
             "chosen" if self.has_focus else "chosen-blurred",
         )
 
@@ -254,9 +254,14 @@ class TaskTable(RowList):
     def _cells(self, line: TaskLine, here: bool) -> list[Part]:
         if len(line.cells) > self._room_for_samples(self.text_width):
             passed = f"{line.passed}/{len(line.cells)} {VERDICTS['passed']}"
-            return [(passed, "passed" if line.passed else "failed")]
+            return [(passed, _marked("passed" if line.passed else "failed", "f" in line.former))]
         return [
-            (cell, "picked" if here and index == self.sample else STYLES.get(cell, ""))
+            (
+                cell,
+                "picked"
+                if here and index == self.sample
+                else _marked(STYLES.get(cell, ""), line.former[index : index + 1] == "f"),
+            )
             for index, cell in enumerate(line.cells)
         ] or [("·", "waiting")]
 
@@ -279,18 +284,23 @@ class TaskTable(RowList):
                 x += len(text)
 
 
-_CELL_STYLES = frozenset(STYLES.values()) | {"picked"}
+_FORMER = "former-"
+_CELL_STYLES = frozenset(STYLES.values()) | {f"{_FORMER}{style}" for style in STYLES.values()} | {"picked"}
+
+
+def _marked(style: str, former: bool) -> str:
+    """Return the style of a cell; a former verdict, whose sample is being tested again, has its own."""
+    return f"{_FORMER}{style}" if former else style
+
+
+def _under_the_cursor(style: str) -> str:
+    return "former" if style.startswith(_FORMER) else style if style == "picked" else ""
 
 
 def _marks(line: TaskLine) -> str:
-    marks = (DISAGREES if line.disagreeing else "") + (FLAKY if line.unstable else "") + (LEAK if line.leaking else "")
+    marks = (DISAGREES if line.disagreeing else "") + (DOUBTFUL if line.doubtful else "")
+    marks += (FLAKY if line.unstable else "") + (LEAK if line.leaking else "")
     return f"{marks} " if marks else ""
-
-
-def route_of(line: TaskLine) -> str:
-    """Return the paths that gave the verdicts of a task, fastest first: ``hot``, or ``h+w`` where there were several."""
-    taken = [letter for letter in ROUTES if letter in line.routes]
-    return ROUTES[taken[0]] if len(taken) == 1 else "+".join(taken)
 
 
 def _from_the_right(path: str, width: int) -> str:

@@ -4,27 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-VERDICTS = {
-    "passed": "✓",
-    "failed": "✗",
-    "timeout": "⧖",
-    "crashed": "!",
-    "invalid": "∅",
-    "error": "?",
-}
-RUNNING, WAITING, CANCELLED = "▸", "·", "⊘"
-WORDS = {glyph: word for word, glyph in VERDICTS.items()} | {
-    RUNNING: "running",
-    WAITING: "waiting",
-    CANCELLED: "cancelled",
-}
-STYLES = {
-    "✓": "passed",
-    "✗": "failed",
-    "⧖": "timeout",
-    "!": "crashed",
-    "∅": "invalid",
-    "?": "unscored",
+from workbench.glyphs import CANCELLED, RUNNING, VERDICTS, WAITING
+
+STYLES = {glyph: "unscored" if word == "error" else word for word, glyph in VERDICTS.items()} | {
     RUNNING: "running",
     WAITING: "waiting",
     CANCELLED: "waiting",

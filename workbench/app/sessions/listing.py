@@ -12,8 +12,6 @@ from workbench import paths
 from workbench.app.facts import SessionFacts, gather
 from workbench.errors import WorkbenchError
 from workbench.session import SUFFIX, SessionReader
-from workbench.session.file import peek_version
-from workbench.session.schema import SCHEMA_VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +19,7 @@ class SessionEntry:
     """A session file as listed; ``facts`` are None while it is being read and where ``problem`` says why it cannot be.
 
     ``changed_at`` is unix seconds: when something was recorded in it last, of a file that was not looked into when it was
-    written last; ``size`` is in bytes.
+    written last; ``size`` is in bytes; ``warnings`` tell of files beside it.
     """
 
     path: Path
@@ -30,6 +28,7 @@ class SessionEntry:
     size: int
     facts: SessionFacts | None = None
     problem: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 def found_sessions(also: Path | None = None) -> list[SessionEntry]:
@@ -66,16 +65,17 @@ def _entry(path: Path, *, example: bool) -> SessionEntry | None:
 def looked_into(entry: SessionEntry) -> SessionEntry:
     """Return the entry with what is in the file, or with the sentence of what is wrong with it."""
     facts, problem = None, ""
+    warnings: tuple[str, ...] = ()
     try:
-        if peek_version(entry.path) < SCHEMA_VERSION:
-            problem = "Written by an older version; opening it brings it up to date."
-        else:
-            with SessionReader(entry.path) as reader:
-                facts = gather(reader)
+        with SessionReader(entry.path) as reader:
+            facts, warnings = gather(reader), tuple(reader.warnings())
     except WorkbenchError as error:
         problem = str(error)
+    except Exception as error:
+        # One file that nobody foresaw must not keep the others from the list.
+        problem = f"{entry.path.name} cannot be looked into ({type(error).__name__}: {error})."
     changed_at = facts.changed_at if facts is not None and facts.changed_at is not None else entry.changed_at
-    return SessionEntry(entry.path, entry.example, changed_at, entry.size, facts, problem)
+    return SessionEntry(entry.path, entry.example, changed_at, entry.size, facts, problem, warnings)
 
 
 def newest_first(entries: Iterable[SessionEntry]) -> list[SessionEntry]:
@@ -87,7 +87,7 @@ def latest_session() -> Path | None:
     """Return the session that was changed last and can be opened, else a bundled example, else None."""
     for entry in found_sessions():
         try:
-            SessionReader(entry.path).close()
+            SessionReader(entry.path, surveyed=False).close()
         except WorkbenchError:
             continue
         return entry.path

@@ -8,16 +8,19 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from workbench.app.sessions.listing import SessionEntry, age, size_text
-from workbench.app.trajectory.virtual import Part
-from workbench.app.widgets.row_list import RowList, fit
+from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.toolkit.virtual_view import Part
+from workbench.glyphs import STATES
+from workbench.text import one_line
 
 _STATES = {
-    "running": ("▸ running", "running"),
-    "queued": ("· waiting", "waiting"),
-    "interrupted": ("‖ interrupted", "paused"),
-    "failed": ("✗ failed", "failed"),
-    "cancelled": ("× cancelled", "waiting"),
-    "done": ("✓ done", "passed"),
+    "running": (f"{STATES['running']} running", "running"),
+    "queued": (f"{STATES['queued']} waiting", "waiting"),
+    "interrupted": (f"{STATES['interrupted']} interrupted", "paused"),
+    "unscored": (f"{STATES['unscored']} unscored", "unscored"),
+    "failed": (f"{STATES['failed']} failed", "failed"),
+    "cancelled": (f"{STATES['cancelled']} cancelled", "waiting"),
+    "done": (f"{STATES['done']} done", "passed"),
     "empty": ("  empty", "dim"),
 }
 
@@ -84,8 +87,8 @@ class SessionTable(RowList):
         lead: list[Part] = [(" " + fit(name, name_width) + " ", "")]
         if entry.problem:
             rest = width - name_width - state_width - 3
-            word = "! older" if "older version" in entry.problem else "! unusable"
-            return [*lead, (fit(word, state_width), "failed"), (" " + fit(entry.problem, rest), "dim")]
+            problem = fit(one_line(entry.problem, 400), rest)
+            return [*lead, (fit("! unusable", state_width), "failed"), (f" {problem}", "dim")]
         if entry.facts is None:
             return [*lead, (fit("reading…", state_width), "dim")]
         facts = entry.facts
@@ -102,12 +105,12 @@ class SessionTable(RowList):
             "size": size_text(entry.size),
         }
         numbers = "".join(" " + fit(values[title], size, right=True) for title, size in columns)
-        models = "  " + fit(", ".join(facts.models), left) if left > 8 else ""
+        models = "  " + fit(one_line(", ".join(facts.models), 300), left) if left > 8 else ""
         return [*lead, (fit(word, state_width), style), (numbers, ""), (models, "dim")]
 
 
 def _name(entry: SessionEntry) -> str:
-    return entry.path.stem + (" (example)" if entry.example else "")
+    return one_line(entry.path.stem, 300) + (" (example)" if entry.example else "")
 
 
 def _progress(done: int, total: int) -> str:

@@ -1,6 +1,6 @@
-"""The widgets of the Trajectory mode and what they show.
+"""The Trajectory mode: one trial, step by step.
 
-``document``, ``syntax``, ``markdown``, ``loading``, ``step_content``, ``outcome``, ``comparison``, ``scores`` and ``search``
-are plain functions over a session, for worker threads; the rest are widgets. Other modes may use :class:`Painted` (rows
-painted on demand), :class:`TextPane` (a viewer of documents) and the functions that make documents.
+The model (``loading``, ``step_content``, ``outcome``, ``comparison``, ``scores``, ``search``, ``markdown``) are plain functions
+over a session, for worker threads. The presenter (``finding``, ``actions``) decides what is shown and done, through small
+interfaces. ``screen`` and the rest are widgets.
 """

@@ -6,8 +6,9 @@ import difflib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from workbench.app.trajectory.document import Document, Line, Span, note, prepared
-from workbench.app.trajectory.loading import Card, TrialState, load_trial, money
+from workbench.app.toolkit.amounts import money
+from workbench.app.toolkit.document import Document, Line, Span, note, prepared
+from workbench.app.trajectory.loading import Card, TrialState, load_trial
 from workbench.app.trajectory.scores import points, tiers_of
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def load_comparison(reader: SessionReader, state: TrialState) -> Document:
 
 
 def _readme(reader: SessionReader, state: TrialState) -> list[str]:
-    text = reader.text(state.trial.readme_blob, COMPARED) if state.trial.readme_blob else ""
+    text = reader.shown(state.trial.readme_blob, f"the README of trial {state.trial.id}", COMPARED)
     return prepared(text).split("\n") if text else []
 
 

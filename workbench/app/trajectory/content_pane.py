@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 
-from workbench.app.trajectory.document import note
-from workbench.app.trajectory.latest import Latest
-from workbench.app.trajectory.loading import TrialState, money, state_of
-from workbench.app.trajectory.panes import Pane
-from workbench.app.trajectory.step_content import GROWTH, SHOWN_AT_FIRST, TABS, StepContent, load_content, with_remarks
-from workbench.app.trajectory.syntax import COLOURED_AT_MOST
-from workbench.app.trajectory.tab_line import TabLine
-from workbench.app.trajectory.text_pane import TextPane
+from workbench.app.toolkit.amounts import money
+from workbench.app.toolkit.document import note
+from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.pane import Pane
+from workbench.app.toolkit.syntax import COLOURED_AT_MOST
+from workbench.app.toolkit.tab_line import TabLine
+from workbench.app.toolkit.text_pane import GROWTH, TextPane
+from workbench.app.trajectory.loading import TrialState, not_taken_up, state_of, waiting_for
+from workbench.app.trajectory.step_content import SHOWN_AT_FIRST, TABS, StepContent, load_content, with_remarks
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -56,11 +57,11 @@ class ContentPane(Pane):
         """The tab that is shown."""
         return self.query_one(TabLine).current
 
-    def show_no_step(self, state: TrialState) -> None:
+    def show_no_step(self, state: TrialState, waited: float = 0.0) -> None:
         """Say why there is no step."""
         self._now, self._asked, self._shown = None, (), ()
         self.titled("Step")
-        self.text.show(note(*_no_steps(state)))
+        self.text.show(note(*_no_steps(state, waited)))
 
     def show_step(self, reader: SessionReader, state: TrialState, step: StepRow) -> None:
         """Show a step; what was cut of the one before is forgotten."""
@@ -130,6 +131,12 @@ class ContentPane(Pane):
                 # Who steps on quickly never pays for colours further down.
                 self.set_timer(REST_SECONDS, colour)
 
+        def failed(sentence: str) -> None:
+            # What stands there is of another step.
+            if key == self._asked:
+                self._shown = ()
+                self.text.show(note(sentence))
+
         def colour() -> None:
             if key == self._asked and self.loader.idle:
                 self.loader.ask(work_colours, coloured)
@@ -141,7 +148,7 @@ class ContentPane(Pane):
             if key == self._asked:
                 self.text.recolour(loaded.document)
 
-        self.loader.ask(work, done)
+        self.loader.ask(work, done, failed)
 
     def _arrive(self) -> None:
         hit, line = self._hit, self._line
@@ -161,13 +168,14 @@ def _took(step: StepRow) -> str:
     return " · ".join(parts)
 
 
-def _no_steps(state: TrialState) -> tuple[str, ...]:
+def _no_steps(state: TrialState, waited: float) -> tuple[str, ...]:
     trial = state.trial
     shown = state_of(state)
-    if shown == "queued":
-        return ("Waiting for the engine…", "Steps appear here as the agent takes them.")
-    if shown == "running":
-        return ("The agent is at its first step…",)
+    if waiting := waiting_for(state):
+        clock = f" {waited:.0f} s" if waited >= 1 else ""
+        return (f"{waiting[:1].upper()}{waiting[1:]}{clock}", "Steps appear here as the agent takes them.")
+    if shown == "interrupted" and not_taken_up(state):
+        return ("No engine took the run up.", "Press u to start one.")
     if shown == "interrupted":
         return ("The engine stopped before the first step.", "Press u to resume.")
     if shown == "failed":

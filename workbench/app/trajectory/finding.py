@@ -3,25 +3,82 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from workbench.app.trajectory.scores import Item, Proof
 from workbench.app.trajectory.search import Found, search
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.screens.trajectory import TrajectoryScreen
+    from workbench.app.toolkit.latest import Latest
+    from workbench.app.trajectory.loading import TrialState
+    from workbench.session.reader import SessionReader
+
+
+class SearchedTrial(Protocol):
+    """The view in which hits and evidence are shown."""
+
+    @property
+    def reader(self) -> SessionReader | None:
+        """The open session."""
+
+    @property
+    def state(self) -> TrialState | None:
+        """The trial that is shown."""
+
+    @property
+    def searching(self) -> Latest:
+        """Does the searches."""
+
+    @property
+    def step_number(self) -> int:
+        """The number of the selected step, 0 for none."""
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether a scorecard is shown."""
+
+    def mark_hits(self, needle: str) -> None:
+        """Mark a text wherever it stands, "" for no marks."""
+
+    def set_remark(self, text: str) -> None:
+        """Show a line above the keys, "" for none."""
+
+    def go_to_step(
+        self, number: int, tab: str, *, hit: int | None = None, line: int | None = None, reach: int = 0
+    ) -> None:
+        """Select a step and one of its tabs and bring a hit (from 0) or a source line (from 1) into sight."""
+
+    def go_to_outcome(
+        self,
+        tab: str,
+        *,
+        hit: int | None = None,
+        key: str | None = None,
+        span: tuple[int, int] | None = None,
+        reach: int = 0,
+    ) -> None:
+        """Show a tab of the outcome and bring a hit, a key of the metadata or a span of the README into sight."""
+
+    def step_that_read(self, path: str) -> int | None:
+        """Return the step that read a file first, None if none did."""
+
+    def criterion_with_evidence(self) -> Item | None:
+        """Return the selected criterion, or select the first that has evidence."""
+
+    def notify(self, message: str, *, title: str = "", timeout: float | None = None) -> None:
+        """Show a notice."""
 
 
 class Finder:
     """Keeps the last search and the evidence that was shown last.
 
     Args:
-        screen: The mode that is searched.
+        view: Where hits and evidence are shown.
     """
 
-    def __init__(self, screen: TrajectoryScreen) -> None:
-        self._screen = screen
+    def __init__(self, view: SearchedTrial) -> None:
+        self._view = view
         self._stop = threading.Event()
         self.found: Found | None = None
         self.at = -1
@@ -32,8 +89,8 @@ class Finder:
 
     def begin(self, needle: str) -> None:
         """Search for a text in a thread."""
-        screen = self._screen
-        reader, state = screen.workbench.reader, screen.state
+        view = self._view
+        reader, state = view.reader, view.state
         self.forget()
         if reader is None or state is None or not needle:
             return
@@ -48,11 +105,10 @@ class Finder:
             if stop is self._stop and not stop.is_set():
                 self.busy = False
                 self.found = found
-                selected = screen.step_list.selected
-                self._go(found.nearest(selected.number if selected else 0))
+                self._go(found.nearest(view.step_number))
 
-        screen.set_remark(f"/{needle}  searching…")
-        screen.searching.ask(work, done)
+        view.set_remark(f"/{needle}  searching…")
+        view.searching.ask(work, done)
 
     def forget(self) -> None:
         """Drop the search and its marks."""
@@ -60,70 +116,63 @@ class Finder:
         self.busy = False
         self.found = None
         self.at = -1
-        self._screen.content.text.find("")
-        self._screen.outcome.text.find("")
-        self._screen.set_remark("")
+        self._view.mark_hits("")
+        self._view.set_remark("")
 
     def go(self, step: int) -> None:
         """Go to the next (1) or previous (-1) hit."""
         if self.found and self.found.hits:
             self._go((self.at + step) % len(self.found.hits))
         elif not self.busy:
-            self._screen.notify("Press / and type what to search for.")
+            self._view.notify("Press / and type what to search for.")
 
     def _go(self, index: int) -> None:
-        found, screen = self.found, self._screen
+        found, view = self.found, self._view
         if found is None:
             return
-        screen.content.text.find(found.needle)
-        screen.outcome.text.find(found.needle)
+        view.mark_hits(found.needle)
         if not found.hits:
-            screen.set_remark(f"/{found.needle}  nothing found")
+            view.set_remark(f"/{found.needle}  nothing found")
             return
         self.at = index
         hit = found.hits[index]
         total = f"{len(found.hits):,}{'+' if found.more else ''}"
-        screen.set_remark(f"/{found.needle}  {index + 1:,} of {total}")
+        view.set_remark(f"/{found.needle}  {index + 1:,} of {total}")
         if hit.step:
-            screen.go_to_step(hit.step, hit.tab, hit=hit.ordinal, reach=hit.reach)
+            view.go_to_step(hit.step, hit.tab, hit=hit.ordinal, reach=hit.reach)
         else:
-            screen.outcome.go(hit.tab, hit=hit.ordinal, reach=hit.reach)
-            screen.uncover(screen.outcome)
+            view.go_to_outcome(hit.tab, hit=hit.ordinal, reach=hit.reach)
 
     # -- evidence
 
     def show_evidence(self) -> None:
         """Show the next piece of evidence of the criterion under the cursor."""
-        screen = self._screen
-        item = screen.score_pane.choose_with_evidence()
+        view = self._view
+        item = view.criterion_with_evidence()
         if item is None:
-            screen.notify(
-                "No criterion with evidence is shown yet." if screen.score_pane.card is None else "No evidence."
-            )
+            view.notify("No evidence." if view.has_scores else "No criterion with evidence is shown yet.")
             return
         if not item.proofs:
-            screen.notify(one_line(f"{item.title}: no evidence was given; {item.reason}", 300))
+            view.notify(one_line(f"{item.title}: no evidence was given; {item.reason}", 300))
             return
         before, at = self._shown
         at = (at + 1) % len(item.proofs) if before == item else 0
         self._shown = (item, at)
         proof = item.proofs[at]
         counter = f"evidence {at + 1} of {len(item.proofs)}: {item.title}"
-        screen.set_remark(counter)
+        view.set_remark(counter)
         self._show(proof)
 
     def _show(self, proof: Proof) -> None:
-        screen = self._screen
-        step = screen.step_that_read(proof.path) if proof.kind == "file" and proof.path else None
+        view = self._view
+        step = view.step_that_read(proof.path) if proof.kind == "file" and proof.path else None
         if proof.kind == "readme" and proof.start is not None:
             end = proof.end if proof.end is not None else proof.start
-            screen.outcome.go("README", span=(proof.start, end), reach=end)
-            screen.uncover(screen.outcome)
+            view.go_to_outcome("README", span=(proof.start, end), reach=end)
         elif step is not None:
-            screen.go_to_step(step, "Observation", line=proof.line)
+            view.go_to_step(step, "Observation", line=proof.line)
         elif proof.kind == "metadata":
-            screen.outcome.go("Metadata", key=proof.path or "")
-            screen.uncover(screen.outcome)
+            view.go_to_outcome("Metadata", key=proof.path or "")
         else:
             where = f" {proof.path}" + (f":{proof.line}" if proof.line else "") if proof.path else ""
-            screen.notify(one_line(proof.text, 600), title=f"{proof.kind}{where}", timeout=8)
+            view.notify(one_line(proof.text, 600), title=f"{proof.kind}{where}", timeout=8)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.session.rows import AnnotationRow, RunRow, SeenRow, StepRow, TrialRow, columns
+from workbench.app.toolkit.amounts import money
+from workbench.glyphs import STATES
+from workbench.session.pending_work import trial_problem
+from workbench.session.rows import AccessedFileRow, AnnotationRow, RunRow, StepRow, TrialRow, columns
+from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.rubric.agreement import Agreement
     from workbench.session.reader import SessionReader
 
 FIRST_STEPS = 120
@@ -46,7 +50,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class TrialState:
-    """A trial as the file has it now; ``files`` are (path, bytes) that the agent could have seen."""
+    """A trial as the file has it now.
+
+    ``files`` are (path, bytes) that the agent could have seen; ``problem`` says why a judge gave no scores, ``told_apart``
+    marks the content where another trial of the same name has other content; ``agreement`` is that of the session's judges,
+    where several scored this trial, as of ``scored`` (number of scorecards, time of the last).
+    """
 
     trial: TrialRow
     run: RunRow | None
@@ -54,9 +63,13 @@ class TrialState:
     place: Place
     step_count: int
     files: tuple[tuple[str, int], ...]
-    seen: Mapping[tuple[str, str], SeenRow]
+    seen: Mapping[tuple[str, str], AccessedFileRow]
     cards: tuple[Card, ...]
     annotations: tuple[AnnotationRow, ...]
+    problem: str = ""
+    told_apart: str = ""
+    agreement: tuple[Agreement, ...] = ()
+    scored: tuple[int, float] = (0, 0.0)
 
     @property
     def live(self) -> bool:
@@ -77,6 +90,8 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
         files = before.files
     else:
         files = tuple(reader.files_of(trial.snapshot)[:FILES_LIMIT]) if trial.snapshot else ()
+    cards = _cards(reader, trial_id)
+    scored = reader.query("SELECT count(*), coalesce(max(at), 0) FROM scorecards")[0]
     return TrialState(
         trial=trial,
         run=run,
@@ -85,8 +100,12 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
         step_count=int(count),
         files=files,
         seen=_seen(reader, trial_id, before),
-        cards=_cards(reader, trial_id),
+        cards=cards,
         annotations=tuple(reader.annotations(trial_id)),
+        problem=trial_problem(reader, trial),
+        told_apart=reader.told_apart(trial),
+        agreement=before.agreement if before and before.scored == scored else _agreement(reader, cards),
+        scored=scored,
     )
 
 
@@ -110,7 +129,7 @@ def load_steps(reader: SessionReader, trial_id: str, after: int, limit: int) -> 
 
 
 def tail_start(known: list[StepRow]) -> int:
-    """Return how many of the known steps need no second look."""
+    """Return how many of the known steps need no re-check."""
     return max(0, len(known) - _TAIL)
 
 
@@ -131,40 +150,72 @@ def _place(reader: SessionReader, trial: TrialRow, before: TrialState | None) ->
     return Place(tuple(key for key, _ in found), previous)
 
 
-def _seen(reader: SessionReader, trial_id: str, before: TrialState | None) -> Mapping[tuple[str, str], SeenRow]:
+def _seen(reader: SessionReader, trial_id: str, before: TrialState | None) -> Mapping[tuple[str, str], AccessedFileRow]:
     known = before.seen if before else {}
     since = max((row.step for row in known.values()), default=-1)
-    found = reader.query(f"SELECT {columns(SeenRow)} FROM seen WHERE trial_id = ? AND step >= ?", (trial_id, since))
-    fresh = {(row[1], row[2]): SeenRow(*row) for row in found}
+    found = reader.query(
+        f"SELECT {columns(AccessedFileRow)} FROM seen WHERE trial_id = ? AND step >= ?", (trial_id, since)
+    )
+    fresh = {(row[1], row[2]): AccessedFileRow(*row) for row in found}
     return {**known, **fresh} if fresh.keys() - known.keys() else known or fresh
 
 
+def _agreement(reader: SessionReader, cards: tuple[Card, ...]) -> tuple[Agreement, ...]:
+    """Return how the judges of a trial agree over the trials of the session; nothing where it has one judge a rubric."""
+    rubrics = [card.get("rubric") for card in cards]
+    several = {rubric for rubric in rubrics if rubrics.count(rubric) > 1}
+    if not several:
+        return ()
+    from workbench.rubric.agreement import agreements
+
+    trials: dict[str, list[Card]] = {}
+    for score in reader.scores():
+        if score.rubric in several:
+            trials.setdefault(score.trial_id, []).append(reader.card(score))
+    return tuple(agreements(trials.values()))
+
+
 def _cards(reader: SessionReader, trial_id: str) -> tuple[Card, ...]:
-    cards = []
-    for row in reader.scores(trial_id):
-        try:
-            card = json.loads(reader.text(row.card_blob))
-        except (KeyError, ValueError):
-            continue
-        if isinstance(card, dict):
-            cards.append(card)
-    return tuple(cards)
+    found = (reader.card(row) for row in reader.scores(trial_id))
+    return tuple(card for card in found if card)
 
 
 # -- what is said about a trial
 
-GLYPHS = {"queued": "·", "running": "▸", "interrupted": "‖", "done": "✓", "failed": "✗", "cancelled": "⊘"}
-
 
 def state_of(state: TrialState) -> str:
-    """Return the state of the trial as a person should see it, ``interrupted`` included."""
+    """Return the state of the trial as a person should see it, ``interrupted`` and ``unscored`` included."""
+    if state.problem:
+        return "unscored"
     if state.trial.state in {"queued", "running"} and state.run_state not in {"queued", "running"}:
         return "interrupted" if state.run_state == "interrupted" else state.run_state
     return state.trial.state
 
 
-def header(state: TrialState) -> str:
-    """Return the sentence of the header: agent, model, case, which trial, spend and state."""
+def not_taken_up(state: TrialState) -> bool:
+    """Return whether the trial's run waits and no engine is on its way to it."""
+    return state.run is not None and state.run.state == "queued" and state.run_state == "interrupted"
+
+
+def waiting_for(state: TrialState) -> str:
+    """Return what a trial without a step waits for, "" if it waits for nothing."""
+    if state.step_count:
+        return ""
+    shown = state_of(state)
+    if shown == "queued":
+        return "waiting for the engine…"
+    if shown == "running":
+        return one_line(state.run.note, 80) if state.run and state.run.note else "the agent is at its first step…"
+    return ""
+
+
+def header(state: TrialState, waited: float = 0.0) -> str:
+    """Return the sentence of the header: agent, model, case, which trial, spend and state.
+
+    Args:
+        state: The trial.
+        waited: Seconds since it is waited for the first step, as far as they are known.
+    """
     trial = state.trial
     order = state.place.order
     at = order.index(trial.id) + 1 if trial.id in order else 1
@@ -172,16 +223,21 @@ def header(state: TrialState) -> str:
     words = {
         "queued": "waiting for the engine…",
         "running": "live",
-        "interrupted": "interrupted — press u to resume",
+        "interrupted": "no engine took it up — press u" if not_taken_up(state) else "interrupted — press u to resume",
+        "unscored": f"unscored — press u to ask the judge again. {state.problem}",
     }.get(shown, shown)
     if shown == "failed":
         words = f"failed: {trial.error or (state.run.error if state.run else '') or 'no reason was recorded'}"
+    elif waiting := waiting_for(state):
+        clock = f" {waited:.0f} s" if waited >= 1 else ""
+        words = f"{'live: ' if shown == 'running' else ''}{waiting}{clock}"
     model = trial.model.rpartition("/")[2] if trial.model.startswith("local/") else trial.model
     parts = [trial.agent, "local" if trial.model == "local" else model, trial.case_name or trial.case_id]
+    parts += [state.told_apart] if state.told_apart else []
     parts.append(f"trial {at} of {len(order)}")
     if trial.cost_usd:
         parts.append(money(trial.cost_usd))
-    return " · ".join([*parts, f"{GLYPHS[shown]} {words}"])
+    return " · ".join([*parts, f"{STATES[shown]} {words}"])
 
 
 def working(state: TrialState, steps: int) -> str:
@@ -189,15 +245,3 @@ def working(state: TrialState, steps: int) -> str:
     if state.trial.state == "running" and state.run_state == "running":
         return "▸ the model is at work…" if steps else ""
     return ""
-
-
-def money(usd: float) -> str:
-    """Return US dollars with as many digits as matter."""
-    return f"${usd:,.2f}" if usd >= 1 else f"${usd:.3f}" if usd >= 0.0995 else f"${usd:.4f}".replace("$0.0000", "$0")
-
-
-def size_of(count: int) -> str:
-    """Return a size in bytes for reading: ``812 B``, ``3.2 kB``, ``1.0 MB``."""
-    if count < 1000:
-        return f"{count} B"
-    return f"{count / 1000:.1f} kB" if count < 1_000_000 else f"{count / 1_000_000:.1f} MB"

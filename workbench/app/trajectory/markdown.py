@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from workbench.app.trajectory.document import Document, Line, Span, plain, prepared
-from workbench.app.trajectory.syntax import spans_by_line
+from workbench.app.toolkit.document import Document, Line, Span, plain, prepared
+from workbench.app.toolkit.syntax import spans_by_line
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

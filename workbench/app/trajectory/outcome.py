@@ -7,10 +7,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.app.toolkit.amounts import size_of
+from workbench.app.toolkit.document import Document, Line, note, prepared
+from workbench.app.toolkit.syntax import code
 from workbench.app.trajectory import markdown
-from workbench.app.trajectory.document import Document, Line, note, prepared
-from workbench.app.trajectory.loading import TrialState, size_of, state_of
-from workbench.app.trajectory.syntax import code
+from workbench.app.trajectory.loading import TrialState, state_of
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -40,7 +41,7 @@ def load_outcome(
         from workbench.app.trajectory.comparison import load_comparison
 
         return Outcome(tab, load_comparison(reader, state), "", raw)
-    readme = _blob(reader, state.trial.readme_blob, limit)
+    readme = reader.shown(state.trial.readme_blob, f"the README of trial {state.trial.id}", limit)
     if not readme.strip():
         return Outcome(tab, _no_readme(state), "", raw)
     size = reader.size(state.trial.readme_blob)
@@ -87,13 +88,13 @@ def _no_readme(state: TrialState) -> Document:
 
 
 def _metadata(reader: SessionReader, state: TrialState, limit: int) -> Document:
-    text = _blob(reader, state.trial.metadata_blob, limit)
+    text = reader.shown(state.trial.metadata_blob, f"the metadata of trial {state.trial.id}", limit)
     if not text.strip():
         done = state_of(state) == "done"
         return note("The agent gave no metadata." if done else "No metadata yet: it comes with the agent's last step.")
     try:
         decoded = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return code(text, "metadata.txt")
     document = code(json.dumps(decoded, indent=2, ensure_ascii=False), "metadata.json")
     if isinstance(decoded, dict) and decoded:
@@ -109,20 +110,13 @@ def _kind(value: object) -> str:
     return "nothing (null)" if value is None else names.get(type(value), "something else")
 
 
-def _blob(reader: SessionReader, digest: str | None, limit: int | None) -> str:
-    try:
-        return reader.text(digest, limit)
-    except KeyError:
-        return "(This text is missing from the session file.)"
-
-
 def locate(document: Document, readme: str, start: int, end: int) -> list[tuple[int, int, int]]:
     """Return where characters ``start`` to ``end`` of the README stand in its document, as (line, from, to).
 
     In the source view that is exact. In the rendered view a line whose text contains the characters is marked there,
     any other line of the span as a whole.
     """
-    from workbench.app.trajectory.document import position
+    from workbench.app.toolkit.document import position
 
     first, first_column = position(readme, start)
     last, last_column = position(readme, max(start, end))

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 
-from workbench.app.trajectory.document import position
-from workbench.app.trajectory.latest import Latest
+from workbench.app.toolkit.document import note, position
+from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.pane import Pane
+from workbench.app.toolkit.tab_line import TabLine
+from workbench.app.toolkit.text_pane import GROWTH, Mark, TextPane
 from workbench.app.trajectory.loading import TrialState, state_of
 from workbench.app.trajectory.outcome import SHOWN_AT_FIRST, TABS, Outcome, load_outcome, locate
-from workbench.app.trajectory.panes import Pane
-from workbench.app.trajectory.step_content import GROWTH
-from workbench.app.trajectory.tab_line import TabLine
-from workbench.app.trajectory.text_pane import Mark, TextPane
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -133,7 +132,14 @@ class OutcomePane(Pane):
             self.text.show(loaded.document, keep_place=same)
             self._arrive()
 
-        self.loader.ask(work, done)
+        def failed(sentence: str) -> None:
+            # What stands there is of another trial or tab.
+            if key == self._asked:
+                self._shown = None
+                self.query_one(TabLine).current = tab
+                self.text.show(note(sentence))
+
+        self.loader.ask(work, done, failed)
 
     def _arrive(self) -> None:
         hit, key, span = self._hit, self._key, self._span

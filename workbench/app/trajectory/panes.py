@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from rich.markup import escape
-from textual.app import ComposeResult
-from textual.containers import Vertical
-from textual.widgets import Static
+from collections.abc import Sequence
 
-from workbench.app.trajectory.latest import Latest
+from textual.app import ComposeResult
+
+from workbench.app.toolkit.pane import Pane
+from workbench.app.toolkit.texts import Static
 from workbench.app.trajectory.loading import Card, TrialState, state_of
 from workbench.app.trajectory.repository_pane import Coverage, RepositoryPane
 from workbench.app.trajectory.score_pane import ScorePane
-from workbench.app.trajectory.scores import judge_of, title
+from workbench.app.trajectory.scores import agreement_lines, judge_of, title
 from workbench.app.trajectory.step_list import StepList
 from workbench.text import one_line
 
@@ -22,29 +22,6 @@ _NO_SCORES = {
     "failed": "The trial failed, so nothing was scored.",
     "cancelled": "The trial was cancelled, so nothing was scored.",
 }
-
-
-class Pane(Vertical):
-    """A frame; ``short`` is its name where panes are tabs."""
-
-    short = ""
-
-    def titled(self, title: str, subtitle: str = "") -> None:
-        """Set the title and subtitle in the frame, taken literally."""
-        title, subtitle = escape(title), escape(subtitle)
-        # Setting them repaints the frame with all that is in it.
-        if self.border_title != title:
-            self.border_title = title
-        if self.border_subtitle != subtitle:
-            self.border_subtitle = subtitle
-
-    def on_latest_finished(self, message: Latest.Finished) -> None:
-        """Bring a result of a thread to this pane's own code, and a failure to the person."""
-        message.stop()
-        error = message.loader.settle(message)
-        if error is not None and "closed database" not in str(error):
-            sentence = one_line(str(error) or type(error).__name__, 400)
-            self.notify(sentence, title=self.short, severity="error", timeout=10)
 
 
 class Repository(Pane):
@@ -78,7 +55,7 @@ class Steps(Pane):
 
     def compose(self) -> ComposeResult:
         """Compose the heading and the list."""
-        yield Static("", id="steps-heading", markup=False)
+        yield Static("", id="steps-heading")
         yield StepList(id="steps")
 
     def on_resize(self) -> None:
@@ -116,10 +93,12 @@ class Score(Pane):
     def compose(self) -> ComposeResult:
         """Compose the criteria."""
         yield ScorePane(id="criteria")
+        yield Static("", id="score-remarks")
 
     def show_scores(self, state: TrialState) -> None:
         """Show the scorecard by the rubric and judge that were chosen last, if there is one."""
         pane = self.query_one(ScorePane)
+        self._show_remarks([remark.text for remark in state.annotations if remark.step is None])
         self._cards = state.cards
         if not state.cards:
             self.titled("Score")
@@ -131,7 +110,13 @@ class Score(Pane):
             f"Score {title(chosen)} · {one_line(str(chosen.get('rubric')), 30)}{switch}",
             judge_of(chosen),
         )
-        pane.show(chosen, "")
+        pane.show(chosen, "", agreement_lines(state.agreement, chosen))
+
+    def _show_remarks(self, remarks: Sequence[str]) -> None:
+        """Show what people said of the trial as a whole; remarks on a step stand at the step."""
+        line = self.query_one("#score-remarks", Static)
+        line.update("\n".join(f"✎ {one_line(text, 400)}" for text in remarks))
+        line.display = bool(remarks)
 
     def next_rubric(self, state: TrialState) -> None:
         """Show the next scorecard."""

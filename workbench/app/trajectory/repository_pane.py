@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from textual import events
 from textual.message import Message
 
-from workbench.app.trajectory.virtual import Painted, Part, fit
-from workbench.session.rows import SeenRow
+from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
+from workbench.session.rows import AccessedFileRow
 from workbench.text import one_line
 
 READ, LISTED, NEVER = "●", "○", "·"
@@ -39,7 +39,7 @@ class Coverage:
 
 
 def entries_of(
-    files: tuple[tuple[str, int], ...], seen: Mapping[tuple[str, str], SeenRow]
+    files: tuple[tuple[str, int], ...], seen: Mapping[tuple[str, str], AccessedFileRow]
 ) -> tuple[list[Entry], Coverage]:
     """Return the tree as rows, directories first in each directory, and the sums."""
     sizes = dict(files)
@@ -74,7 +74,7 @@ def entries_of(
     return rows, Coverage(len(sizes), sum(1 for path in read if path in sizes or not sizes), files_listed, total, shown)
 
 
-class RepositoryPane(Painted):
+class RepositoryPane(VirtualView):
     """The tree with its marks; enter goes to the step that read or listed the file."""
 
     ALLOW_SELECT = False
@@ -106,6 +106,15 @@ class RepositoryPane(Painted):
         self.cursor = self._places.get(chosen or "", 0)
         self.set_size(self.row_count())
         self.refresh()
+
+    @property
+    def current(self) -> Entry | None:
+        """The row under the cursor."""
+        return self.entries[self.cursor] if 0 <= self.cursor < len(self.entries) else None
+
+    def plain_text(self) -> str:
+        """Return all rows as text to copy: mark and path."""
+        return "".join(f"{entry.mark} {entry.path}\n" for entry in self.entries)
 
     def point_at(self, path: str) -> None:
         """Mark the file that the selected step is about and bring it into sight."""

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from textual import events
 from textual.message import Message
 
-from workbench.app.trajectory.document import Line
+from workbench.app.toolkit.document import Line
+from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 from workbench.app.trajectory.loading import Card
-from workbench.app.trajectory.scores import Item, Proof, Tier, points, tiers_of
-from workbench.app.trajectory.virtual import Painted, Part, fit
+from workbench.app.trajectory.scores import Item, Proof, Tier, given_of, points, tiers_of
+from workbench.session.judges import in_words, is_offline
 from workbench.text import one_line
 
 BAR = 15
@@ -23,7 +24,7 @@ class _Row:
     head: bool = False
 
 
-class ScorePane(Painted):
+class ScorePane(VirtualView):
     """One scorecard at a time; a cursor goes over its criteria."""
 
     ALLOW_SELECT = False
@@ -40,6 +41,7 @@ class ScorePane(Painted):
         self.card: Card | None = None
         self.cursor = -1
         self.empty_text = ""
+        self.agreement: tuple[str, ...] = ()
         self._tiers: tuple[Tier, ...] = ()
         self._items: list[Item] = []
         self._rows: list[_Row] = []
@@ -49,10 +51,11 @@ class ScorePane(Painted):
         """The criterion under the cursor; None until the cursor was moved."""
         return self._items[self.cursor] if 0 <= self.cursor < len(self._items) else None
 
-    def show(self, card: Card | None, empty_text: str) -> None:
-        """Show a scorecard, or say why there is none."""
-        if card == self.card and empty_text == self.empty_text:
+    def show(self, card: Card | None, empty_text: str, agreement: tuple[str, ...] = ()) -> None:
+        """Show a scorecard and how its judge agrees with others, or say why there is none."""
+        if card == self.card and empty_text == self.empty_text and agreement == self.agreement:
             return
+        self.agreement = agreement
         chosen = self.selected
         self.card = card
         self.empty_text = empty_text
@@ -131,12 +134,16 @@ class ScorePane(Painted):
         if not self._tiers:
             for part in _wrapped(self.empty_text, max(10, width - 2)):
                 self._rows.append(_Row(((f" {part}", "dim"),), None))
+        if self.card and (given := given_of(self.card)):
+            self._rows += [_Row(((f" {part}", "warn"),), None) for part in _wrapped(given, max(10, width - 2))]
         index = 0
         for tier in self._tiers:
             self._rows.append(_Row(tuple(_tier_parts(tier, width)), None))
             for item in tier.criteria:
                 self._item_rows(index, item, width)
                 index += 1
+        for line in self.agreement:
+            self._rows += [_Row(((f" {part}", "dim"),), None) for part in _wrapped(line, max(10, width - 2))]
         self.set_size(len(self._rows))
         self.refresh()
 
@@ -156,17 +163,18 @@ class ScorePane(Painted):
         )
         if not item.maximum:
             style = "dim"
-        reason = one_line(item.reason, max(room, 1)) if room >= 8 else ""
+        said = f"{points(item.given)} by the format · {item.reason}" if item.given else item.reason
+        reason = one_line(said, max(room, 1)) if room >= 8 else ""
         self._rows.append(
             _Row((("   ", ""), (name, ""), (score, style), ("  ", ""), (reason, "dim")), index, head=True)
         )
         if index != self.cursor:
             return
-        if len(item.reason) > len(reason) or not reason:
-            self._rows += [_Row(((f"     {part}", ""),), index) for part in _wrapped(item.reason, width - 7)]
+        if len(said) > len(reason) or not reason:
+            self._rows += [_Row(((f"     {part}", ""),), index) for part in _wrapped(said, width - 7)]
         if item.judged_by != "rule":
             spread = f", repeats {', '.join(points(value) for value in item.samples)}" if len(item.samples) > 1 else ""
-            by = "offline judge" if item.judged_by == "offline" else f"judged by {item.judged_by}"
+            by = in_words(item.judged_by) if is_offline(item.judged_by) else f"judged by {item.judged_by}"
             self._rows.append(_Row(((f"     {by}{spread}", "dim"),), index))
         for proof in item.proofs[:6]:
             self._rows.append(_Row((("     ▸ ", "bullet"), (fit(_proof_text(proof), width - 8), "em")), index))
@@ -195,7 +203,7 @@ def _name_width(width: int) -> int:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    from workbench.app.trajectory.document import Document
+    from workbench.app.toolkit.document import Document
 
     line = Line(text)
     return [text[row.start : row.end].rstrip() for row in Document((line,), text).rows(width)]

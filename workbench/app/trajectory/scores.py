@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from workbench.app.trajectory.document import prepared
+from workbench.app.toolkit.document import prepared
 from workbench.app.trajectory.loading import Card
+from workbench.session.json_forms import TIER_NAMES
+from workbench.session.judges import in_words, is_offline
 from workbench.text import one_line
 
-TIER_NAMES = {1: "Structural", 2: "Sections", 3: "Accuracy", 4: "Quality"}
+if TYPE_CHECKING:
+    from workbench.rubric.agreement import Agreement
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,7 @@ class Item:
     reason: str
     judged_by: str
     samples: tuple[float, ...]
+    given: float | None
     proofs: tuple[Proof, ...]
 
 
@@ -85,6 +91,7 @@ def _item(raw: dict[str, object]) -> Item:
         reason=one_line(prepared(str(raw.get("reason") or "")), 2000),
         judged_by=one_line(prepared(str(raw.get("judged_by") or "rule")), 60),
         samples=tuple(float(x) for x in samples) if isinstance(samples, list) else (),
+        given=_number(raw.get("given")),
         proofs=tuple(_proof(item) for item in proofs if isinstance(item, dict)) if isinstance(proofs, list) else (),
     )
 
@@ -120,9 +127,48 @@ def title(card: Card) -> str:
     return f"{points(got)} / {points(sum(tier.maximum for tier in scored))}"
 
 
+def plain_text(card: Card) -> str:
+    """Return a scorecard as text to copy: each tier, each criterion with its reason and evidence."""
+    lines = [f"{title(card)} · {card.get('rubric')} · {judge_of(card)}"]
+    for tier in tiers_of(card):
+        lines += ["", f"{tier.number} {tier.name}  {points(tier.points)} / {points(tier.maximum)}"]
+        lines += [f"  ({tier.why})"] if tier.why else []
+        for item in tier.criteria:
+            lines.append(f"  {item.title}  {points(item.points)} / {points(item.maximum)}  {item.reason}".rstrip())
+            for proof in item.proofs:
+                where = f" {proof.path}" + (f":{proof.line}" if proof.line else "") if proof.path else ""
+                lines.append(f"    {proof.kind}{where}: {one_line(proof.text, 2000)}")
+    return "\n".join(lines) + "\n"
+
+
 def judge_of(card: Card) -> str:
     """Return who judged, in words: the offline judge is named as what it is."""
     judge = one_line(prepared(str(card.get("judge") or "")), 60)
-    if judge in {"offline", "offline judge"}:
-        return "offline judge, no model"
-    return f"judge {judge}" if judge else "rules only"
+    if is_offline(judge):
+        return f"{in_words(judge)}, no model"
+    return in_words(judge) if judge else "rules only"
+
+
+def given_of(card: Card) -> str:
+    """Return how many of the points the answer's format gave, as a sentence; "" where the answer was free."""
+    given = _number(card.get("given"))
+    return (
+        "" if given is None else f"{points(given)} of these points were given by the format that the answer was held to"
+    )
+
+
+def agreement_lines(agreement: Sequence[Agreement], card: Card) -> tuple[str, ...]:
+    """Return how the judge of a card agrees with the others on the rubric's judged tiers, a line for each: its points minus theirs."""
+    rubric, judge = card.get("rubric"), card.get("judge")
+    lines = []
+    for one in agreement:
+        if one.rubric != rubric or judge not in one.judges or one.criterion:
+            continue
+        first = one.judges[0] == judge
+        other = one_line(prepared(one.judges[1] if first else one.judges[0]), 40)
+        difference = (-one.difference if first else one.difference) + 0.0  # never "-0.0"
+        alike = "" if one.correlation is None else f", r {one.correlation:.2f}"
+        lines.append(
+            f"tier {one.tier} beside {other}: {difference:+.1f} points, {one.exact:.0%} the same{alike}, n {one.documents}"
+        )
+    return tuple(lines)

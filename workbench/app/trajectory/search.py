@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.app.trajectory.document import prepared
+from workbench.app.toolkit.document import prepared
 from workbench.app.trajectory.loading import PAGE_OF_STEPS, load_steps
 from workbench.app.trajectory.step_content import split_answer
 
@@ -103,7 +102,7 @@ class _Finder:
         if call is None:
             return
         ordinal = 0
-        for _, digest in json.loads(self._text(call.messages_blob) or "[]"):
+        for _, digest in self._reader.message_digests(call):
             for place in self.blob(digest):
                 self.hits.append(Hit(step.number, "Raw", ordinal, place))
                 ordinal += 1
@@ -123,7 +122,4 @@ class _Finder:
         return places
 
     def _text(self, digest: str | None) -> str:
-        try:
-            return self._reader.text(digest)
-        except KeyError:
-            return ""
+        return self._reader.kept(digest, "a text of this trial") or ""

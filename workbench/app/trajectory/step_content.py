@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from workbench.app.trajectory.document import Document, Line, heading, joined, note, plain
-from workbench.app.trajectory.loading import money, size_of
-from workbench.app.trajectory.syntax import COLOURED_AT_FIRST, COLOURED_AT_MOST, code
+from workbench.app.toolkit.amounts import money, size_of
+from workbench.app.toolkit.document import Document, Line, heading, joined, note, plain
+from workbench.app.toolkit.syntax import COLOURED_AT_FIRST, COLOURED_AT_MOST, code
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 TABS = ("Thought", "Action", "Observation", "Raw")
 SHOWN_AT_FIRST = 64_000
 """Bytes of a content that are read and shown until the user asks for more."""
-GROWTH = 16
 _ANSWER_LIMIT = 2_000_000
 
 
@@ -49,7 +48,7 @@ def load_content(
         limit: Bytes of a content that are read.
         coloured: Characters of an observation that get their colours now.
     """
-    answer = _text(reader, step.answer_blob, _ANSWER_LIMIT)
+    answer = reader.shown(step.answer_blob, f"the answer of {_named(step)}", _ANSWER_LIMIT)
     thought, action = split_answer(answer)
     if step.kind in {"plan", "invalid"} and not action:
         thought = answer.strip()
@@ -91,7 +90,7 @@ def split_answer(answer: str) -> tuple[str, str]:
     try:
         # The README inside may itself hold a closing tag: only the decoder knows where the object ends.
         return before.strip(), rest[: json.JSONDecoder(strict=False).raw_decode(rest)[1]]
-    except ValueError:
+    except (ValueError, RecursionError):
         return before.strip(), rest.rpartition("</json>")[0].strip() or rest.strip()
 
 
@@ -130,7 +129,7 @@ def _action(step: StepRow, action: str) -> Document:
         return joined(parts)
     try:
         decoded = json.loads(action, strict=False)
-    except ValueError:
+    except (ValueError, RecursionError):
         return joined([*parts, note(""), code(action, "action.txt")])
     long_texts: list[Document] = []
     if isinstance(decoded, dict) and isinstance(decoded.get("kwargs"), dict):
@@ -151,7 +150,7 @@ def _observation(reader: SessionReader, step: StepRow, limit: int, coloured: int
     if not step.observation_blob:
         return note("This step brought no observation.")
     size = step.observation_size or reader.size(step.observation_blob)
-    text = _text(reader, step.observation_blob, limit)
+    text = reader.shown(step.observation_blob, f"the observation of {_named(step)}", limit)
     path = step.target if step.action == "read_file" else "list.json" if step.action == "list_directory" else ""
     document = code(text, path if not text.startswith("Error:") else "", cut=_cut(size, limit), coloured=coloured)
     return joined([_problem(step), document]) if step.problem else document
@@ -172,26 +171,27 @@ def _raw(reader: SessionReader, step: StepRow, answer: str, limit: int) -> Docum
     if call.error:
         parts += [note(""), heading("error", call.error_kind or ""), plain(call.error, style="bad")]
     if call.reasoning_blob:
-        reasoning = _text(reader, call.reasoning_blob, limit)
+        reasoning = reader.shown(call.reasoning_blob, f"the reasoning of call {call.id}", limit)
         parts += [note(""), _role("reasoning", len(reasoning)), plain(reasoning)]
     if call.answer_blob:
-        raw = _text(reader, call.answer_blob, limit)
+        raw = reader.shown(call.answer_blob, f"the answer of call {call.id}", limit)
         parts += [note(""), _role("answer", reader.size(call.answer_blob), call.finish_reason or ""), plain(raw)]
     return joined(parts)
 
 
 def _messages(reader: SessionReader, call: CallRow, limit: int) -> list[Document]:
     """Return the newest messages that fit into ``limit`` bytes, in their order."""
-    listed: list[tuple[str, str]] = [
-        tuple(item) for item in json.loads(_text(reader, call.messages_blob, None) or "[]")
-    ]
+    listed = reader.message_digests(call)
+    if not listed:
+        return [note("", "The messages of this call cannot be read.")]
     parts: list[list[Document]] = []
     room = limit
     for role, digest in reversed(listed):
         if room <= 0:
             break
         size = reader.size(digest)
-        text = _text(reader, digest, min(room, limit // 4 if len(listed) > 4 else room))
+        most = min(room, limit // 4 if len(listed) > 4 else room)
+        text = reader.shown(digest, f"a message of call {call.id}", most)
         shown = len(text.encode("utf-8", "replace"))
         body = plain(text, cut=_cut(size, shown) if size > shown + 8 else None)
         parts.append([note(""), _role(role, size), body])
@@ -239,7 +239,7 @@ def _facts(call: CallRow) -> Document:
 def _settings(sampling: str) -> str:
     try:
         decoded = json.loads(sampling)
-    except ValueError:
+    except (ValueError, RecursionError):
         return sampling
     if not isinstance(decoded, dict):
         return str(decoded)
@@ -257,7 +257,7 @@ def _tokens(call: CallRow) -> str:
 def _attempts(attempts: str) -> str:
     try:
         decoded = json.loads(attempts)
-    except ValueError:
+    except (ValueError, RecursionError):
         return attempts
     if not isinstance(decoded, list):
         return str(decoded)
@@ -269,8 +269,5 @@ def _bare(document: Document) -> Document:
     return Document(tuple(Line(line.text, line.spans, indent=line.indent) for line in document.lines), document.text)
 
 
-def _text(reader: SessionReader, digest: str | None, limit: int | None) -> str:
-    try:
-        return reader.text(digest, limit)
-    except KeyError:
-        return "(This text is missing from the session file.)"
+def _named(step: StepRow) -> str:
+    return f"step {step.number} of trial {step.trial_id}"

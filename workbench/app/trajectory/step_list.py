@@ -5,13 +5,13 @@ from __future__ import annotations
 from textual import events
 from textual.message import Message
 
+from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 from workbench.app.trajectory.loading import tail_start
-from workbench.app.trajectory.virtual import Painted, Part, fit
 from workbench.session.rows import StepRow
 from workbench.text import one_line
 
 
-class StepList(Painted):
+class StepList(VirtualView):
     """Number, action, target, tokens, seconds and cost of each step, under a heading; one step is selected."""
 
     ALLOW_SELECT = False
@@ -56,7 +56,7 @@ class StepList(Painted):
         return self.selected != before
 
     def known_tail(self) -> tuple[int, int]:
-        """Return how many steps need no second look and the number of the last of them."""
+        """Return how many steps need no re-check and the number of the last of them."""
         keep = tail_start(self.steps)
         return keep, self.steps[keep - 1].number if keep else 0
 

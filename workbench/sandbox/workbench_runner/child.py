@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from . import economies
+from . import fast_path
 from .own_modules import OwnModules
+from .suite_errors import SuiteErrorWriter
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -120,7 +121,8 @@ def run(spec: dict[str, Any], descriptor: int) -> NoReturn:
     """Test the candidate; never returns."""
     from . import processes
 
-    enter(spec, descriptor)
+    words = spec.get("words")
+    enter(spec, descriptor, keep=() if words is None else (words,))
     processes.limit_child(spec["limits"], spec.get("address_space_mb"), spec.get("process_limit"))
     wire = Wire(descriptor, spec.pop("nonce"))
     check_syntax(spec, wire)
@@ -129,8 +131,16 @@ def run(spec: dict[str, Any], descriptor: int) -> NoReturn:
         from .trace import Tracer
 
         tracer = Tracer(spec["root"])
-    reporter = Reporter(wire, spec, tracer)
-    code = pytest.main(arguments(spec), plugins=[reporter])
+    mouth = None if words is None else SuiteErrorWriter(words, spec["limits"]["seconds"])
+    reporter = Reporter(wire, spec, tracer, mouth)
+    try:
+        code = pytest.main(arguments(spec), plugins=[reporter])
+    except BaseException:
+        if mouth is not None:
+            mouth.say_exception()
+        raise
+    if mouth is not None:
+        mouth.close()
     finish(wire, reporter, int(code))
 
 
@@ -153,10 +163,13 @@ def finish(wire: Wire, reporter: Reporter, code: int) -> NoReturn:
 class Reporter:
     """The pytest plugin: selects the required tests, reports each of them, watches over pytest itself."""
 
-    def __init__(self, wire: Wire, spec: dict[str, Any], tracer: Tracer | None = None) -> None:
+    def __init__(
+        self, wire: Wire, spec: dict[str, Any], tracer: Tracer | None = None, mouth: SuiteErrorWriter | None = None
+    ) -> None:
         self.wire = wire
         self.spec = spec
         self.tracer = tracer
+        self.mouth = mouth
         self.collected = 0
         self._phases: dict[str, list[Any]] = {}
         self._failures = 0
@@ -181,7 +194,13 @@ class Reporter:
         if self.spec["order"].startswith("random:"):
             random.Random(self.spec["order"]).shuffle(items)
 
+    def pytest_collectstart(self, collector: Any) -> None:
+        if self.mouth is not None:
+            self.wire.emit("collecting", id=collector.nodeid)
+
     def pytest_collection_finish(self, session: Any) -> None:
+        if self.mouth is not None:
+            self.mouth.hangs_no_more()
         self.remember_framework()
 
     def remember_framework(self) -> None:
@@ -206,7 +225,7 @@ class Reporter:
             first = first.tb_next
         if first is None:
             return
-        if self._failures >= _FULL_TRACEBACKS and not economies.brief_failures(item):
+        if self._failures >= _FULL_TRACEBACKS and not fast_path.brief_failures(item):
             while first.tb_next is not None:  # only its message will be kept
                 first = first.tb_next
         call.excinfo = pytest.ExceptionInfo.from_exc_info((excinfo.type, excinfo.value, first))
@@ -259,16 +278,35 @@ class Reporter:
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
             message, traceback = self._text(report)
-            lines = [line for line in traceback.splitlines() if line.strip()]
-            self.wire.emit(
-                "collect",
-                id=report.nodeid,
-                message=(lines[-1] if lines else message).removeprefix("E ").strip()[:_MESSAGE],
-                traceback=traceback,
-            )
+            reason = refusal(traceback, report.longreprtext) or message
+            self.wire.emit("collect", id=report.nodeid, message=reason[:_MESSAGE], traceback=traceback)
+
+    def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
+        if self.mouth is not None:
+            self.mouth.say(str(excinfo.getrepr(style="native")))
 
     def pytest_internalerror(self, excrepr: Any) -> None:
+        if self.mouth is not None:
+            self.mouth.say(str(excrepr))
         self.wire.emit("internal", message=(str(excrepr).strip().splitlines() or [""])[-1][:_MESSAGE])
+
+
+def refusal(text: str, whole: str) -> str:
+    """Return in one line why something cannot be collected.
+
+    Args:
+        text: Its traceback without pytest's own frames, or pytest's own words, which take several lines.
+        whole: The same with all frames.
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    if any(line.startswith(("Traceback", '  File "')) for line in lines):
+        reason = lines[-1].removeprefix("E ").strip()
+        ignoring = "in _getconftest_pathlist" in whole
+        return f"collect_ignore or collect_ignore_glob in a conftest.py: {reason}" if ignoring else reason
+    if any(line.startswith("E  ") for line in lines):
+        return lines[-1].removeprefix("E ").strip()
+    kept = [line.strip() for line in lines if not line.startswith(("HINT", "Hint", "For more information", "  http"))]
+    return " ".join(kept)
 
 
 def _without_framework(text: str) -> str:

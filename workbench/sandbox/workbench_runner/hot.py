@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from . import child, economies, processes
+from . import child, fast_path, processes
 from .patching import Index, NotTheSame
 
 
@@ -50,8 +50,8 @@ class Loop(child.Reporter):
             os._exit(0)
         index = Index(self.spec["root"])
         self.modules.remember()
-        economies.remember_hooks(session)
-        economies.settle()
+        fast_path.remember_hooks(session)
+        fast_path.settle()
         spare = self._fork()
         if spare is None:
             self._become(session, items, index)
@@ -117,8 +117,8 @@ class Loop(child.Reporter):
         manager = session.config.pluginmanager
         capture = manager.getplugin("capturemanager")
         if capture is not None:
-            economies.begin_capture(capture)
-        economies.silence(manager)
+            fast_path.begin_capture(capture)
+        fast_path.silence(manager)
         session.items = [
             item for _, item in sorted((items[test] for test in command["tests"]), key=lambda pair: pair[0])
         ]

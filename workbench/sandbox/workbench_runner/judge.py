@@ -50,7 +50,7 @@ def judge(
             order.append(name)
     outcomes = [tests[name] for name in order]
     unfinished = [name for name in started if name not in tests or tests[name]["outcome"] == "missing"]
-    where = " in " + unfinished[-1] if unfinished else (" while importing the tests" if not started else "")
+    where = " in " + unfinished[-1] if unfinished else _before_tests(events, required) if not started else ""
     if ended == "timeout" and required and _failed_to_the_last(outcomes):
         # All its tests have been told of, and only its end is missing: how busy the machine is must not decide.
         ended, last = "exit", {"e": "end", **(last or {})}
@@ -70,6 +70,18 @@ def judge(
         "running": unfinished[-1] if (unfinished and ended != "exit") or (unfinished and last is None) else "",
         "notes": [f"{problem['id']}: {problem['message']}" for problem in problems],
     }
+
+
+def _before_tests(events: list[dict[str, Any]], required: Sequence[str]) -> str:
+    """Return what was going on before the first test began; runs of the whole suite tell."""
+    if required or any(event.get("e") == "collect" for event in events):
+        return " while importing the tests"
+    files = [event["id"] for event in events if event.get("e") == "collecting" and event["id"] not in ("", ".")]
+    if files:
+        return f" while importing {files[-1]}"
+    if any(event.get("e") == "collecting" for event in events):
+        return " while looking for tests"
+    return " while pytest loaded its plugins and conftest.py"
 
 
 def _failed_to_the_last(outcomes: list[dict[str, Any]]) -> bool:

@@ -20,10 +20,11 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from . import child, processes
-from .heat import Heat
+from .fork_server import ForkServer
+from .introspection_check import INTROSPECTS
 from .judge import judge
 from .own_modules import belongs
-from .peeking import PEEKS
+from .suite_errors import SuiteErrors, of_suite
 from .tree import Tree
 from .watching import Exit, watch
 
@@ -69,7 +70,7 @@ class Server:
         self.extra_paths = [settings["metadata_root"]] if settings.get("metadata") else []
         self.failed = self._preload()
         self.limits = processes.own_limits()
-        self.heat = Heat(self)
+        self.fork_server = ForkServer(self)
         self.harvested = False
 
     def _preload(self) -> list[list[str]]:
@@ -129,11 +130,11 @@ class Server:
         report, slower = None, ""
         if job["route"] in ("auto", "hot") and not job["function"]:
             slower = "no function that may be patched was named"
-            self.heat.warm_up(job)
+            self.fork_server.warm_up(job)
         elif job["route"] in ("auto", "hot") and job["tests"]:
-            report, slower = self.heat.run(job, content, nonce)
+            report, slower = self.fork_server.run(job, content, nonce)
         if report is None:
-            job = dict(job, route="cold") if slower == PEEKS else job
+            job = dict(job, route="cold") if slower == INTROSPECTS else job
             report = self._run_slower(job, content, nonce)
         report.update(job=job["id"], slower=slower, seconds=time.monotonic() - began)
         if processes.own_limits() != self.limits:
@@ -145,18 +146,25 @@ class Server:
         """Warm or cold: a process that imports the repository with the candidate's file in place."""
         if job["path"]:
             self.tree.place(job["path"], content)
+        for path, added in job.get("added", ()):
+            self.tree.place(path, base64.b64decode(added))
         route = "cold" if job["route"] == "cold" else "warm"
         spec = self.specification(job, nonce)
         spec["write_bytecode"] = not job["path"] and not self.harvested
+        words = SuiteErrors() if of_suite(job) else None
+        spec["words"] = words.writer if words is not None else None
         pid, reader = (self._start_cold if route == "cold" else self._start_warm)(spec)
+        if words is not None:
+            words.begun()
         end = Exit(pid)
-        outcome = watch(reader, nonce, job, end, keep=lambda: self.heat.pids)
-        clean = processes.end_all(self.heat.pids)
+        outcome = watch(reader, nonce, job, end, keep=lambda: self.fork_server.pids, words=words)
+        clean = processes.end_all(self.fork_server.pids)
         end.close()
         os.close(reader)
         report = judge(outcome.events, job["tests"], outcome.status, outcome.ended, outcome.exceeded)
         report["trace"] = next((event["trace"] for event in outcome.events if event["e"] == "trace"), None)
         report["route"] = route
+        report["said"] = words.close(self.settings["root"]) if words is not None else ""
         if not clean:
             report["suspicious"].append("it outlived its end")
             report["restart"] = True
@@ -181,7 +189,8 @@ class Server:
         reader, writer = os.pipe()
         command = [sys.executable, "-c", _BOOTSTRAP % (self.home, "child"), str(writer)]
         flags = {"PYTHONDONTWRITEBYTECODE": "1", **self.settings["environ"]}
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[writer], env=flags)
+        passed = [writer] if spec["words"] is None else [writer, spec["words"]]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=passed, env=flags)
         os.close(writer)
         assert process.stdin is not None
         process.stdin.write(json.dumps(spec).encode())

@@ -9,9 +9,12 @@ import os
 import select
 import time
 from collections.abc import Callable, Collection, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from . import processes
+
+if TYPE_CHECKING:
+    from .suite_errors import SuiteErrors
 
 
 class Outcome(NamedTuple):
@@ -61,7 +64,14 @@ class Exit:
         return processes.reap().get(self.pid)
 
 
-def watch(reader: int, nonce: str, job: dict[str, Any], end: End, keep: Callable[[], Collection[int]]) -> Outcome:
+def watch(
+    reader: int,
+    nonce: str,
+    job: dict[str, Any],
+    end: End,
+    keep: Callable[[], Collection[int]],
+    words: SuiteErrors | None = None,
+) -> Outcome:
     """Read events from ``reader`` until the process ends, or until a limit is reached; kills nothing.
 
     Args:
@@ -70,6 +80,7 @@ def watch(reader: int, nonce: str, job: dict[str, Any], end: End, keep: Callable
         job: Limits, and whether much is to be said.
         end: How to notice the end.
         keep: Gives the processes whose memory is not the candidate's.
+        words: What it says on its standard error, where that is kept.
     """
     deadline = time.monotonic() + job["limits"]["seconds"]
     room = job["limits"]["output_kb"] * 1024 * (64 if job["trace"] else 1)
@@ -86,6 +97,8 @@ def watch(reader: int, nonce: str, job: dict[str, Any], end: End, keep: Callable
             if processes.resident_bytes(processes.others(keep())) > memory:
                 return Outcome(events, None, "memory", True)
         ready = select.select(listening, [], [], max(0.0, min(deadline - now, next_look - now, patience)))[0]
+        if words is not None:
+            words.drain()  # a full pipe would stop it
         closed = False
         status = end.poll()  # before reading: what it wrote before it ended is then complete
         while select.select([reader], [], [], 0)[0]:

@@ -1,0 +1,98 @@
+"""The app on a damaged session: nobody waits for what does not come, and nothing stands under another's heading."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import recorded
+import regenerated
+from faults.damaging import put, without_constraints
+from regenerated import Recorder
+from regeneration_app import press, regeneration
+from trajectory_app import press as press_there
+from trajectory_app import screen_text, trajectory
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
+
+
+def forget_texts(path: Path, table: str, column: str, where: str = "1") -> None:
+    """Delete from the blobs what a column names."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute(f"DELETE FROM blobs WHERE digest IN (SELECT {column} FROM {table} WHERE {where})")
+    connection.close()
+
+
+async def test_a_sample_that_cannot_be_read_does_not_show_the_one_before(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "demo.session")
+    regenerated.word_counter(recorder)
+    recorder.close()
+    forget_texts(recorder.path, "candidates", "body_blob", "verdict = 'failed' AND control = 0")
+    forget_texts(recorder.path, "failing_tests", "traceback_blob")
+    async with regeneration(recorder.path) as (pilot, screen):
+        assert "passed" in "\n".join(line.text for line in screen.failing.text.document.lines)
+        await press(pilot, screen, "l")
+        failing = "\n".join(line.text for line in screen.failing.text.document.lines)
+        shown = "\n".join(line.text for line in screen.sample.text.document.lines)
+        assert "passed" not in failing
+        assert "traceback cannot be read" in failing
+        assert "cannot be read: it is missing from the session file" in shown
+
+
+async def test_a_pane_whose_loader_fails_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder = Recorder(tmp_path / "demo.session")
+    regenerated.word_counter(recorder)
+    recorder.close()
+    async with regeneration(recorder.path) as (pilot, screen):
+        reader = screen.workbench.reader
+        assert reader is not None
+        # Nobody foresaw it: a table goes while the session is open.
+        with sqlite3.connect(recorder.path) as connection:
+            connection.execute("DROP TABLE failing_tests")
+        await press(pilot, screen, "l")
+        failing = "\n".join(line.text for line in screen.failing.text.document.lines)
+        assert "passed" not in failing
+        assert "no such table" in failing
+
+
+async def test_a_step_whose_texts_are_gone_says_so(tmp_path: Path) -> None:
+    recorder = recorded.Recorder(tmp_path / "demo.session")
+    recorder.run()
+    recorded.word_counter(recorder, "trial-1")
+    recorder.close()
+    forget_texts(recorder.path, "steps", "observation_blob")
+    forget_texts(recorder.path, "trials", "readme_blob")
+    forget_texts(recorder.path, "calls", "messages_blob")
+    async with trajectory(recorder.path) as (pilot, screen):
+        await press_there(pilot, screen, "g")
+        shown = "\n".join(line.text for line in screen.content.text.document.lines)
+        assert "The observation of step 1 of trial trial-1 cannot be read" in shown
+        outcome = "\n".join(line.text for line in screen.outcome.text.document.lines)
+        assert "The README of trial trial-1 cannot be read" in outcome
+
+
+@pytest.mark.parametrize(("table", "column"), [("trials", "seconds"), ("steps", "at"), ("scorecards", "card_blob")])
+async def test_a_damaged_session_is_opened_and_says_what_is_damaged(tmp_path: Path, table: str, column: str) -> None:
+    recorder = recorded.Recorder(tmp_path / "sound.session")
+    recorder.run()
+    recorded.word_counter(recorder, "trial-1")
+    recorded.word_counter(recorder, "trial-2", repeat=2)
+    recorder.close()
+    without_constraints(recorder.path, tmp_path / "demo.session")
+    put(tmp_path / "demo.session", table, column, b"bytes")
+    async with trajectory(tmp_path / "demo.session") as (_, screen):
+        text = screen_text(screen.app)
+        assert "Opening" not in text
+        assert screen.state is not None
+        assert screen.step_list.steps
+        notices = "\n".join(str(one.message) for one in screen.app._notifications)
+        assert f"column {column} holds bytes" in notices

@@ -1,0 +1,292 @@
+"""No text from outside is markup or a control sequence in the app: by construction, and with names that would be one."""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import recorded
+import regenerated
+from samples.hostile_names import FILE, FILE_SHOWN, MARKUP, NAME, SHORT, SHOWN, obeyed
+
+import workbench
+from workbench import paths
+from workbench.app.cases.run_dialog import RunDialog
+from workbench.app.toolkit.ask import AskText, Confirm
+from workbench.app.toolkit.literal import LastNet
+from workbench.engine.orders import last_ask
+from workbench.engine.plan import RegenerationPlan
+from workbench.session.identity import candidate_id, trial_id
+from workbench.settings import Settings
+
+ROOM = Path(workbench.__file__).parent / "app"
+SIZES = [(80, 24), (120, 40)]
+
+
+# -- by construction
+
+
+def markup_in(source: str) -> list[str]:
+    """Return what in a module of the app goes past the one place where text becomes styled."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.ImportFrom(module="textual.widgets", names=names):
+                found += [f"textual.widgets.{name.name}" for name in names if name.name != "Input"]
+            case ast.ImportFrom(module="textual", names=names):
+                found += [f"textual.{name.name}" for name in names if name.name == "widgets"]
+            case ast.ImportFrom(module="rich.markup" | "textual.markup" | "rich.console" | "rich.text" as module):
+                found.append(str(module))
+            case ast.Import(names=names):
+                found += [name.name for name in names if name.name.startswith(("textual.widgets", "rich.markup"))]
+            case ast.Attribute(attr="from_markup" | "from_text" | "render_str" | "from_rich_text" as name):
+                found.append(name)
+            case ast.Attribute(
+                attr="border_title" | "border_subtitle" | "tooltip" | "sub_title" as name, ctx=ast.Store()
+            ):
+                found.append(name)
+            case ast.keyword(arg="markup" | "tooltip" as name):
+                found.append(f"{name}=")
+            case ast.Call(func=ast.Attribute(attr="highlight")):
+                found.append("highlight")
+            case ast.Call(func=ast.Name(id="Hit" | "DiscoveryHit"), args=args, keywords=more) if more:
+                literals = [ast.unparse(one) for one in args]
+                if not any(one.startswith(("literal(", "highlighted(")) for one in literals):
+                    found.append("a hit of the palette that is no content")
+            case ast.Assign(targets=[ast.Name(id="BORDER_TITLE" | "BORDER_SUBTITLE" | "SUB_TITLE" as name)]):
+                found.append(name)
+    return found
+
+
+def test_only_one_place_makes_text_styled() -> None:
+    may = {
+        "toolkit/literal.py": {"border_title", "border_subtitle"},
+        "toolkit/texts.py": {"textual.widgets", "markup="},
+        "app.py": {"markup="},
+    }
+    wrong = {}
+    for path in sorted(ROOM.rglob("*.py")):
+        name = str(path.relative_to(ROOM))
+        found = set(markup_in(path.read_text(encoding="utf-8"))) - may.get(name, set())
+        if found:
+            wrong[name] = found
+    assert wrong == {}
+    assert set(markup_in((ROOM / "toolkit/literal.py").read_text(encoding="utf-8"))) == may["toolkit/literal.py"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from textual.widgets import Static, Input",
+        "from textual import widgets",
+        "import textual.widgets as w",
+        "pane.border_title = name",
+        "self.border_subtitle = name",
+        "widget.tooltip = name",
+        "Content.from_markup(name)",
+        "from rich.markup import escape",
+        "self.notify(name, markup=True)",
+        "Hit(score, matcher.highlight(name), run)",
+        "Hit(score, name, run, help=text)",
+        "DiscoveryHit(name, run, help=text)",
+        "class A:\n    BORDER_TITLE = '[b]'",
+    ],
+)
+def test_what_would_read_markup_is_found(source: str) -> None:
+    assert markup_in(source)
+
+
+def test_the_last_net_keeps_columns_and_lets_nothing_through() -> None:
+    style = Style(bold=True)
+    given = [Segment("plain ✓ 日本"), Segment("a\x1b[31mb\x9b\x07\u202e\r\nc", style), Segment("\ud800|")]
+    black = Color(0, 0, 0)
+    shown = LastNet(plain=False).apply(given, black)
+    assert [segment.text for segment in shown] == ["plain ✓ 日本", "a[31mbc", " |"]
+    assert shown[1].style is style
+    assert sum(segment.cell_length for segment in shown) == sum(segment.cell_length for segment in given)
+    ascii_only = LastNet(plain=True).apply([Segment("╭─┤✓✗⧖∅↯·▸…│日é")], black)
+    assert ascii_only[0].text == "+-+PFTIE.>.|???"
+    untouched = [Segment("nothing to do")]
+    assert LastNet(plain=True).apply(untouched, black) is untouched
+
+
+# -- with names that would be markup
+
+
+async def test_opening_markup_as_a_source_is_a_notice(start) -> None:
+    async with start() as person:
+        await person.sees("word_counter")
+        await person.press("o")
+        await person.sees("Open repository")
+        await person.type("[/x]")
+        await person.press("enter")
+        await person.until(lambda: len(person.app._notifications) == 1)
+        await person.sees("[/x]")
+        assert person.app.is_running
+
+
+@pytest.mark.parametrize("severity", ["information", "warning", "error"])
+async def test_a_notice_is_literal_whoever_asks_for_it(start, severity: str) -> None:
+    async with start() as person:
+        await person.sees("word_counter")
+        app = person.app
+        app.notify(NAME, title=NAME, severity=severity)
+        app.screen.notify(f"screen {NAME}", title=SHORT, severity=severity, markup=True)
+        app.screen.case_list.notify(f"widget {NAME}", severity=severity)
+        await person.sees("screen [/x]", "widget [/x]", "[@click=app.quit]x[/]")
+        assert obeyed(person.screen_text) == []
+
+
+def hostile_trial(path: Path) -> None:
+    """Record a trial of which everything that has a name is called like markup."""
+    made = recorded.Recorder(path)
+    made.writer.add_run(recorded.RUN, "document", {"cases": [NAME], "judge": NAME})
+    for repeat in (1, 2):
+        name = trial_id(NAME, NAME, NAME, repeat)
+        made.writer.add_trial(name, recorded.RUN, repeat - 1, (NAME, NAME), NAME, NAME, repeat)
+        made.snapshot(name, [(f"{SHORT}a.py", 10), (f"{FILE}/b.py", 20)])
+        made.tool(name, 1, SHORT, NAME, f"seen {NAME}\n" * 3, thought=NAME, messages=[(NAME, NAME), ("user", NAME)])
+        made.step(name, 2, "invalid", NAME, NAME, answer=NAME, problem=NAME)
+        made.seen(name, f"{SHORT}a.py", "read", 1, 10)
+        proofs = [
+            {"kind": kind, "text": NAME, "start": None, "end": None, "path": NAME, "line": 3} for kind in ("fact", NAME)
+        ]
+        criterion = {"key": NAME, "title": NAME, "reason": NAME, "judged_by": NAME, "samples": [], "maximum": 5}
+        criteria = [
+            {**criterion, "tier": 1, "points": 5, "evidence": proofs},
+            {**criterion, "tier": 3, "points": None, "evidence": []},
+        ]
+        for rubric in (NAME, "aeo-bench"):
+            card = {"rubric": rubric, "judge": NAME, "total": 5, "out_of": 10, "criteria": criteria, "spread": []}
+            made.score(name, card)
+        made.finish(name, readme=f"# {NAME}\n\n{NAME}\n", metadata={"name": NAME, NAME: [NAME]})
+    made.writer.annotate(name, NAME, 1)
+    failed = trial_id(NAME, NAME, "failed", 1)
+    made.writer.add_trial(failed, recorded.RUN, 5, ("failed", NAME), NAME, NAME, 1)
+    made.writer.set_trial(failed, state="failed", error_kind="timeout", error=NAME)
+    made.writer.set_run(recorded.RUN, state="failed", error=NAME)
+    made.close()
+
+
+def hostile_regeneration(path: Path) -> None:
+    """Record a regeneration of which everything that has a name is called like markup, with checks that fail."""
+    made = regenerated.Recorder(path)
+    made.run(state="failed", evaluator=NAME, source=NAME, docs=NAME, sandbox=NAME)
+    made.stage("fetch", 0, "done", 4, 4, NAME)
+    made.stage("suite", 1, "done", 4, 4, "4 stable")
+    made.unused([("unstable", NAME, NAME), ("failing", NAME, NAME)])
+    made.stage(NAME, 2, "failed", 1, 4, NAME)
+    made.dropped(NAME, "trace", NAME, path=NAME)
+    more = {"slower": NAME, "suspicious": json.dumps([NAME]), "backend": SHORT, "notes": json.dumps([NAME])}
+    prompt = last_ask(RegenerationPlan(NAME, evaluator=NAME)).prompt_version
+    cold = json.dumps({"why": NAME, "verdict": NAME, "route": "cold", "seconds": 1.2, "agrees": False})
+    for place in range(3):
+        task = made.task(f"{NAME}{place}", place, path=f"{NAME}{place}.py", body=f"return {NAME!r}\n", docstring=NAME)
+        ids = [candidate_id(task, NAME, prompt, sample) for sample in range(3)]
+        for sample, glyph in enumerate(("✗✓⧖", "✓✗↯", "!∅⊘")[place]):
+            shown = {"id": ids[sample], "body": f"{NAME}\n", "answer": NAME, "recheck": cold}
+            made.sample(task, sample, glyph, NAME, **shown, **more)
+        made.controls([task], stub="✓" if place else "✗")
+        made.failing(ids[0], f"tests/{NAME}.py::{NAME}", NAME, f"{NAME}\nE  {NAME}")
+    made.writer.update("tasks", {"id": task}, {"state": "excluded", "reason": NAME})
+    made.writer.set_run(regenerated.RUN, error=NAME, note=NAME)
+    made.close()
+
+
+async def harmless(person, *keys: str) -> None:
+    """Press keys one by one; after each the app lives and shows nothing that a terminal would obey."""
+    for key in keys:
+        await person.press(key)
+        await person.pilot.pause()
+        assert person.app.is_running, key
+        assert person.app._exception is None, key
+        assert obeyed(person.screen_text) == [], key
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_a_trajectory_of_hostile_names(start, make_session, size: tuple[int, int]) -> None:
+    path = make_session.folder / f"{FILE}.session"
+    hostile_trial(path)
+    async with start(path, size=size) as person:
+        await person.sees("[/x]", "Steps")
+        await person.until(lambda: person.app.screen.state is not None)
+        # Panes, steps, tabs, scores by both rubrics, evidence (which is a notice), README and metadata, trials.
+        await harmless(person, "l", "h", "tab", "tab", "tab", "tab", "tab", "s", "s", "j", "e", "e", "e", "m", "D")
+        await person.until(lambda: any("[/x]" in notice.message for notice in person.app._notifications))
+        await harmless(person, "]", "]", "[", "H", "L", "L", "H", "n")
+        await harmless(person, "slash", *"[bold", "enter", "a", *"[", "escape")
+        await harmless(person, "question_mark", "escape")
+        await person.press("ctrl+p")
+        await person.sees("Search for commands")
+        await harmless(person, "[", "escape", "escape")
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_a_regeneration_of_hostile_names(start, make_session, size: tuple[int, int]) -> None:
+    path = make_session.folder / f"{FILE}.session"
+    hostile_regeneration(path)
+    async with start(path, size=size) as person:
+        await person.press("4")
+        await person.sees("[/x]", "Tasks")
+        await harmless(person, "l", "l", "h", "j", "j", "k", "tab", "tab", "tab", "tab", "exclamation_mark", "n")
+        await harmless(person, "slash", *"[/x]", "enter", "n", "N", "escape")
+        await harmless(person, "f", "right", "down", "right", "end", *"[b", "enter", "F")
+        await harmless(person, "D", "tab", "tab", "j", "k", "slash", *"[b", "enter", "escape", "D")
+        await harmless(person, "question_mark", "escape", "ctrl+p", "escape")
+        await person.sees("[/x]")
+
+
+async def test_sessions_and_dialogs_with_hostile_names(start, make_session) -> None:
+    path = make_session.folder / f"{FILE}.session"
+    hostile_trial(path)
+    (make_session.folder / f"{FILE}damaged.session").write_bytes(b"no session at all")
+    async with start(path) as person:
+        await person.press("3")
+        await person.sees(FILE_SHOWN, "Sessions 3")
+        await harmless(person, "j", "k", "g")
+        await person.press("d")
+        await person.until(lambda: isinstance(person.app.screen, Confirm))
+        await person.sees("Delete session", "[x][bold")
+        await harmless(person, "n", "g", "j", "x")
+        await person.until(lambda: isinstance(person.app.screen, AskText))
+        await harmless(person, "escape", "g", "enter")
+        await person.until(lambda: len(person.app._notifications) > 0)
+        await person.sees("[x][bold")
+        assert obeyed(person.screen_text) == []
+
+
+async def test_a_case_with_a_hostile_name(start, tmp_path: Path) -> None:
+    folder = paths.own_cases_dir() / "odd"
+    (folder / "repository" / "[b]").mkdir(parents=True)
+    (folder / "repository" / f"{FILE}.py").write_text(f"class A:\n    def f(self, a={MARKUP!r}):\n        pass\n")
+    (folder / "repository" / "[b]" / "[x].md").write_text(NAME)
+    (folder / "case.toml").write_text(
+        f"name = {json.dumps(SHOWN)}\ndescription = {json.dumps(SHOWN)}\ndomain = {json.dumps(MARKUP)}\n"
+        f"source = {json.dumps(str(folder / 'repository'))}\n"
+    )
+    (paths.own_cases_dir() / "[x]").mkdir()
+    (paths.own_cases_dir() / "[x]" / "case.toml").write_text("name = [/x]\n")
+    keymap = {f"app.{MARKUP}": "x", "app.theme": "left_square_bracket"}
+    async with start(settings=Settings(keymap=keymap)) as person:
+        await person.sees("word_counter")
+        # What is wrong with the other case and with the keymap are notices.
+        await person.until(lambda: len(person.app._notifications) >= 2)
+        await harmless(person, "G", "f")
+        await person.sees("[/x][bold")
+        await harmless(person, "tab", "j", "l", "j", "enter", "tab", "tab", "escape", "escape")
+        await person.press("1", "G", "enter")
+        await person.until(lambda: isinstance(person.app.screen, RunDialog))
+        await person.sees("Run [/x][bold")
+        await harmless(person, "escape", "t")
+        await person.sees("Test documentation")
+        await harmless(person, "escape", "question_mark", "escape", "ctrl+p")
+        await person.sees("Search for commands")

@@ -1,0 +1,273 @@
+"""Keys act on what is shown and has the focus; what begins elsewhere says so and does not take the place of what is shown."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import recorded
+import regenerated
+from regenerated import EVALUATOR, RUN, Recorder
+from regeneration_app import press, regeneration
+from textual.widgets import Input
+from trajectory_app import press as press_in_trajectory
+from trajectory_app import screen_text, trajectory, until
+
+from workbench import settings
+from workbench.app.app import WorkbenchApp
+from workbench.app.regeneration import loading
+from workbench.engine import regeneration_client
+from workbench.engine.plan import Ask, RegenerationPlan
+from workbench.session import SessionReader
+
+OTHER = "openai/gpt-5"
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> Iterator[Recorder]:
+    made = Recorder(tmp_path / "demo.session")
+    yield made
+    made.close()
+
+
+def notices(app: object) -> str:
+    return "\n".join(notice.message for notice in app._notifications)  # type: ignore[attr-defined]
+
+
+def two_evaluators(recorder: Recorder) -> None:
+    """Record a run of which a second evaluator was asked last."""
+    regenerated.word_counter(recorder)
+    recorder.cells(f"{RUN}-count_text", "✗✗✗", evaluator=OTHER, at=200.0)
+    asks = (
+        Ask(EVALUATOR, 3, prompt="paper-1", context="prefix-1"),
+        Ask(OTHER, 3, prompt="paper-1", context="prefix-1"),
+    )
+    plan = RegenerationPlan("word_counter", evaluator=OTHER, samples=3, asks=asks, k=(1, 3))
+    with recorder.writer.transaction():
+        recorder.writer.set_run(RUN, config=json.dumps(plan.to_json()))
+
+
+def held_back(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Have every reading of a run wait for the event that is returned."""
+    gate, real = threading.Event(), loading.load_view
+    monkeypatch.setattr(loading, "load_view", lambda *given: (gate.wait(120), real(*given))[1])
+    return gate
+
+
+def samples_asked(session: Path) -> dict[str, int]:
+    with SessionReader(session) as reader:
+        run = reader.run(RUN)
+        assert run is not None
+        return {ask.evaluator: ask.samples for ask in RegenerationPlan.from_json(run.config).asks}
+
+
+async def test_plus_asks_the_evaluator_that_is_shown(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regeneration_client, "launch", lambda *_: None)
+    monkeypatch.setenv("OPENAI_API_KEY", "none-is-asked")
+    two_evaluators(recorder)
+    async with regeneration(recorder.path) as (pilot, screen):
+        assert screen.view.evaluator == OTHER
+        await press(pilot, screen, "v")
+        assert screen.view.evaluator == EVALUATOR
+        await press(pilot, screen, "plus")
+        assert samples_asked(recorder.path) == {EVALUATOR: 8, OTHER: 3}
+
+
+async def test_a_second_evaluator_says_so_and_the_first_stays(recorder: Recorder) -> None:
+    regenerated.word_counter(recorder)
+    async with regeneration(recorder.path) as (pilot, screen):
+        assert "evaluators" not in screen_text(screen.app)
+        recorder.cells(f"{RUN}-count_text", "✗✗·", evaluator=OTHER, at=200.0)
+        await until(pilot, lambda: "[gpt-5-mini 12/12] gpt-5 2/3 " in screen_text(screen.app), "both, the first marked")
+        assert screen.view.evaluator == EVALUATOR
+        assert "gpt-5 is asked for samples of this run, too: v shows them." in notices(screen.app)
+        await press(pilot, screen, "v")
+        await until(pilot, lambda: "gpt-5-mini 12/12 [gpt-5 2/3]" in screen_text(screen.app), "the other marked")
+        assert await pilot.click("EvaluatorLine", offset=(20, 0))
+        await until(pilot, lambda: screen.view.evaluator == EVALUATOR, "the click")
+
+
+async def test_two_wordings_of_one_evaluator_are_two_and_more_is_asked_in_the_one_that_is_shown(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(regeneration_client, "launch", lambda *_: None)
+    monkeypatch.setenv("OPENAI_API_KEY", "none-is-asked")
+    asks = [Ask(EVALUATOR, 3, prompt=prompt, context="prefix-1") for prompt in ("paper-1", "short-1")]
+    asks.append(Ask(OTHER, 3, prompt="paper-1", context="prefix-1"))
+    plan = RegenerationPlan("word_counter", evaluator=OTHER, samples=3, asks=tuple(asks), k=(1, 3))
+    recorder.run(state="done")
+    recorder.writer.set_run(RUN, config=json.dumps(plan.to_json()))
+    task = recorder.task("count_text", 0)
+    for place, (prompt, cells) in enumerate((("paper-1", "✓✓✓"), ("short-1", "✗✗·"))):
+        for sample, glyph in enumerate(cells):
+            recorder.sample(task, sample, glyph, at=100.0 + place, id=f"{prompt}-{sample}")
+            recorder.writer.update(
+                "candidates", {"id": f"{prompt}-{sample}"}, {"prompt": prompt, "context": "prefix-1"}
+            )
+    async with regeneration(recorder.path, size=(140, 40)) as (pilot, screen):
+        line = "evaluators  gpt-5-mini · paper-1 3/3 [gpt-5-mini · short-1 2/3] gpt-5 ·"
+        await until(pilot, lambda: line in screen_text(screen.app), "each of them, that without samples too")
+        assert screen.view.group.prompt == "short-1"
+        await press(pilot, screen, "v")
+        await until(pilot, lambda: "[gpt-5-mini · paper-1 3/3]" in screen_text(screen.app), "the other marked")
+        assert "pass@1 1.00" in screen_text(screen.app)
+        await press(pilot, screen, "plus")
+    with SessionReader(recorder.path) as reader:
+        run = reader.run(RUN)
+        assert run is not None
+        asked = RegenerationPlan.from_json(run.config).asks
+    assert [(ask.evaluator, ask.prompt, ask.samples) for ask in asked] == [
+        (EVALUATOR, "paper-1", 8),
+        (EVALUATOR, "short-1", 3),
+        (OTHER, "paper-1", 3),
+    ]
+
+
+async def test_a_run_that_begins_elsewhere_says_so(recorder: Recorder) -> None:
+    regenerated.word_counter(recorder)
+    async with regeneration(recorder.path) as (pilot, screen):
+        recorder.run(run_id="regen-2", evaluator="reference", samples=1)
+        recorder.cells(recorder.task("only", 0, run_id="regen-2"), "✓", evaluator="reference", run_id="regen-2")
+        await until(pilot, lambda: "run 1 of 2 · H/L" in screen_text(screen.app), "how many runs there are")
+        await until(pilot, lambda: "Another run began in this session" in notices(screen.app), "the notice")
+        assert screen.view.run.id == RUN
+        await press(pilot, screen, "L")
+        assert screen.view.run.id == "regen-2"
+
+
+async def test_rerun_failed_waits_until_the_run_is_read(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regeneration_client, "launch", lambda *_: None)
+    regenerated.word_counter(recorder)
+    gate = held_back(monkeypatch)
+
+    def waiting() -> int:
+        with SessionReader(recorder.path) as reader:
+            return int(reader.query("SELECT count(*) FROM candidates WHERE state = 'queued'")[0][0])
+
+    app = WorkbenchApp(recorder.path, settings.load(), warm_engine=False)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await app.switch_mode("regeneration")
+        await until(pilot, lambda: app.reader is not None, "the session")
+        await pilot.press("R")
+        # Not by its notice, which is gone after some seconds: a busy machine may take longer.
+        await until(pilot, lambda: "rerun_failed" in app.screen._once_read, "that it waits")
+        assert not waiting()
+        gate.set()
+        await until(pilot, lambda: waiting() == 6, "all samples that did not pass")
+
+
+async def test_what_makes_no_sense_once_read_is_said(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder.run()
+    recorder.cells(recorder.task("a", 0), "✓✓✓")
+    async with regeneration(recorder.path) as (pilot, screen):
+        gate = held_back(monkeypatch)
+        screen.show_run(RUN)
+        await pilot.press("R")
+        gate.set()
+        await until(pilot, lambda: "no sample here that did not pass" in notices(screen.app), "why nothing is done")
+
+
+async def test_what_waits_for_a_run_is_not_done_to_another(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regeneration_client, "launch", lambda *_: None)
+    regenerated.word_counter(recorder)
+    for number in (2, 3):
+        recorder.run(run_id=f"regen-{number}")
+        recorder.cells(recorder.task("a", 0, run_id=f"regen-{number}"), "✗✗✗", run_id=f"regen-{number}")
+    async with regeneration(recorder.path) as (pilot, screen):
+        await press(pilot, screen, "H")
+        gate = held_back(monkeypatch)
+        await pilot.press("L", "R", "H")
+        gate.set()
+        await until(pilot, lambda: "something else is shown now" in notices(screen.app), "that it is not done")
+        await until(pilot, lambda: screen.view.run.id == RUN and screen.following.idle, "the other run")
+        assert not screen.workbench.reader.query("SELECT 1 FROM candidates WHERE state = 'queued'")
+
+
+async def test_enter_on_a_failed_regeneration_opens_that_run(start, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    from workbench import paths
+
+    folder = paths.sessions_dir()
+    folder.mkdir(parents=True, exist_ok=True)
+    trials = recorded.Recorder(folder / "demo.session")
+    trials.run()
+    recorded.word_counter(trials, "t1")
+    for run, state in (("regen-old", "done"), ("regen-bad", "failed"), ("regen-new", "done")):
+        trials.writer.add_run(run, "regenerate", {"source": "word_counter", "evaluator": "stub", "samples": 1})
+        trials.writer.set_run(run, state=state, error="No test is stable." if state == "failed" else None)
+    trials.close()
+    async with start() as person:
+        await person.press("3")
+        await person.sees("✗ failed")
+        await person.press("enter")
+        await person.sees("No test is stable.")
+        assert person.app.current_mode == "regeneration"
+        # Opening reads the run a second time; meanwhile the text of the first time stands there.
+        await person.until(lambda: person.app.screen.view is not None)
+        assert person.app.screen.view.run.id == "regen-bad"
+
+
+async def test_copy_and_remark_are_of_the_scores_while_these_have_the_focus(tmp_path: Path) -> None:
+    made = recorded.Recorder(tmp_path / "demo.session")
+    made.run()
+    recorded.word_counter(made, "t1")
+    made.close()
+    async with trajectory(made.path, trial="t1") as (pilot, screen):
+        await press_in_trajectory(pilot, screen, "s", "j", "y")
+        copied = screen.app.clipboard
+        assert "1 Structural" in copied
+        assert "def count_text" not in copied
+        title = screen.score_pane.selected.title
+        await press_in_trajectory(pilot, screen, "a")
+        assert f"remark on {title}:" in screen_text(screen.app)
+        await press_in_trajectory(pilot, screen, *"odd", "enter")
+        await until(pilot, lambda: f"✎ {title}: odd" in screen_text(screen.app), "the remark below the scores")
+        assert [(row.step, row.text) for row in screen.workbench.reader.annotations("t1")] == [(None, f"{title}: odd")]
+        assert screen.focused is screen.score_pane
+
+
+async def test_ctrl_c_copies_what_is_selected_and_leaves_only_when_pressed_twice(start) -> None:  # type: ignore[no-untyped-def]
+    async with start() as person:
+        await person.press("1")
+        await person.press("ctrl+c")
+        await person.until(lambda: "Press ctrl+c again to leave" in notices(person.app))
+        await person.sees("Cases")
+        await person.press("o")
+        await person.until(lambda: isinstance(person.app.focused, Input))
+        await person.type("abc")
+        await person.press("shift+home", "ctrl+c")
+        await person.until(lambda: person.app.clipboard == "abc")
+        assert person.app.is_running
+        await person.press("end", "ctrl+c", "ctrl+c")
+        await person.until(lambda: person.app._exit)
+
+
+def test_ctrl_c_in_a_pager_does_not_end_the_app_that_waits_for_it(tmp_path: Path) -> None:
+    from workbench.app.toolkit.actions import run_in_front
+
+    mark = tmp_path / "mark"
+    ours = signal.getsignal(signal.SIGINT)
+    # As the terminal does it: the signal reaches the pager and who waits for it; the pager lives on, as less does.
+    program = (
+        "import os, signal, sys, pathlib\n"
+        "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n"
+        f"os.kill({os.getpid()}, signal.SIGINT)\n"
+        "pathlib.Path(sys.argv[1]).write_text('read to the end')\n"
+    )
+    run_in_front([sys.executable, "-c", program, str(mark)])
+    assert mark.read_text() == "read to the end"
+    assert signal.getsignal(signal.SIGINT) is ours

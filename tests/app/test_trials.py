@@ -1,0 +1,266 @@
+"""The table of all trials: find the best and the worst, group, filter, open; with one trial and with thousands."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from app.many_trials import many_trials
+from app.recorded import Recorder, word_counter
+from app.trajectory_app import screen_text, trajectory, until
+from textual.pilot import Pilot
+
+from workbench.app.toolkit.filter_dialog import FilterDialog
+from workbench.app.trials.filters import EVERYTHING, questions_about
+from workbench.app.trials.lines import ORDERS, Scale, in_groups, in_order, load_trials, matrix_of
+from workbench.app.trials.screen import TrialsScreen
+from workbench.session import SessionReader
+from workbench.text import shortened
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    path = tmp_path / "many.session"
+    many_trials(path, 120)
+    return path
+
+
+@pytest.fixture
+def lines(session: Path):
+    with SessionReader(session) as reader:
+        return load_trials(reader).lines
+
+
+# -- without a screen
+
+
+def test_every_trial_is_a_line_with_its_state_and_points(session: Path) -> None:
+    with SessionReader(session) as reader:
+        trials = load_trials(reader)
+        strict = load_trials(reader, Scale("strict", "offline-2"))
+        rows = {row.id: row for row in reader.trials()}
+        totals = {(row.trial_id, row.rubric): row.total for row in reader.scores()}
+    assert [line.id for line in trials.lines] == list(rows)
+    assert trials.scales == (Scale("aeo-bench", "offline-2"), Scale("strict", "offline-2"))
+    for line, other in zip(trials.lines, strict.lines, strict=True):
+        assert line.state == rows[line.id].state
+        assert line.points == totals.get((line.id, "aeo-bench"))
+        assert other.points == totals.get((line.id, "strict"))
+    assert f"{sum(line.state == 'failed' for line in trials.lines)} ✗ failed" in trials.sentence()
+
+
+def test_trials_of_an_engine_that_is_gone_and_of_a_judge_that_failed_are_shown_as_such(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "states.session")
+    recorder.run(state="running")
+    word_counter(recorder, "scored")
+    word_counter(recorder, "unscored", repeat=2, accuracy=None)
+    recorder.writer.update("scorecards", {"trial_id": "unscored"}, {"problem": "the judge timed out"})
+    recorder.trial("stopped", repeat=3, state="running")
+    recorder.close()
+    with SessionReader(tmp_path / "states.session") as reader:
+        states = {line.id: line.state for line in load_trials(reader).lines}
+    assert states == {"scored": "done", "unscored": "unscored", "stopped": "interrupted"}
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.key)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_orders_lose_no_trial_and_put_what_has_no_value_last(lines, order, reverse: bool) -> None:
+    found = in_order(lines, range(len(lines)), order.key, reverse=reverse)
+    assert sorted(found) == list(range(len(lines)))
+    values = [order.value(lines[place]) for place in found]
+    known = [value for value in values if value is not None]
+    assert values[len(known) :] == [None] * (len(values) - len(known))
+    assert known == sorted(known, reverse=order.descending != reverse)
+
+
+@pytest.mark.parametrize("by", ["agent", "model", "case", "run"])
+def test_groups_have_the_mean_and_the_spread_of_their_scores_the_best_first(lines, by: str) -> None:
+    groups = in_groups(lines, range(len(lines)), by)
+    assert sorted(place for group in groups for place in group.places) == list(range(len(lines)))
+    for group in groups:
+        points = [lines[place].points for place in group.places if lines[place].points is not None]
+        assert group.spread.mean == pytest.approx(statistics.fmean(points))
+        assert group.spread.sd == pytest.approx(statistics.stdev(points))
+        assert (group.spread.trials, group.spread.scored) == (len(group.places), len(points))
+    means = [group.spread.mean for group in groups]
+    assert means == sorted(means, reverse=True)
+
+
+def test_the_matrix_has_a_cell_for_each_pair_that_was_tried(lines) -> None:
+    some = [place for place, line in enumerate(lines) if (line.case, line.agent) != ("art", "white")]
+    matrix = matrix_of(lines, some)
+    assert matrix.several_models
+    assert not [column for case, column in matrix.cells if case == "art" and column[0] == "white"]
+    assert sorted(place for group in matrix.cells.values() for place in group.places) == some
+    one_model = [place for place in some if lines[place].model == "openai/gpt-4o"]
+    assert not matrix_of(lines, one_model).several_models
+
+
+def test_filters_offer_what_there_is_with_counts_and_let_only_that_through(lines) -> None:
+    everything = EVERYTHING.asking(questions_about(lines))
+    for question in everything.questions:
+        offered = question.offered(lines, "")
+        assert sum(count for _, count in offered) == len(lines), question.key
+        for option, count in offered:
+            passing = everything.choosing(question.key, option.key).passing(lines)
+            assert len(passing) == count > 0
+            assert all(option.rule(lines[place]) for place in passing)
+    named = replace(everything, name="DOTENV").choosing("agent", "white")
+    assert {(lines[place].case, lines[place].agent) for place in named.passing(lines)} == {("python-dotenv", "white")}
+    # What is no longer in the session is no longer asked for.
+    assert named.asking(questions_about([line for line in lines if line.agent != "white"])).chosen == ()
+
+
+def test_which_trials_read_a_file(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "read.session")
+    recorder.run()
+    for key in ("reads", "lists"):
+        recorder.trial(key, repeat=1 + (key == "lists"), state="done")
+    recorder.seen("reads", "setup.cfg", "read", 1)
+    recorder.seen("reads", "pyproject.toml", "read", 2)
+    recorder.seen("lists", "pyproject.toml", "listed", 1)
+    recorder.close()
+    with SessionReader(tmp_path / "read.session") as reader:
+        lines = load_trials(reader).lines
+    assert [lines[place].id for place in replace(EVERYTHING, name="pyproject").passing(lines)] == ["reads"]
+
+
+@pytest.mark.parametrize("width", [1, 2, 5, 12, 80])
+def test_a_long_name_is_shortened_in_its_middle(width: int) -> None:
+    name = "replay:/home/somebody/recorded.session"
+    short = shortened(name, width)
+    assert len(short) == min(width, len(name))
+    before, _, after = short.partition("…")
+    assert name.startswith(before)
+    assert name.endswith(after)
+
+
+# -- on the screen
+
+
+async def table_of(pilot: Pilot[int]) -> TrialsScreen:
+    await pilot.press("T")
+    await until(pilot, lambda: isinstance(pilot.app.screen, TrialsScreen), "the table")
+    screen = pilot.app.screen
+    assert isinstance(screen, TrialsScreen)
+    await until(pilot, lambda: screen.table.trials.lines and screen._loading.idle, "the trials")
+    return screen
+
+
+async def test_the_best_is_two_keys_away_and_enter_opens_it(session: Path, home: Path, lines) -> None:
+    best = max((line for line in lines if line.points is not None), key=lambda line: line.points or 0)
+    worst = min((line for line in lines if line.points is not None), key=lambda line: line.points or 0)
+    async with trajectory(session) as (pilot, behind):
+        table = await table_of(pilot)
+        assert table.table.selected is not None
+        assert behind.state is not None
+        assert table.table.selected.id == behind.state.trial.id
+        await pilot.press("o")
+        assert table.table.selected.id == best.id
+        assert f"{best.points:.1f}" in screen_text(pilot.app)
+        await pilot.press("O")
+        assert table.table.selected.id == worst.id
+        assert "sorted by score, ascending" in screen_text(pilot.app)
+        await pilot.press("enter")
+        await until(pilot, lambda: behind.state and behind.state.trial.id == worst.id, "the worst trial")
+        assert pilot.app.screen is behind
+
+
+async def test_groups_begin_folded_and_open_one_by_one(session: Path, home: Path) -> None:
+    async with trajectory(session) as (pilot, _):
+        screen = await table_of(pilot)
+        await pilot.press("o", "b")
+        shown = screen_text(pilot.app)
+        assert shown.index("▸ white") < shown.index("▸ planner") < shown.index("▸ no-exploration")
+        assert "mean" in shown
+        assert screen.table.row_count() == 5
+        await pilot.press("enter", "down")
+        assert screen.table.selected is not None
+        assert screen.table.selected.agent == "white"
+        await pilot.press("space")
+        assert screen.table.row_count() == 5
+        await pilot.press("b", "b", "b", "b")
+        assert screen.table.row_count() == 121
+
+
+async def test_a_filter_is_tried_while_it_is_chosen_and_escape_takes_it_back(session: Path, home: Path) -> None:
+    async with trajectory(session) as (pilot, _):
+        screen = await table_of(pilot)
+        await pilot.press("f")
+        await until(pilot, lambda: isinstance(pilot.app.screen, FilterDialog), "the dialog")
+        await pilot.press("right")
+        await until(pilot, lambda: len(screen.table.shown) < 120, "the filter")
+        await pilot.press("escape")
+        await until(pilot, lambda: len(screen.table.shown) == 120, "all trials")
+        await pilot.press("f")
+        await until(pilot, lambda: isinstance(pilot.app.screen, FilterDialog), "the dialog")
+        await pilot.press("right", "enter")
+        await until(pilot, lambda: pilot.app.screen is screen, "the table")
+        assert len({screen.table.trials.lines[place].state for place in screen.table.shown}) == 1
+        await pilot.press("F")
+        assert len(screen.table.shown) == 120
+
+
+async def test_a_cell_of_the_matrix_shows_its_trials_alone(session: Path, home: Path) -> None:
+    async with trajectory(session, (200, 60)) as (pilot, _):
+        screen = await table_of(pilot)
+        await pilot.press("tab", "down", "right")
+        assert screen.matrix.selected is not None
+        case, (agent, model) = screen.matrix.selected
+        await pilot.press("enter")
+        shown = {
+            (line.case, line.agent, line.model)
+            for line in map(screen.table.trials.lines.__getitem__, screen.table.shown)
+        }
+        assert shown == {(case, agent, model)}
+
+
+async def test_a_click_on_a_heading_sorts_and_a_second_one_turns_it_round(session: Path, home: Path) -> None:
+    async with trajectory(session) as (pilot, _):
+        screen = await table_of(pilot)
+        heading = next(line for line in screen_text(pilot.app).splitlines() if " score " in line)
+        offset = (heading.index("score") - screen.table.region.x + 2, 0)
+        await pilot.click("#trial-table", offset=offset)
+        await until(pilot, lambda: screen.table.order == "score", "the order")
+        first = screen.table.shown[0]
+        await pilot.click("#trial-table", offset=offset)
+        await until(pilot, lambda: screen.table.reverse, "the other way round")
+        assert screen.table.shown[0] != first
+
+
+async def test_one_trial_has_no_table_and_nothing_breaks(tmp_path: Path, home: Path) -> None:
+    many_trials(tmp_path / "one.session", 1)
+    async with trajectory(tmp_path / "one.session") as (pilot, behind):
+        await pilot.press("T")
+        await pilot.pause()
+        assert pilot.app.screen is behind
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 15), (120, 40), (250, 80)])
+async def test_five_thousand_trials_from_end_to_end_at_every_size(
+    tmp_path: Path, home: Path, size: tuple[int, int]
+) -> None:
+    many_trials(tmp_path / "huge.session", 5000)
+    async with trajectory(tmp_path / "huge.session", size) as (pilot, _):
+        screen = await table_of(pilot)
+        assert "5,000" in screen_text(pilot.app)
+        await pilot.press("G")
+        assert screen.table.cursor == 5000
+        await pilot.press("g")
+        assert screen.table.cursor == 1
+        await pilot.press("o", "b", "enter", "G", "g", "F", "s", "escape")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, TrialsScreen), "the trial")
+
+
+async def test_a_trial_that_is_recorded_while_one_looks_appears(session: Path, home: Path) -> None:
+    from workbench.session import SessionWriter
+
+    async with trajectory(session) as (pilot, _):
+        screen = await table_of(pilot)
+        with SessionWriter(session) as writer:
+            writer.add_trial("new", "run-1", 999, ("art", "art"), "white", "[/x]\x1b[31m", 99)
+        await until(pilot, lambda: len(screen.table.trials.lines) == 121, "the new trial")
+        await pilot.press("G")
+        assert "[/x]" in screen_text(pilot.app)

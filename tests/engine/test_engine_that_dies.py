@@ -1,0 +1,150 @@
+"""An engine that dies before it holds its run: waiting processes notice at once instead of waiting for ever."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine.author import Author
+from engine.tiny_repository import make_repository
+from loopback.server import LoopbackServer
+
+from workbench.engine import client
+from workbench.engine.plan import DocumentPlan, RegenerationPlan
+from workbench.engine.regeneration_client import plan_regeneration
+from workbench.session import SessionReader, SessionWriter, engine_starts
+
+Until = Callable[..., Any]
+
+
+@pytest.fixture
+def session(home: Path, tmp_path: Path, loopback_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
+    loopback_server.answer = Author()
+    return tmp_path / "run.session"
+
+
+def planned(session: Path, kind: str) -> str:
+    if kind == "document":
+        return client.plan_document(session, DocumentPlan(("word_counter",), model="openai/scripted", judge="offline"))
+    repository = make_repository(session.parent / "small")
+    return plan_regeneration(session, RegenerationPlan(str(repository), evaluator="stub"))
+
+
+def seen_as(session: Path, run: str) -> str:
+    with SessionReader(session) as reader:
+        row = reader.run(run)
+        assert row is not None
+        return reader.run_state(row)
+
+
+def engines_started(home: Path) -> list[int]:
+    notes = (home / "state" / "engine").glob("*.started")
+    words = [line.split() for note in notes for line in note.read_text().splitlines()]
+    return [int(pid) for _, pid, _ in words if pid.isdecimal()]
+
+
+@pytest.mark.parametrize("kind", ["document", "regenerate"])
+def test_resume_notices_that_its_engine_died(session: Path, home: Path, until: Until, kind: str) -> None:
+    run = planned(session, kind)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "workbench", "resume", str(session)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    (pid,) = until(lambda: engines_started(home), 60, "the engine's start")
+    os.kill(pid, signal.SIGKILL)
+    began = time.monotonic()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert time.monotonic() - began < 15
+    assert "The engine ended before it took up the run: it was ended by SIGKILL." in err
+    assert f"Go on with: workbench resume {session}" in err
+    assert seen_as(session, run) == "interrupted"
+
+
+@pytest.mark.parametrize("command", [["run", "word_counter", "--model", "openai/scripted", "--judge", "offline"], []])
+@pytest.mark.parametrize("after", [0.05, 0.5, 1.0])
+def test_a_start_that_is_killed_ends_the_command(
+    session: Path, home: Path, until: Until, command: list[str], after: float
+) -> None:
+    if not command:
+        command = ["regenerate", str(make_repository(session.parent / "small")), "--evaluator", "stub"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "workbench", *command, "--session", str(session), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    (pid,) = until(lambda: engines_started(home), 60, "the engine's start")
+    process_mark = time.monotonic() + after
+    until(lambda: time.monotonic() > process_mark, 5)
+    os.kill(pid, signal.SIGKILL)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1, (out, err)
+    assert "The engine ended" in out
+    assert "Traceback" not in err
+
+
+def test_the_last_words_of_a_dead_engine_are_its_own(session: Path, until: Until) -> None:
+    run = planned(session, "document")
+    client.engine_log(run).parent.mkdir(parents=True, exist_ok=True)
+    client.engine_log(run).write_text("What an earlier engine said.\n")
+    process = client.launch(session, run)
+    process.kill()
+    process.wait(30)
+    assert "earlier" not in client.end_of(run)
+
+
+def test_a_run_that_nobody_took_up_is_seen_as_such(session: Path, until: Until) -> None:
+    run = planned(session, "document")
+    # It was announced a moment ago: its engine may be about to start.
+    assert seen_as(session, run) == "queued"
+    process = client.launch(session, run)
+    process.kill()
+    process.wait(30)
+    assert until(lambda: seen_as(session, run) == "interrupted", 2)
+    # A warm engine that dies is no other.
+    warm = client.WarmEngine()
+    warm.start()
+    with SessionWriter(session) as writer:
+        writer.set_run(run, state="queued")
+    process = client.launch(session, run, warm)
+    assert client.engine_of(run) is process
+    process.kill()
+    process.wait(30)
+    assert until(lambda: seen_as(session, run) == "interrupted", 2)
+    warm.close()
+    client.resume(session)
+    assert until(lambda: seen_as(session, run) == "done", 90)
+
+
+def test_a_run_that_was_cancelled_before_its_engine_came_is_not_executed(session: Path, until: Until) -> None:
+    run = planned(session, "document")
+    process = client.launch(session, run)
+    client.cancel(session, run)
+    assert process.wait(60) == 130
+    assert seen_as(session, run) == "cancelled"
+    client.resume(session)
+    assert until(lambda: seen_as(session, run) == "done", 90)
+
+
+def test_a_note_that_is_no_note_is_nobody(home: Path) -> None:
+    folder = home / "state" / "engine"
+    folder.mkdir(parents=True)
+    (folder / "abc.started").write_bytes(b"\xff\xfe nonsense\n")
+    assert not engine_starts.is_coming("abc")
+    assert not engine_starts.is_coming("../abc")
+    (folder / "def.started").write_text("elsewhere 1 1\nthree words here\n\n")
+    assert not engine_starts.is_coming("def")
+    engine_starts.started("ghi", os.getpid())
+    assert engine_starts.is_coming("ghi")

@@ -1,0 +1,167 @@
+"""Plans, names and files are checked before a session is written, whether they come from the CLI, the app or a program."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from workbench import paths, session
+from workbench.cli import main
+from workbench.engine.client import plan_document, resolve_session
+from workbench.engine.plan import DocumentPlan, RegenerationPlan
+from workbench.engine.regeneration_client import plan_regeneration
+from workbench.engine.samples import read_samples
+from workbench.errors import UsageError, WorkbenchError
+from workbench.session import SessionReader
+
+MANY = 10**9
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        *({"repeats": value} for value in (0, -1, 2.7, math.nan, math.inf, True, "2", MANY, None)),
+        *({"judge_repeats": value} for value in (0, -1, 1.5, MANY)),
+        *({"first_repeat": value} for value in (-1, 1.5)),
+        *({"max_steps": value} for value in (0, -1, 2.5)),
+        *({"read_limit": value} for value in (-1, 2.5)),
+        *({"spend_limit": value} for value in (-1, math.nan, math.inf, "2", True)),
+        {"cases": ()},
+        {"cases": ("",)},
+        {"cases": ("/nowhere/at/all",)},
+        {"agent": "nobody"},
+        {"model": "nosuch/model"},
+        {"judge": "nosuch/model"},
+        {"model": "openai/\x1b[31m"},
+        {"model": "replay:"},
+        {"judge": "replay:"},
+    ],
+    ids=str,
+)
+def test_a_document_plan_that_makes_no_sense_writes_nothing(home: Path, tmp_path: Path, values: dict[str, Any]) -> None:
+    plan = DocumentPlan(**{"cases": ("word_counter",), "model": "local", "judge": "offline", **values})
+    with pytest.raises(UsageError):
+        plan_document(tmp_path / "s.session", plan)
+    assert not (tmp_path / "s.session").exists()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        *({"samples": value} for value in (-1, 2.7, math.nan, math.inf, True, "2", MANY)),
+        *({"limit": value} for value in (-1, 2.7, math.nan, True, "2", MANY)),
+        *({"k": value} for value in ((), (0,), (-1,), (1.5,), ("1",), (MANY,))),
+        *({"spend_limit": value} for value in (-1, math.nan, math.inf, "2")),
+        {"tasks": ("",)},
+        {"tasks": ("a\x1b[31m",)},
+        {"source": "/nowhere/at/all"},
+        {"evaluator": "nosuch/model"},
+        {"evaluator": "replay:"},
+        {"docs": "llm:nosuch/model"},
+        {"docs": "source:/nowhere"},
+    ],
+    ids=str,
+)
+def test_a_regeneration_plan_that_makes_no_sense_writes_nothing(
+    home: Path, tmp_path: Path, values: dict[str, Any]
+) -> None:
+    plan = RegenerationPlan(**{"source": "word_counter", "evaluator": "reference", **values})
+    with pytest.raises(UsageError):
+        plan_regeneration(tmp_path / "s.session", plan)
+    assert not (tmp_path / "s.session").exists()
+
+
+def test_a_plan_is_refused_before_a_session_is_made_where_no_log_can_be_written(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORKBENCH_STATE_DIR", "/dev/null/logs")
+    with pytest.raises(WorkbenchError, match="folder of logs"):
+        plan_document(tmp_path / "s.session", DocumentPlan(("word_counter",), model="local", judge="offline"))
+    assert not (tmp_path / "s.session").exists()
+
+
+# -- samples
+
+
+def _line(text: str) -> str:
+    return json.dumps({"task_id": "a.py::f", "completion": text}, ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [
+        *((_line(f"a{mark}b") + "\n" + _line("c"), [f"a{mark}b", "c"]) for mark in "\u2028\u2029\x85"),
+        ("\ufeff" + _line("a") + "\n", ["a"]),
+        (_line("a") + "\r\n" + _line("b") + "\r\n\r\n", ["a", "b"]),
+        (_line("a") + "\n\n  \n" + _line("b"), ["a", "b"]),
+    ],
+    ids=["line-separator", "paragraph-separator", "next-line", "byte-order-mark", "windows", "blank-lines"],
+)
+def test_valid_json_lines_are_read_as_they_are(tmp_path: Path, content: str, texts: list[str]) -> None:
+    file = tmp_path / "samples.jsonl"
+    file.write_bytes(content.encode())
+    assert [sample.text for sample in read_samples(file)] == texts
+
+
+def test_a_samples_file_that_became_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="is a pipe"):
+        read_samples(tmp_path / "pipe")
+
+
+# -- names of sessions
+
+
+@pytest.mark.parametrize("text", ["", " ", ".", "..", "/", "a/", "x" * 300, "a\0b", "a\nb", "\udcff", ".session"])
+def test_what_is_no_name_of_a_session_is_refused(home: Path, text: str) -> None:
+    with pytest.raises(UsageError):
+        resolve_session(text)
+
+
+def test_odd_names_that_are_names_are_found(home: Path) -> None:
+    for name in ("[x]", "ü", "a b", "x" * 150, "...", "-x"):
+        session.create(paths.sessions_dir() / f"{name}.session")
+        assert resolve_session(name).stem == name
+
+
+# -- nothing is left behind, and advice is about files that are there
+
+
+def test_an_order_that_the_engine_finds_wrong_leaves_no_session(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = ["regenerate", "word_counter", "--evaluator", "reference", "--task", "nosuch", "--sandbox", "process"]
+    new = tmp_path / "new.session"
+    assert main([*wrong, "--session", str(new)]) == 2
+    assert "No task is called nosuch" in capsys.readouterr().err
+    assert not new.exists()
+    # A session that was there stays, whatever becomes of the order.
+    session.create(new)
+    assert main([*wrong, "--session", str(new)]) == 2
+    with SessionReader(new) as reader:
+        assert len(reader.runs()) == 1
+
+
+def test_what_is_refused_for_the_example_names_the_example(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example = next(paths.bundled("sessions").glob("*.session"))
+    assert main(["rerun", str(example), "nosuch"]) == 2
+    said = capsys.readouterr().err
+    assert f"`workbench show {example}`" in said
+    assert str(paths.sessions_dir()) not in said
+
+
+def test_every_option_of_an_order_says_what_another_value_of_it_means() -> None:
+    from dataclasses import fields
+
+    from workbench.engine.plan import RegenerationPlan
+    from workbench.engine.same_work import OPTIONS, options_help
+
+    kept_by_the_engine = {"asks", "acceptances", "snapshot", "import_folders", "weaknesses", "lasting"}
+    assert OPTIONS.keys() == {field.name for field in fields(RegenerationPlan)} - kept_by_the_engine
+    told = options_help()
+    assert all(name in told for name in ("SOURCE", "--sandbox", "--rebuild", "--spend-limit", "--task"))

@@ -1,0 +1,270 @@
+"""Every column of every table changed, every page overwritten, every table dropped: no interface of the program crashes.
+
+Nothing that cannot be may come out as a defect, what is not damaged must still be shown, and what is must be named.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sqlite3
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from faults.damaging import (
+    VALUES,
+    columns,
+    faces,
+    problem_of,
+    put,
+    read_everything,
+    said,
+    tables,
+    without_constraints,
+)
+from samples.sessions import document_session, regeneration_session
+
+from workbench.errors import WorkbenchError
+from workbench.session import SessionReader, schema
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
+
+import recorded
+import regenerated
+from regeneration_app import regeneration
+from trajectory_app import screen_text, trajectory
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+
+EXAMPLE = Path(__file__).parents[2] / "sessions" / "example.session"
+_UNREAD = {"log_identity", "requests", "leases", "changes"}
+_BLOBS = (
+    *(("trials", column) for column in ("readme_blob", "metadata_blob")),
+    *(("steps", column) for column in ("answer_blob", "observation_blob")),
+    *(("calls", column) for column in ("messages_blob", "answer_blob")),
+    ("scorecards", "card_blob"),
+    ("snapshots", "files_blob"),
+    *(("tasks", column) for column in ("source_blob", "body_blob", "docstring_blob", "prompt_blob")),
+    *(("candidates", column) for column in ("answer_blob", "body_blob", "outcomes_blob")),
+    ("failing_tests", "traceback_blob"),
+)
+
+
+def _tables() -> list[str]:
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(schema.TABLES)
+        return tables(connection)
+
+
+def _made(kind: str, folder: Path) -> Path:
+    path = folder / f"{kind}.session"
+    if kind == "document":
+        document_session(path)
+    elif kind == "regeneration":
+        regeneration_session(path)
+    else:
+        shutil.copyfile(EXAMPLE, path)
+    free = folder / f"{kind}-free.session"
+    without_constraints(path, free)
+    return free
+
+
+def _changed(base: Path, table: str) -> Iterator[tuple[str, str, Path]]:
+    """Yield (column, kind of value, session) for every value in every column of a table that has rows."""
+    path = base.with_name("changed.session")
+    for column, declared in columns(base, table):
+        for name, value in VALUES.items():
+            shutil.copyfile(base, path)
+            if put(path, table, column, value):
+                yield f"{column} {declared}", name, path
+
+
+def _must_be_named(table: str, column: str, value: str) -> bool:
+    declared = column.rpartition(" ")[2]
+    if table in _UNREAD:
+        return False
+    if value == "bytes":
+        return declared != "BLOB"
+    return declared in {"INTEGER", "REAL"} and value != "null"
+
+
+@pytest.mark.parametrize("kind", ["document", "regeneration"])
+@pytest.mark.parametrize("table", _tables())
+def test_every_value_in_every_column(kind: str, table: str, tmp_path: Path, home: Path) -> None:
+    base = _made(kind, tmp_path)
+    sound = said("show", str(base), "--json").out
+    wrong: list[str] = []
+    count = 0
+    for column, value, path in _changed(base, table):
+        count += 1
+        what = f"{table}.{column} = {value}"
+        try:
+            damage = read_everything(path)
+        except Exception as error:
+            wrong.append(f"{what}: the reader raised {type(error).__name__}: {error}")
+            continue
+        if _must_be_named(table, column, value) and not any(column.partition(" ")[0] in one for one in damage):
+            wrong.append(f"{what}: nobody named it: {damage}")
+        # Texts are looked at when they are shown: a face that shows none of them cannot know.
+        with SessionReader(path) as reader:
+            in_rows = reader.damage
+        for name, answer in faces(path):
+            if problem := problem_of(name, answer):
+                wrong.append(f"{what}: {problem}")
+            elif (
+                in_rows or (damage and name in {"report md", "report json"} and table == "trials")
+            ) and "damaged: " not in answer.err:
+                wrong.append(f"{what}: {name} does not say that something is damaged")
+            elif name == "show --json" and answer.out.count("\n") < min(3, sound.count("\n")):
+                wrong.append(f"{what}: {name} shows nothing of the rest")
+    print(f"{count} changes of {table} in a {kind} session")
+    assert not wrong, f"{len(wrong)} of {count}:\n" + "\n".join(wrong[:30])
+
+
+def test_every_value_in_the_example_of_an_older_schema(tmp_path: Path, home: Path) -> None:
+    base = _made("example", tmp_path)
+    wrong, count = [], 0
+    for table in ("runs", "trials", "steps", "calls", "scorecards", "tasks", "candidates"):
+        for column, value, path in _changed(base, table):
+            count += 1
+            try:
+                damage = read_everything(path)
+            except Exception as error:
+                wrong.append(f"{table}.{column} = {value}: the reader raised {type(error).__name__}: {error}")
+                continue
+            if _must_be_named(table, column, value) and not damage:
+                wrong.append(f"{table}.{column} = {value}: nobody named it")
+    print(f"{count} changes of the example")
+    assert not wrong, "\n".join(wrong[:30])
+
+
+@pytest.mark.parametrize("kind", ["document", "regeneration"])
+@pytest.mark.parametrize("filling", [b"\xa5", b"\x00"])
+def test_every_page_overwritten(kind: str, filling: bytes, tmp_path: Path, home: Path) -> None:
+    base = tmp_path / "base.session"
+    (document_session if kind == "document" else regeneration_session)(base)
+    with contextlib.closing(sqlite3.connect(base)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        size = connection.execute("PRAGMA page_size").fetchone()[0]
+    sound, path = base.read_bytes(), tmp_path / "demo.session"
+    outcomes = {"refused with a sentence": 0, "read, and named": 0, "read": 0}
+    for page in range(len(sound) // size):
+        path.write_bytes(sound[: page * size] + filling * size + sound[(page + 1) * size :])
+        try:
+            named = read_everything(path)
+        except WorkbenchError:
+            outcomes["refused with a sentence"] += 1
+        else:
+            outcomes["read, and named" if named else "read"] += 1
+        for name, answer in faces(path):
+            assert not problem_of(name, answer), f"page {page}"
+    print(outcomes)
+    # Only pages of the schema itself are beyond help.
+    assert outcomes["refused with a sentence"] <= 6
+    assert outcomes["read, and named"] >= 10
+
+
+@pytest.mark.parametrize("kind", ["document", "regeneration"])
+def test_truncated_files(kind: str, tmp_path: Path, home: Path) -> None:
+    base = tmp_path / "base.session"
+    (document_session if kind == "document" else regeneration_session)(base)
+    sound, path = base.read_bytes(), tmp_path / "demo.session"
+    for share in (
+        0,
+        1,
+        50,
+        99,
+        100,
+        4095,
+        4096,
+        4097,
+        *(len(sound) * tenth // 10 for tenth in range(1, 10)),
+        len(sound) - 1,
+    ):
+        path.write_bytes(sound[:share])
+        for name, answer in faces(path):
+            assert not problem_of(name, answer), f"the first {share} bytes"
+
+
+@pytest.mark.parametrize("kind", ["document", "regeneration"])
+def test_every_table_missing(kind: str, tmp_path: Path, home: Path) -> None:
+    base = _made(kind, tmp_path)
+    path = tmp_path / "demo.session"
+    for table in _tables():
+        shutil.copyfile(base, path)
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.execute(f"DROP TABLE {table}")
+        for name, answer in faces(path):
+            assert not problem_of(name, answer), table
+            if table not in _UNREAD:
+                assert f"table {table}: is missing" in answer.err
+
+
+@pytest.mark.parametrize(
+    "table", ["runs", "trials", "steps", "seen", "calls", "scorecards", "snapshots", "annotations", "meta"]
+)
+async def test_the_app_opens_a_document_session_with_damage_in(
+    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _own_home(tmp_path, monkeypatch)
+    recorder = recorded.Recorder(tmp_path / "sound.session")
+    recorder.run()
+    for repeat in (1, 2):
+        recorded.word_counter(recorder, f"trial-{repeat}", repeat=repeat)
+    recorder.close()
+    without_constraints(recorder.path, tmp_path / "base.session")
+    for column, _ in columns(tmp_path / "base.session", table):
+        path = tmp_path / f"{table}-{column}.session"
+        shutil.copyfile(tmp_path / "base.session", path)
+        if put(path, table, column, b"bytes"):
+            async with trajectory(path) as (_, screen):
+                assert "Opening" not in screen_text(screen.app), column
+
+
+@pytest.mark.parametrize("table", ["runs", "tasks", "candidates", "failing_tests", "stages", "dropped", "meta"])
+async def test_the_app_opens_a_regeneration_session_with_damage_in(
+    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _own_home(tmp_path, monkeypatch)
+    recorder = regenerated.Recorder(tmp_path / "sound.session")
+    regenerated.word_counter(recorder)
+    recorder.close()
+    without_constraints(recorder.path, tmp_path / "base.session")
+    for column, _ in columns(tmp_path / "base.session", table):
+        path = tmp_path / f"{table}-{column}.session"
+        shutil.copyfile(tmp_path / "base.session", path)
+        if put(path, table, column, b"bytes"):
+            async with regeneration(path) as (_, screen):
+                assert "Opening" not in screen_text(screen.app), column
+
+
+@pytest.mark.parametrize(("table", "column"), _BLOBS)
+async def test_the_app_shows_a_session_without_the_texts_of(
+    table: str, column: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _own_home(tmp_path, monkeypatch)
+    path = tmp_path / "demo.session"
+    is_document = table in {"trials", "steps", "calls", "scorecards", "snapshots"}
+    if is_document:
+        recorder = recorded.Recorder(path)
+        recorder.run()
+        recorded.word_counter(recorder, "trial-1")
+        recorder.close()
+    else:
+        other = regenerated.Recorder(path)
+        regenerated.word_counter(other)
+        other.close()
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(f"DELETE FROM blobs WHERE digest IN (SELECT {column} FROM {table})")
+    app = trajectory(path) if is_document else regeneration(path)
+    async with app as (_, screen):
+        assert "Opening" not in screen_text(screen.app)
+    for name, answer in faces(path):
+        assert not problem_of(name, answer)
+
+
+def _own_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(folder / name.lower()))

@@ -1,0 +1,325 @@
+"""Kills at random moments, of everything that takes part, over both kinds of run: nothing shown is lost or doubled.
+
+What a command printed as finished is in the session's file after every kill, unchanged for ever, also in a copy of that one
+file; and the end is that of a run that nobody disturbed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import random
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine import killing
+from engine.tiny_repository import make_repository
+from faults.scripted_server import ScriptedServer
+
+from workbench.session import SessionReader, log
+from workbench.session.reader import integrity_problem
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(900)]
+Until = Callable[..., Any]
+MODEL = "openai/scripted"
+KILLS = 9
+
+
+@pytest.fixture
+def server(
+    needs_bubblewrap: None, home: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ScriptedServer]:
+    found = ScriptedServer(wait=0.15)
+    found.start()
+    monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "regeneration-cache"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-of-the-faults")
+    monkeypatch.setenv("WORKBENCH_BASE_URL", found.base_url)
+    monkeypatch.setenv("WORKBENCH_CONCURRENCY", "2")
+    yield found
+    found.kill()
+
+
+class Command:
+    """A command that prints JSON lines, and what it has shown so far."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.shown: dict[str, str] = {}
+        self.lines: list[dict[str, Any]] = []
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "workbench", *arguments, "--json"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._reading = threading.Thread(target=self._read, daemon=True)
+        self._reading.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            event = json.loads(line)
+            self.lines.append(event)
+            if event["type"] == "candidate":
+                self.shown[event["id"]] = event["verdict"]
+            elif event["type"] == "step":
+                self.shown[f"{event['trial']}:{event['number']}"] = event["action"]
+
+    def end(self) -> tuple[int, str]:
+        """Wait for its end; return its exit code and what it said on standard error."""
+        assert self.process.stderr is not None
+        said = self.process.stderr.read()
+        code = self.process.wait()
+        self._reading.join(30)
+        return code, said
+
+
+def in_the_file(session: Path) -> dict[str, str]:
+    """What stands in a session, by the names under which commands show it."""
+    with SessionReader(session) as reader:
+        found = dict(reader.query("SELECT id, verdict FROM candidates WHERE verdict IS NOT NULL"))
+        steps = reader.query("SELECT trial_id, number, action FROM steps WHERE kind != 'error'")
+        return found | {f"{trial}:{number}": action for trial, number, action in steps}
+
+
+def essence(session: Path) -> dict[str, object]:
+    """What came of a session's runs, without times and ids of calls."""
+    with SessionReader(session) as reader:
+        return {
+            "candidates": Counter(
+                reader.query("SELECT id, verdict, body_blob, answer_blob FROM candidates ORDER BY id")
+            ),
+            "failing": sorted(reader.query("SELECT candidate_id, test_id, outcome FROM failing_tests")),
+            "trials": reader.query("SELECT id, state, readme_blob, steps, prompt_tokens FROM trials ORDER BY id"),
+            "steps": sorted(
+                reader.query("SELECT trial_id, number, kind, action, target, answer_blob, observation_blob FROM steps")
+            ),
+            "scores": sorted(reader.query("SELECT trial_id, rubric, judge, total, card_blob FROM scorecards")),
+        }
+
+
+def orders(kind: str, tmp_path: Path) -> list[str]:
+    if kind == "document":
+        return ["run", "word_counter", "countdown_timer", "--repeats", "5", "--model", MODEL, "--judge", "offline"]
+    repository = tmp_path / "small-sums"
+    if not repository.exists():
+        make_repository(repository)
+    return ["regenerate", str(repository), "--evaluator", MODEL, "--samples", "20"]
+
+
+def engines(session: Path) -> list[int]:
+    with SessionReader(session) as reader:
+        return [held.pid for held in (reader.holder(run.id) for run in reader.runs()) if held is not None]
+
+
+def killed(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+@pytest.mark.parametrize("kind", ["document", "regenerate"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_kills_of_engine_command_line_and_model_server(
+    server: ScriptedServer, tmp_path: Path, until: Until, fault_counts: Counter[str], kind: str, seed: int
+) -> None:
+    rng = random.Random(f"{kind} {seed}")
+    whole, parts = tmp_path / "unbroken.session", tmp_path / "broken.session"
+    code, said = Command(*orders(kind, tmp_path), "--session", str(whole)).end()
+    assert code == 0, said
+    wanted = essence(whole)
+    shown: dict[str, str] = {}
+    command = Command(*orders(kind, tmp_path), "--session", str(parts))
+    for number in range(KILLS):
+        victim = rng.choice(["engine", "engine", "command", "server"])
+        until(lambda: parts.exists() and (engines(parts) or command.process.poll() is not None), 120, "the engine")  # noqa: B023
+        before = len(command.lines)
+        until(lambda: len(command.lines) > before + 2 or command.process.poll() is not None, 120, "something to kill")  # noqa: B023
+        threading.Event().wait(rng.uniform(0, 0.8))
+        running = engines(parts)
+        if victim == "server":
+            server.kill()
+            threading.Event().wait(rng.uniform(0, 0.5))
+            server.start()
+        elif victim == "command":
+            killed(command.process.pid)
+        for pid in running if victim != "server" or rng.random() < 0.5 else []:
+            killed(pid)
+            fault_counts["kills of the engine"] += 1
+        fault_counts[f"kills of the {victim}"] += victim != "engine"
+        if not engines(parts) or victim == "command":
+            _, said = command.end()
+            assert "Traceback" not in said
+            assert "defect" not in said
+            until(lambda: not engines(parts), 30)
+            shown |= command.shown
+            found = in_the_file(parts)
+            missing = {key: value for key, value in shown.items() if found.get(key) != value}
+            assert not missing, f"kill {number} of the {victim}: shown and not there: {missing}"
+            # By looking, the log went into the file: a copy of that one file has everything.
+            assert log.log_size(parts) == 0
+            copy = Path(shutil.copy(parts, tmp_path / "copy.session"))
+            assert in_the_file(copy) == found
+            assert integrity_problem(copy) is None
+            command = Command("resume", str(parts))
+    code, said = command.end()
+    shown |= command.shown
+    if code:
+        # What the killed model server left unanswered is asked again.
+        code, said = Command("resume", str(parts)).end()
+    assert code == 0, said
+    found = in_the_file(parts)
+    assert {key: value for key, value in shown.items() if found.get(key) != value and value != "error"} == {}
+    assert essence(parts) == wanted
+    assert integrity_problem(parts) is None
+    until(lambda: [item.name for item in tmp_path.glob("broken*")] == ["broken.session"], 30, "the engine's end")
+    fault_counts["verdicts and steps compared after kills"] += len(found)
+
+
+def test_kills_of_the_app_leave_the_run_alone(
+    server: ScriptedServer, tmp_path: Path, until: Until, fault_counts: Counter[str]
+) -> None:
+    session = tmp_path / "watched.session"
+    command = Command(*orders("regenerate", tmp_path), "--session", str(session))
+    until(lambda: session.exists() and engines(session), 120, "the engine")
+    held = engines(session)
+    for _ in range(4):
+        app = App("open", str(session))
+        app.until_it_shows("watched", until)
+        children = app.children()
+        killed(app.process.pid)
+        app.process.wait()
+        fault_counts["kills of the app"] += 1
+        until(lambda: not any(alive(pid) for pid in children), 30, "the end of the app's own processes")  # noqa: B023
+    assert engines(session) in (held, [])
+    code, said = command.end()
+    assert code == 0, said
+    assert integrity_problem(session) is None
+    until(lambda: [item.name for item in tmp_path.glob("watched*")] == ["watched.session"], 30, "the engine's end")
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class App:
+    """The app on a terminal of its own."""
+
+    def __init__(self, *arguments: str) -> None:
+        self._terminal, other = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "workbench", *arguments],
+            stdin=other,
+            stdout=other,
+            stderr=other,
+            env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "120", "LINES": "40"},
+            start_new_session=True,
+        )
+        os.close(other)
+        self.seen = b""
+
+    def until_it_shows(self, text: str, until: Until) -> None:
+        """Read the terminal until a text stands there."""
+
+        def read() -> bool:
+            if select.select([self._terminal], [], [], 0.05)[0]:
+                self.seen += os.read(self._terminal, 65536)
+            return text.encode() in self.seen
+
+        until(read, 60, f"{text!r} on the screen")
+
+    def children(self) -> list[int]:
+        """The processes that the app has started."""
+        found = []
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = stat.read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == self.process.pid:
+                found.append(int(stat.parent.name))
+        return found
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_copies_moves_removals_and_replacements_under_a_live_run(
+    server: ScriptedServer, tmp_path: Path, until: Until, fault_counts: Counter[str], seed: int
+) -> None:
+    rng = random.Random(seed)
+    arguments = orders("regenerate", tmp_path)
+    session = tmp_path / "live.session"
+    backup = tmp_path / "backups" / "backup.session"
+    backup.parent.mkdir()
+    command = Command(*arguments, "--session", str(session))
+    shown: dict[str, str] = {}
+    actions = ["pack", "move", "remove", "rename over", "copy into", "pack", "remove"]
+    rng.shuffle(actions)
+    for action in actions:
+        now = command
+        until(lambda: session.exists() and (len(now.shown) > 3 or now.process.poll() is not None), 120, "verdicts")  # noqa: B023
+        threading.Event().wait(rng.uniform(0, 0.5))
+        fault_counts[f"{action} under a live run"] += 1
+        if action == "pack" or not backup.exists():
+            backup.unlink(missing_ok=True)
+            known = dict(command.shown)
+            subprocess.run(
+                [sys.executable, "-m", "workbench", "pack", str(session), "-o", str(backup)],
+                check=True,
+                capture_output=True,
+            )
+            assert integrity_problem(backup) is None
+            packed = in_the_file(backup)
+            assert {key: value for key, value in known.items() if packed.get(key) != value} == {}
+            if action == "pack":
+                continue
+        content = backup.read_bytes()
+        held = engines(session)
+        shown |= command.shown
+        if action == "move":
+            session.rename(tmp_path / "elsewhere.session")
+        elif action == "remove":
+            session.unlink()
+        elif action == "rename over":
+            shutil.copy(backup, tmp_path / "new")
+            (tmp_path / "new").rename(session)
+        else:
+            killing.copied_over(backup, session, held)
+        until(lambda: not any(alive(pid) for pid in held), 60, "the engine's end")  # noqa: B023
+        _, said = command.end()
+        assert "Traceback" not in said
+        assert "defect" not in said
+        if action in ("rename over", "copy into") and held:
+            assert session.read_bytes() == content, "the backup was written into"
+        rescued = sorted(tmp_path.glob("live.rescued*.session"))
+        kept = tmp_path / "elsewhere.session" if action == "move" else rescued[-1] if rescued else None
+        if action == "copy into" or kept is None:
+            shown = (
+                {key: value for key, value in shown.items() if key in in_the_file(session)} if session.exists() else {}
+            )
+        else:
+            found = in_the_file(kept)
+            assert integrity_problem(kept) is None
+            assert {key: value for key, value in shown.items() if found.get(key) != value} == {}
+            kept.rename(session)
+        for leftover in (*rescued, *tmp_path.glob("live.session?*")):
+            leftover.unlink(missing_ok=True)
+        command = (
+            Command("resume", str(session)) if session.exists() else Command(*arguments, "--session", str(session))
+        )
+    code, said = command.end()
+    assert code == 0, said
+    assert integrity_problem(session) is None
+    assert Counter(verdict for verdict, _ in killing.verdicts(session).values()) == {"passed": 43, "failed": 23}

@@ -1,0 +1,128 @@
+"""Points that the answer's format gave: counted from the recorded grammar, per criterion and in all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from workbench.agents.constrained import Knowledge, grammar
+from workbench.catalog import Facts
+from workbench.repository import View
+from workbench.rubric import OfflineJudge, Scorecard, score
+from workbench.rubric.format_given import skeleton
+from workbench.rubric.judging import Brief, unscored
+from workbench.rubric.scorecard import Criterion
+
+CASE = Path(__file__).resolve().parents[2] / "test_cases" / "word_counter"
+SHAPE = grammar(
+    Knowledge(
+        "word_counter",
+        scripts=("word_counter.py",),
+        names=("count", "main"),
+        dependencies=("click",),
+        options=("--lines", "--top"),
+        must_respond=True,
+    )
+)
+FACTS = Facts(
+    main_purpose="Count the lines, words, characters and bytes of files or standard input, like Unix wc",
+    dependencies=("click",),
+    run_command="python word_counter.py notes.txt",
+    key_features=("most common words",),
+    must_mention=("--lines",),
+    main_file="word_counter.py",
+)
+
+
+def nonsense() -> str:
+    said = " ".join(["xtr"] * 12)
+    return (
+        f"# word_counter\n\nword_counter is a {said}. It {said}.\n\n## Features\n\n- Returns {said}.\n- Reads {said}.\n- Prints {said}.\n\n"
+        f"## Installation\n\n```bash\npip install click\n```\n\n## Usage\n\nIt {said}.\n\n```bash\npython word_counter.py\n"
+        f"python word_counter.py --lines\n```\n\n## API reference\n\n- `count`: Returns {said}.\n- `main`: Returns {said}.\n"
+    )
+
+
+async def judged(readme: str, shape: str | None, judge: object = None, rubric: str = "aeo-bench") -> Scorecard:
+    bare = skeleton(SHAPE)
+    assert bare is not None
+    return await score(
+        readme,
+        bare.metadata,
+        parsed=True,
+        rubric=rubric,
+        facts=FACTS,
+        reference_readme=None,
+        view=View(CASE / "repository"),
+        judge=judge or OfflineJudge(),  # type: ignore[arg-type]
+        shape=shape,
+    )
+
+
+def test_the_skeleton_is_what_the_grammar_writes_by_itself() -> None:
+    bare = skeleton(SHAPE)
+    assert bare is not None
+    assert bare.readme.startswith("# word_counter\n\nword_counter is a")
+    assert "## Installation\n\n```bash\npip install click\n```" in bare.readme
+    assert "- `count`: Returns" in bare.readme
+    assert bare.metadata["@type"] == "SoftwareSourceCode"  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "shape", ["", "{}", '{"type": "object"}', "readme ::= ", "readme ::= readme", 'readme ::= "a', 'readme ::= ("a"', "\x00"]
+    + ['readme ::= "a"{999999999}', grammar(Knowledge("x", folders=(".",), may_respond=False))]
+)  # fmt: skip
+def test_what_is_no_such_grammar_gives_nothing_or_little(shape: str) -> None:
+    found = skeleton(shape)
+    assert found is None or len(found.readme) <= 1_000
+
+
+async def test_the_formats_points_stand_beside_those_of_the_model() -> None:
+    card = await judged(nonsense(), SHAPE)
+    by_key = {criterion.key: criterion for criterion in card.criteria}
+    for key in ("json", "length", "metadata", "installation", "usage", "examples"):
+        assert by_key[key].given == by_key[key].maximum
+    assert card.given is not None
+    assert 40 <= card.given <= (card.total or 0)
+    assert all(c.given is None or 0 <= c.given <= (c.points or 0) for c in card.criteria)
+    # Of the judged points prose of one word earns next to nothing: what there is, the commands gave.
+    assert (card.tiers[4].points or 0) <= 2
+    assert (by_key["purpose"].points or 0) <= 2
+    assert Scorecard.from_json(json.loads(json.dumps(card.to_json()))) == card
+    assert card.to_json()["given"] == card.given
+
+
+async def test_a_free_answer_was_given_nothing() -> None:
+    card = await judged(nonsense(), None)
+    assert card.given is None
+    assert all(criterion.given is None for criterion in card.criteria)
+
+
+class Model:
+    """A judge that counts how often it is asked."""
+
+    name = "model"
+    asked = 0
+
+    async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
+        self.asked += 1
+        return [
+            Criterion(tier, q.key, q.title, q.maximum, q.maximum, "fine", (), self.name) for q in brief.questions
+        ] or unscored(tier, (), "", "")
+
+
+async def test_a_model_is_not_asked_about_the_skeleton() -> None:
+    judge = Model()
+    card = await judged(nonsense(), SHAPE, judge)
+    assert judge.asked == 2
+    assert card.given == 40
+    assert {c.key for c in card.criteria if c.given is not None} == {
+        "json",
+        "length",
+        "metadata",
+        "installation",
+        "usage",
+        "examples",
+    }

@@ -1,0 +1,144 @@
+"""The offline judge tells a real README from worse documents: the validity ladder's main inequalities on the six cases.
+
+The whole ladder, with ten real projects, is ``tests/benchmarks/judge_ladder.py``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from workbench.catalog import Facts
+from workbench.repository import View
+from workbench.rubric import NO_FACTS_POINTS, OfflineJudge, Scorecard, score
+
+TESTS = Path(__file__).resolve().parents[1]
+CASES = TESTS.parent / "test_cases"
+NAMES = sorted(path.parent.parent.name for path in CASES.glob("*/ground_truth/README.md"))
+METADATA = {"@context": "https://schema.org", "@type": "SoftwareSourceCode", "name": "n", "description": "d"}
+BELOW = (
+    "cut in half",
+    "sections removed",
+    "facts swapped",
+    "opening negated",
+    "filler",
+    "keywords",
+    "shuffled words",
+    "nonsense",
+)
+
+
+@pytest.fixture(scope="module")
+def ladder() -> ModuleType:
+    """The rungs, which live beside the script that prints the table."""
+    sys.path.insert(0, str(TESTS / "benchmarks"))
+    try:
+        importlib.import_module("ladder_projects")
+        return importlib.import_module("ladder_rungs")
+    finally:
+        sys.path.pop(0)
+
+
+def project(ladder: ModuleType, name: str):  # type: ignore[no-untyped-def]
+    folder = CASES / name
+    read = tomllib.loads((folder / "ground_truth" / "facts.toml").read_text("utf-8"))
+    facts = Facts(**{key: tuple(value) if isinstance(value, list) else value for key, value in read.items()})
+    repository = folder / "repository"
+    view = View(repository) if repository.is_dir() else None
+    called = tomllib.loads((folder / "case.toml").read_text("utf-8"))["name"]
+    return ladder.Project(called, (folder / "ground_truth" / "README.md").read_text("utf-8"), facts, view)
+
+
+async def judged(readme: str, of, rubric: str, *, facts: bool = True) -> Scorecard:  # type: ignore[no-untyped-def]
+    return await score(
+        readme,
+        METADATA,
+        parsed=True,
+        rubric=rubric,
+        facts=of.facts if facts else None,
+        reference_readme=None,
+        view=of.view,
+        judge=OfflineJudge(),
+        without_facts=NO_FACTS_POINTS,
+    )
+
+
+def points(card: Scorecard) -> float:
+    """The judged points, of 60."""
+    tiers = [tier for number, tier in card.tiers.items() if number > 2 and tier.points is not None]
+    return sum(tier.points or 0.0 for tier in tiers) * 60 / sum(tier.maximum for tier in tiers)
+
+
+@pytest.mark.parametrize("rubric", ["aeo-bench", "strict"])
+@pytest.mark.parametrize("name", NAMES)
+async def test_the_real_readme_stands_above_every_rung(ladder: ModuleType, name: str, rubric: str) -> None:
+    mine = project(ladder, name)
+    other = project(ladder, NAMES[(NAMES.index(name) + 3) % len(NAMES)])
+    real = points(await judged(mine.readme, mine, rubric))
+    assert real >= 48
+    for rung, made in ladder.RUNGS.items():
+        got = points(await judged(made(mine, other), mine, rubric))
+        assert got < real, rung
+        if rung in ladder.LIMITED:
+            assert got <= ladder.MOST, rung
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if (CASES / name / "repository").is_dir()])
+async def test_without_facts_the_repository_is_enough(ladder: ModuleType, name: str) -> None:
+    mine = project(ladder, name)
+    other = project(ladder, NAMES[(NAMES.index(name) + 3) % len(NAMES)])
+    real = (await judged(mine.readme, mine, "aeo-bench", facts=False)).tiers[4].points or 0.0
+    assert real >= 24
+    for rung in (*BELOW, "another's README", "another's, renamed"):
+        got = (await judged(ladder.RUNGS[rung](mine, other), mine, "aeo-bench", facts=False)).tiers[4].points or 0.0
+        assert got < real, rung
+        if rung in ladder.LIMITED:
+            assert got <= 10, rung
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_one_word_under_all_the_right_headings_earns_next_to_nothing_for_quality(
+    ladder: ModuleType, name: str
+) -> None:
+    mine = project(ladder, name)
+    card = await judged(ladder.nonsense(mine, mine), mine, "aeo-bench")
+    assert (card.tiers[4].points or 0.0) <= 2
+    assert points(card) <= 25
+
+
+async def test_every_lost_point_says_what_is_wrong(ladder: ModuleType) -> None:
+    mine, other = project(ladder, "password_generator"), project(ladder, "word_counter")
+    said = {c.key: c for c in (await judged(ladder.another_renamed(mine, other), mine, "aeo-bench")).criteria}
+    assert "names that it does not have" in said["clarity"].reason
+    assert any(e.kind == "readme" and e.start is not None for e in said["clarity"].evidence)
+    wrong = {c.key: c for c in (await judged(ladder.wrong_subjects(mine, other), mine, "aeo-bench")).criteria}
+    assert "what is said of" in wrong["clarity"].reason
+    negated = {c.key: c for c in (await judged(ladder.opening_negated(mine, other), mine, "aeo-bench")).criteria}
+    assert "opens with what it is not" in negated["clarity"].reason
+    filler = {c.key: c for c in (await judged(ladder.filler(mine, other), mine, "aeo-bench")).criteria}
+    assert "would fit any project" in filler["clarity"].reason
+    assert "guessed" in filler["dependencies"].reason
+
+
+@pytest.mark.slow
+@pytest.mark.network
+async def test_two_real_projects_one_of_each_markup(ladder: ModuleType, tmp_path: Path) -> None:
+    sources = importlib.import_module("ladder_projects")
+    projects = sources.downloaded(("xmltodict==0.13.0", "cachetools==5.3.3"), tmp_path, held_out=False)
+    for mine, other in zip(projects, reversed(projects), strict=True):
+        for rubric in ("aeo-bench", "strict"):
+            real = points(await judged(mine.readme, mine, rubric))
+            for rung, made in ladder.RUNGS.items():
+                got = points(await judged(made(mine, other), mine, rubric))
+                # All but two of the names that this rung changes there are the examples' own: `fib`, `get_weather`.
+                if (mine.name, rung) == ("cachetools", "facts swapped"):
+                    assert got <= real
+                    continue
+                assert got < real, (mine.name, rung)
+                if rung in ladder.LIMITED:
+                    assert got <= ladder.MOST, (mine.name, rung)

@@ -1,0 +1,234 @@
+"""Plain is what uses nothing but what stands in a list; each way around the list that is known stands here."""
+
+from __future__ import annotations
+
+import pytest
+from hostile.built_names import BUILT_NAMES
+from hostile.candidates import FORGERIES, RIGHT
+
+from workbench.sandbox.plain import PlainnessCheck
+
+FILE = '''\
+"""Shop."""
+
+import enum
+import functools
+import json
+import os
+import re
+import sys
+from collections import Counter
+from dataclasses import dataclass
+
+import numbers_of_others as others
+from numbers_of_others import Price, tools
+
+PATTERN = re.compile("[0-9]+")
+run = exec
+
+
+class Meta(type):
+    pass
+
+
+class Kind(enum.Enum):
+    pass
+
+
+class Shop:
+    """A shop."""
+
+    def __init__(self, name, prices):
+        self.name, self._prices, self.template = name, prices, "{}"
+        self.tax = others.tax(name)
+
+    def total(self, numbers, given):
+        """Return a sum."""
+        return len(numbers)
+
+    def deep(self, path):
+        return functools.reduce(getattr, path.split("."), self)
+
+    def load(self, path, given):
+        """Read a file."""
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
+
+def reach(thing, name):
+    return getattr(thing, name)
+
+
+def outer(numbers):
+    count = 0
+
+    def inner(given):
+        return count
+
+    return inner
+'''
+CHECK = PlainnessCheck(FILE.encode())
+
+
+def judged(body: str, function: tuple[str, int] = ("Shop.total", 1)):
+    indent = " " * (4 * function[0].count(".") + 4 if "<locals>" not in function[0] else 8)
+    old = {"Shop.total": "        return len(numbers)\n", "outer.<locals>.inner": "        return count\n"}
+    old["Shop.load"] = '        with open(path, encoding="utf-8") as file:\n            return file.read()\n'
+    new = "".join(indent + line + "\n" for line in body.splitlines())
+    assert FILE.count(old[function[0]]) == 1
+    content = FILE.replace(old[function[0]], new)
+    compile(content, "shop.py", "exec")
+    return CHECK.judge(content.encode(), function)
+
+
+PLAIN = [
+    "return sum(numbers)",
+    "import math\nreturn math.fsum(x for x in numbers)",
+    "from itertools import chain\nreturn list(chain.from_iterable(numbers))",
+    "return os.path.join(self.name, 'x') + os.environ.get('HOME', '') + sys.platform",
+    "self._prices[numbers] = json.dumps({'a': [n.strip() for n in given]}, indent=2)\nreturn self._prices",
+    "return f'{type(given).__name__}: {self.__class__.__name__} {given!r:>{numbers}}'",
+    "if type(given) is not int or not isinstance(given, (str, others.Thing)):\n    raise TypeError(f'{type(given)}')",
+    "return type(self)(self.name, [*self._prices, *numbers])",
+    "return getattr(self, 'name', None) or getattr(self, f'visit_{given}', None) or hasattr(given, numbers)",
+    "'{} {0[x]} {name}'.format(1, name=2)\nreturn self.template.format(given)",
+    "try:\n    return Counter(numbers).most_common(1)[0]\nexcept (KeyError, others.Problem) as error:\n"
+    "    raise ValueError(str(error)) from error\nfinally:\n    self.tax = 0",
+    "@functools.wraps(given)\ndef inner(*args, **kwargs):\n    return given(*args, **kwargs)\nreturn inner",
+    "def key(item: 'list[str]' = None) -> int:\n    return -item\nreturn sorted(numbers, key=key, reverse=True)",
+    "match given:\n    case Shop(name=name) if name:\n        return name\n    case {'a': [first, *_]}:\n        return first",
+    "return Price(given) + others.tax(given)",
+    "json = given.strip()\nreturn json.upper()",
+    "super().__init__()\nreturn self.__dict__",
+    "return PATTERN.sub(lambda found: found.group(0) * 2, given)",
+    "global PATTERN\nPATTERN = re.compile(given)",
+    "return undefined_name + 1",
+    "return given is sys.modules or given in (os.fork, type) or others.odd == given",
+    "self.anything_new = 3\nreturn self.anything_new",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", PLAIN)
+def test_ordinary_code_is_plain(body: str) -> None:
+    assert judged(body).reason == ""
+
+
+NOT_PLAIN = [
+    # names that are computed
+    "return getattr(self, given)", "return getattr(self, 'na' + 'me')", "setattr(self, given, 1)", "getattr(*given)",
+    "return getattr(given, '__class__')", "return getattr(given, f'__{numbers}')", "return getattr(given, f'f_{numbers}')",
+    "return getattr(given, f'gi_fr{numbers}')", "return getattr(given, f'{numbers}name')", "return list(map(getattr, given, numbers))",
+    "read = getattr\nreturn read(self, given)", "[getattr for getattr in ()]\nreturn getattr(self, given)",
+    "return vars(given)", "return vars()", "return self.deep('__class__')", "return reach(given, numbers)", "return run(given)",
+    "import operator\nreturn operator.attrgetter(given)(self)", "from operator import methodcaller\nreturn methodcaller(given)",
+    "import string\nreturn string.Formatter().get_field(given, (), {})", "return given.get_field(numbers, (), {})",
+    "text = given + numbers\nreturn text.format(self)", "return ('{0.__cla' + 'ss__}').format(self)", "return '{0.__class__}'.format(self)",
+    "return '{0._secret}'.format(self)", "return '{:{0.__class__}}'.format(self)", "return str.format(given, self)",
+    "given = given[0]\nreturn given.format_map(numbers)", "show = '{0.name}'.format\nreturn show(self)",
+    "self.template = given + numbers\nreturn self.template.format(self)", "self.total(numbers, '{' + '0.__class__}')\nreturn given.format(self)",
+    "@functools.wraps(given, assigned=[numbers])\ndef inner():\n    pass", "copy = functools.wraps\nreturn copy(given)",
+    "functools.update_wrapper(self, given, [numbers])",
+    # special names
+    "return given.__class__", "return self.__class__", "return given.__globals__", "return total.__code__", "self.__class__ = given",
+    "return given.__subclasses__()", "return given.__dict__", "return __builtins__", "return __loader__", "return __class__",
+    "return given.__reduce__()", "return given._secret", "return sys._getframe()", "return given.mro()", "del given.__eq__",
+    "match given:\n    case object(__class__=kind):\n        return kind", "match given:\n    case object(gi_frame=frame):\n        return frame",
+    "return '{.__class__.__name__}'.format(given).__class__",
+    # frames
+    "return (x for x in numbers).gi_frame", "return given.f_back", "return given.tb_frame", "return given.cr_frame.f_globals",
+    "try:\n    pass\nexcept OSError as error:\n    return error.__traceback__", "return sys.exc_info()", "return given.get_stack()",
+    "return error.with_traceback(None)",
+    # text that is run
+    "exec(given)", "[exec for exec in ()]\nexec(given)", "return eval(given)", "return compile(given, '', 'exec')", "return globals()",
+    "return __import__(given)", "import importlib\nreturn importlib.import_module(given)", "import typing\nreturn typing.get_type_hints(given)",
+    "from typing import get_type_hints as hints\nreturn hints(given)", "def inner(x: '__import__(\"os\")'):\n    pass",
+    "def inner(x: given(1)):\n    pass", "import pickle\nreturn pickle.loads(given)", "import timeit\nreturn timeit.timeit(given)",
+    "return functools.singledispatch(given)",
+    # modules
+    "return sys.modules", "return os.system(given)", "return os._exit(0)", "return os.write(1, b'')", "import gc", "import pytest",
+    "import unittest.mock", "from unittest.mock import ANY\nreturn ANY", "import ctypes", "import inspect\nreturn inspect.currentframe()",
+    "from sys import modules\nreturn modules", "import threading\nthreading.Thread(target=given).start()", "import atexit", "import signal",
+    "import subprocess", "import weakref\nweakref.finalize(self, given)", "module = sys\nreturn module.modules", "return [sys][0]",
+    "return re.enum.sys.modules", "return json.codecs.builtins", "return others.sys.modules", "return others.os", "return tools.os",
+    "import math as sys\nreturn sys.modules", "from . import os", "from numbers_of_others import os", "import numbers_of_others.sys",
+    "return os.path.os.system", "from os.path import os\nreturn os", "import collections\nreturn collections.abc.sys",
+    "def inner(sys):\n    pass\nreturn sys.modules", "sys.stdout = given", "others.tax = given", "import pkgutil", "return re.sys", "from json import JSONDecoder, codecs",
+    # classes, which may be equal to everything
+    "class Any:\n    pass", "return type('A', (), {})", "return type(given)('A', (), {})", "make = type\nreturn make(given)",
+    "return type(type(given))('A', (), {})", "return list(map(type(int), ['A'], [()], [{}]))", "return type(self)('A', (), {})",
+    "return type(self)(*given)", "import dataclasses\nreturn dataclasses.make_dataclass('A', [])", "import types\nreturn types.new_class('A')",
+    "return enum.Enum('A', given)", "return Meta('A', (), given)", "return Kind('A', given)", "kind = self.__class__\nreturn kind('A', (), {})",
+    "def __eq__(self, other):\n    return True\nself.__eq__ = __eq__", "Shop.__eq__ = given", "return object.__new__(given).__class__",
+    "found = {}\nfound[type(int)] = 1\nreturn list(found)[0]('A', (), {})", "return given.format(type(int))",
+    "from collections import defaultdict\nfound = defaultdict(int)\nfound[type(int)]\nreturn list(found)",
+    # files
+    "return open(given).read()", "return open(given, 'w')", "given.write_text(numbers)", "given.open('r+b')", "given.replace(numbers)",
+    "os.rename(given, numbers)", "given.rename(numbers)", "import shutil\nshutil.copy(given, numbers)", "import io\nreturn io.open(given, 'w')",
+    "import io\nreturn io.FileIO(given, 'w')", "import zipfile\nzipfile.ZipFile(given, 'w')", "import logging\nlogging.FileHandler(given)",
+    "import argparse\nreturn argparse.FileType('w')", "import argparse\nargparse.ArgumentParser().parse_args(numbers, given)",
+    "import codecs\nreturn codecs.open(given, 'w')", "import mmap", "import fcntl", "import sqlite3",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", NOT_PLAIN)
+def test_what_stands_in_no_list_is_not_plain(body: str) -> None:
+    found = judged(body)
+    assert not found.plain
+    assert found.reason
+
+
+def test_a_function_that_reads_files_may_go_on_reading_but_not_write() -> None:
+    load = ("Shop.load", 1)
+    assert judged("with open(path, 'rb') as file:\n    return file.read().decode()", load).plain
+    for arguments in (
+        "path, 'w'",
+        "path, 'r+'",
+        "path, given",
+        "path, mode=given",
+        "*given",
+        "path, **given",
+        "path, opener=given",
+    ):
+        assert not judged(f"return open({arguments})", load).plain, arguments
+
+
+def test_what_an_outer_function_binds_is_known_inside() -> None:
+    inner = ("outer.<locals>.inner", 1)
+    assert judged("return count + len(numbers)", inner).plain
+    assert not judged("return sys", inner).plain
+
+
+def test_nothing_but_the_body_may_change() -> None:
+    body = "        return len(numbers)\n"
+    changed = {
+        "more": FILE.replace(body, body + "\n    def more(self):\n        pass\n"),
+        "header": FILE.replace("def total(self, numbers, given)", "def total(self, numbers, given=exec)"),
+        "decorator": FILE.replace("    def total(", "    @functools.cache\n    def total("),
+        "elsewhere": FILE.replace('"[0-9]+"', '"[0-9]*"'),
+        "broken": FILE.replace(body, "        return (\n"),
+    }
+    for name, content in changed.items():
+        assert content != FILE
+        assert not CHECK.judge(content.encode(), ("Shop.total", 1)).plain, name
+    assert not CHECK.judge(FILE.encode(), ("Shop.nowhere", 1)).plain
+    assert not PlainnessCheck(b"def f(:\n").judge(b"def f(): pass\n", ("f", 1)).plain
+    assert not PlainnessCheck(b"").judge(b"def f(): pass\n", ("f", 1)).plain
+
+
+@pytest.mark.parametrize("name", [*BUILT_NAMES, *FORGERIES])
+def test_no_hostile_body_is_plain_unless_it_only_adds(name: str) -> None:
+    body = BUILT_NAMES.get(name) or FORGERIES[name].body
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    file = 'def total(numbers):\n    """Sum."""\n'
+    check = PlainnessCheck(f"{file}    {RIGHT}\n".encode())
+    if name == "printed_passed":  # what is printed reaches nobody
+        assert check.judge(f"{file}{lines}".encode(), ("total", 1)).plain
+    else:
+        assert not check.judge(f"{file}{lines}".encode(), ("total", 1)).plain
+
+
+def test_other_encodings_and_depths_are_survived() -> None:
+    latin = '# -*- coding: latin-1 -*-\ndef f(x):\n    return "é"\n'.encode("latin-1")
+    assert PlainnessCheck(latin).judge(latin.replace(b"return", b"return x +"), ("f", 1)).plain
+    deep = "def f(x):\n    return " + "-" * 20_000 + "x\n"
+    assert not PlainnessCheck(b"def f(x):\n    return x\n").judge(deep.encode(), ("f", 1)).plain

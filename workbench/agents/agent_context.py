@@ -1,0 +1,280 @@
+"""The context that an agent works in: it asks the model, runs the tools and records every step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from workbench.agents.protocol import (
+    RESPOND,
+    Action,
+    Problem,
+    Submission,
+    parse_action,
+    problem_message,
+    submission_of,
+    tool_message,
+)
+from workbench.agents.tools import Observation, use_tool
+from workbench.models.types import Answer, Message, ModelError, Request, Sampling
+from workbench.repository import View
+
+
+class Asker(Protocol):
+    """Answers requests; implemented by the gateway."""
+
+    async def complete(self, request: Request) -> Answer:
+        """Return the answer; raises :class:`ModelError`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One recorded step.
+
+    Attributes:
+        number: 1, 2, …
+        kind: ``tool``, ``respond``, ``invalid``, ``plan`` or ``error``.
+        action: The tool, ``respond``, or a few words on what was wrong.
+        target: What the action was applied to, such as a path.
+        answer: The model's answer, None for a step without a model.
+        observation: The tool's result, None if no tool was used.
+        problem: Why the answer could not be used, or why there is none.
+        seconds: Time from the request to the observation.
+        request: The request, None for a step without a model.
+        at: Unix time at which the step finished.
+    """
+
+    number: int
+    kind: str
+    action: str
+    target: str
+    answer: Answer | None
+    observation: Observation | None
+    problem: str | None
+    seconds: float
+    request: Request | None
+    at: float
+
+
+class StepLog(Protocol):
+    """Stores steps; the engine's implementation writes them into the session."""
+
+    def step(self, step: Step) -> None:
+        """Store a step durably before returning."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """The project's name and description as the agent sees them; nothing of the ground truth."""
+
+    name: str
+    description: str
+
+
+class OutOfSteps(Exception):
+    """The agent has used its last step without submitting."""
+
+
+@dataclass(slots=True)
+class Conversation:
+    """The messages so far, all of which are sent with each request."""
+
+    messages: list[Message] = field(default_factory=list)
+
+    @classmethod
+    def begin(cls, system: str, user: str) -> Conversation:
+        """Return a conversation with its system prompt and first message."""
+        return cls([Message("system", system), Message("user", user)])
+
+    def add_user(self, text: str) -> None:
+        """Add a user message."""
+        self.messages.append(Message("user", text))
+
+    def add_assistant(self, text: str) -> None:
+        """Add the model's answer."""
+        self.messages.append(Message("assistant", text))
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A model's answer and the action parsed from it."""
+
+    request: Request
+    answer: Answer
+    outcome: Action | Problem
+    began: float
+
+
+class AgentContext:
+    """The context that an agent works in.
+
+    Args:
+        assignment: The project's name and description.
+        view: The part of the repository that the agent may see.
+        asker: Answers its requests.
+        log: Stores its steps.
+        model: The model's name.
+        sample: The trial's repeat number, so that repeats are independent samples.
+        scope: Identity of the trial.
+        max_steps: Maximum number of steps, including the submission.
+        read_limit: Maximum number of characters of a file that one read returns.
+        sampling: Sampling parameters; AEO-Bench uses a temperature of 0.3.
+    """
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        view: View,
+        asker: Asker,
+        log: StepLog,
+        *,
+        model: str,
+        sample: int = 0,
+        scope: str = "",
+        max_steps: int = 15,
+        read_limit: int = 60_000,
+        sampling: Sampling = Sampling(temperature=0.3, max_tokens=4096),  # noqa: B008  frozen
+    ) -> None:
+        self.assignment = assignment
+        self.view = view
+        self.max_steps = max_steps
+        self.listed: list[str] = []
+        self.listed_folders: list[str] = []
+        self.read: list[str] = []
+        self.texts: dict[str, str] = {}
+        self._asker = asker
+        self._log = log
+        self._model = model
+        self._sample = sample
+        self._scope = scope
+        self._read_limit = read_limit
+        self._sampling = sampling
+        self._number = 0
+
+    @property
+    def steps_left(self) -> int:
+        """Return how many steps remain."""
+        return self.max_steps - self._number
+
+    def _record(
+        self,
+        kind: str,
+        action: str,
+        target: str,
+        began: float,
+        *,
+        turn: Turn | None = None,
+        request: Request | None = None,
+        observation: Observation | None = None,
+        problem: str | None = None,
+    ) -> None:
+        self._number += 1
+        self._log.step(
+            Step(
+                number=self._number,
+                kind=kind,
+                action=action,
+                target=target,
+                answer=turn.answer if turn else None,
+                observation=observation,
+                problem=problem,
+                seconds=time.monotonic() - began,
+                request=turn.request if turn else request,
+                at=time.time(),
+            )
+        )
+
+    async def ask(self, messages: Sequence[Message], grammar: str | None = None) -> Turn:
+        """Send a conversation to the model and parse the action in its answer.
+
+        Args:
+            messages: The whole conversation.
+            grammar: GBNF grammar that constrains the embedded model; ignored by other models.
+
+        Raises:
+            OutOfSteps: No step is left.
+            ModelError: There was no answer; the failure is recorded as the trial's last step.
+        """
+        if self.steps_left <= 0:
+            raise OutOfSteps
+        began = time.monotonic()
+        request = Request(
+            self._model,
+            tuple(messages),
+            "agent",
+            self._sampling,
+            sample=self._sample,
+            scope=self._scope,
+            grammar=grammar,
+        )
+        try:
+            answer = await self._asker.complete(request)
+        except ModelError as error:
+            self._record("error", error.kind, "", began, request=request, problem=str(error))
+            raise
+        return Turn(request, answer, parse_action(answer.text), began)
+
+    async def act(self, conversation: Conversation, grammar: str | None = None) -> Submission | None:
+        """Run one step: ask the model, run the tool it chose, and add the result to the conversation.
+
+        Returns:
+            The submission if the agent submitted, else None.
+
+        Raises:
+            OutOfSteps: No step is left.
+            ModelError: There was no answer.
+        """
+        turn = await self.ask(conversation.messages, grammar)
+        conversation.add_assistant(turn.answer.text)
+        if isinstance(turn.outcome, Problem):
+            self._record(
+                "invalid", turn.outcome.short, "asked again", turn.began, turn=turn, problem=turn.outcome.sentence
+            )
+            conversation.add_user(problem_message(turn.outcome, self.steps_left))
+            return None
+        if turn.outcome.name == RESPOND:
+            return self.submit(turn)
+        observation = self._use(turn.outcome.name, turn.outcome.kwargs.get("path"), turn.outcome)
+        self._record("tool", turn.outcome.name, observation.target, turn.began, turn=turn, observation=observation)
+        conversation.add_user(tool_message(turn.outcome.name, observation.text, self.steps_left))
+        return None
+
+    def submit(self, turn: Turn) -> Submission:
+        """Record the answer as the trial's submission."""
+        assert isinstance(turn.outcome, Action)
+        submission = submission_of(turn.outcome)
+        size = len(submission.readme.encode("utf-8", "surrogatepass"))
+        self._record("respond", RESPOND, f"README {size / 1000:.1f} kB", turn.began, turn=turn)
+        return submission
+
+    def note(self, kind: str, action: str, target: str, turn: Turn, problem: str | None = None) -> None:
+        """Record a step of any other kind, such as a plan."""
+        self._record(kind, action, target, turn.began, turn=turn, problem=problem)
+
+    def use(self, tool: str, path: str) -> Observation:
+        """Run a tool without asking the model, and record it as a step.
+
+        Raises:
+            OutOfSteps: No step is left.
+        """
+        if self.steps_left <= 0:
+            raise OutOfSteps
+        began = time.monotonic()
+        observation = self._use(tool, path, None)
+        self._record("tool", tool, observation.target, began, observation=observation)
+        return observation
+
+    def _use(self, tool: str, path: object, action: Action | None) -> Observation:
+        kwargs = action.kwargs if action is not None else {"path": path}
+        observation = use_tool(self.view, tool, kwargs, self._read_limit)
+        if tool == "list_directory" and not observation.failed:
+            self.listed_folders.append(observation.target)
+            self.listed.extend(item for item in observation.listed if item not in self.listed)
+        if observation.read:
+            self.read.append(observation.read)
+            self.texts[observation.read] = observation.text
+        return observation

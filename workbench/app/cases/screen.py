@@ -1,0 +1,341 @@
+"""The Cases mode: what can be worked on, file by file, and the two keys that start a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+from textual.widget import Widget
+
+from workbench.app.cases.browsing import Browsing, Scores
+from workbench.app.toolkit.literal import set_title
+from workbench.app.toolkit.mode_screen import ModeScreen
+
+if TYPE_CHECKING:
+    from workbench.app.cases.case_list import CaseList
+    from workbench.app.cases.file_view import FileView
+    from workbench.app.cases.files import FileShown, Repository
+    from workbench.app.cases.listing import CaseEntry
+    from workbench.app.cases.trees import Outline, RepositoryTree
+    from workbench.app.toolkit.row_list import RowList
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import Change
+
+
+class CasesScreen(ModeScreen):
+    """Left the cases, in the middle the files of one, right the text of one of these with its outline."""
+
+    mode_name = "Cases"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("o", "open_repository", "open repository", id="cases.open"),
+        Binding("t", "test_docs", "test docs", id="cases.test-docs"),
+        Binding("escape", "back", "back", id="cases.back"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.browsing = Browsing(self)
+        self._shown_key: str | None = None
+        self._shown_path: str | None = None
+        self._ready = False
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield three panes, empty: what is in them is built after the first paint."""
+        for name, title, classes in (
+            ("cases", "Cases", "pane pane-left"),
+            ("files", "Files", "pane"),
+        ):
+            pane = Container(id=name, classes=classes)
+            set_title(pane, title)
+            yield pane
+        right = Vertical(id="right", classes="pane-group")
+        yield right
+
+    def on_mount(self) -> None:
+        """Build the rest once something is on the screen."""
+        self.workbench.after_first_paint(self._build)
+
+    async def _build(self) -> None:
+        from workbench.app.cases.case_list import CaseList
+        from workbench.app.cases.file_view import FileView
+        from workbench.app.cases.trees import Outline, RepositoryTree
+
+        text = Container(FileView(id="file-text"), id="text", classes="pane")
+        set_title(text, "About")
+        outline = Container(Outline(id="file-outline"), id="outline", classes="pane -off")
+        set_title(outline, "Functions")
+        case_list = CaseList(id="case-list")
+        await self.query_one("#cases").mount(case_list)
+        await self.query_one("#files").mount(RepositoryTree(id="file-tree"))
+        await self.query_one("#right").mount(text, outline)
+        self._ready = True
+        if self.is_current:
+            case_list.focus()
+        self.browsing.list_cases()
+        self._read_scores()
+
+    # -- the parts
+
+    @property
+    def case_list(self) -> CaseList:
+        """The list of cases."""
+        from workbench.app.cases.case_list import CaseList
+
+        return self.query_one("#case-list", CaseList)
+
+    @property
+    def file_tree(self) -> RepositoryTree:
+        """The repository tree."""
+        from workbench.app.cases.trees import RepositoryTree
+
+        return self.query_one("#file-tree", RepositoryTree)
+
+    @property
+    def file_view(self) -> FileView:
+        """The text on the right."""
+        from workbench.app.cases.file_view import FileView
+
+        return self.query_one("#file-text", FileView)
+
+    @property
+    def outline(self) -> Outline:
+        """The outline under it."""
+        from workbench.app.cases.trees import Outline
+
+        return self.query_one("#file-outline", Outline)
+
+    # -- the session
+
+    def on_session_opened(self, reader: SessionReader | None) -> None:
+        """Read the scores of the session that is open now."""
+        self._read_scores()
+
+    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
+        """Read the scores again when some may have changed."""
+        if any(change.kind in {"score", "trial"} for change in changes):
+            self._read_scores()
+
+    def _read_scores(self) -> None:
+        reader = self.workbench.reader
+        if self._ready and reader is not None:
+            self.browsing.read_scores(reader)
+
+    def show_scores(self, scores: Scores) -> None:
+        """Show the bars."""
+        from workbench.app.cases.file_view import about
+
+        self.case_list.scores = scores
+        self.case_list.refresh()
+        entry = self.browsing.entry(self._shown_key)
+        if entry is not None and self._shown_path is None:
+            self.file_view.show(about(entry, scores.get(entry.key, ())), keep_place=True)
+
+    # -- the list
+
+    def show_problems(self, problems: Sequence[str]) -> None:
+        """Say which cases of the catalogue cannot be used."""
+        if problems:
+            self.notify("\n".join(problems), title="Test cases", severity="warning", timeout=12)
+
+    def show_list(self) -> None:
+        """Show all cases, at first the one under the cursor."""
+        from workbench.app.cases.file_view import sentence
+
+        entries = self.browsing.entries
+        self.case_list.show(entries)
+        self._title_list()
+        if not entries:
+            self.file_view.show(
+                sentence("There are no test cases here.\nPress o to open any folder, git URL or NAME==VERSION.", "")
+            )
+        elif self.case_list.entry is not None and self.case_list.entry.key != self._shown_key:
+            self._show_case(self.case_list.entry)
+
+    def _title_list(self) -> None:
+        marked = len(self.case_list.marked)
+        self.retitle("#cases", f"Cases {len(self.case_list.entries)}", f"{marked} marked" if marked else "")
+
+    def _show_case(self, entry: CaseEntry) -> None:
+        from workbench.app.cases.file_view import about
+
+        self._shown_key = entry.key
+        self._shown_path = None
+        self.file_tree.show(None)
+        self._show_outline(())
+        self.retitle("#text", "About")
+        self.file_view.show(about(entry, self.case_list.scores.get(entry.key, ())))
+        self.retitle("#files", entry.case.name)
+        self.browsing.open(entry)
+
+    def on_row_list_moved(self, message: RowList.Moved) -> None:
+        """Follow the cursor of the three lists."""
+        if message.row_list is self.case_list:
+            self._title_list()
+            entry = self.case_list.entry
+            if entry is not None and entry.key != self._shown_key:
+                self._show_case(entry)
+        elif message.row_list is self.file_tree:
+            self._preview()
+        elif message.row_list is self.outline:
+            self._go_to_definition()
+
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+        """Start a run, go to the text of a file, go to a definition."""
+        if message.row_list is self.case_list:
+            self.action_run()
+        elif message.row_list is self.file_tree:
+            self._preview()
+            self.focus_pane(self.query_one("#text"))
+        else:
+            self._go_to_definition()
+            self.focus_pane(self.query_one("#text"))
+
+    # -- files
+
+    def _show_files_note(self, text: str, *, failed: bool = False) -> None:
+        """Say in the files pane why there is no tree (empty: there is one)."""
+        from workbench.app.toolkit.texts import Static
+
+        pane = self.query_one("#files")
+        state = pane.query(".state")
+        self.file_tree.display = not text
+        if not text:
+            state.remove()
+            return
+        if state:
+            state.first(Static).update(text)
+        else:
+            pane.mount(Static(text, classes="state"))
+        for widget in pane.query(".state"):
+            widget.set_class(failed, "-failed")
+
+    def show_note(self, entry: CaseEntry, text: str, *, failed: bool = False) -> None:
+        """Say in the place of a case's files how far they are, or why there are none."""
+        if entry.key == self._shown_key:
+            self._show_files_note(text, failed=failed)
+
+    def show_repository(self, entry: CaseEntry, repository: Repository | None) -> None:
+        """Show the files of a case, None where they must be fetched first."""
+        if entry.key != self._shown_key:
+            return
+        if repository is None:
+            self._show_files_note(
+                "Not fetched yet.\n\nPress f to fetch it, or enter to run an agent, which fetches it too."
+            )
+        elif not repository.snapshot.files:
+            self._show_files_note("This repository is empty.")
+        else:
+            self._show_files_note("")
+            self.file_tree.show(repository)
+            if self.focused is None and self.current_pane is self.query_one("#files"):
+                self.file_tree.focus()
+            count, hidden = len(repository.snapshot.files), repository.hidden
+            name = entry.case.name
+            self.retitle(
+                "#files",
+                f"{name} · {count:,} file{'s' if count != 1 else ''}",
+                (f"{hidden:,} hidden from agents · " if hidden else "") + "sizes in bytes",
+            )
+
+    def action_fetch(self) -> None:
+        """Fetch the files of the case under the cursor."""
+        entry = self.case_list.entry
+        if entry is not None and not self.browsing.fetch(entry):
+            self.notify(f"The files of {entry.case.name} are here already.")
+
+    def on_unmount(self) -> None:
+        """End fetches under way."""
+        self.browsing.close()
+
+    def _preview(self) -> None:
+        node, repository = self.file_tree.node, self.file_tree.repository
+        if node is not None and repository is not None and not node.folder:
+            self.browsing.read(repository, node.path)
+
+    def show_file(self, key: str, path: str, shown: FileShown | None, problem: str = "") -> None:
+        """Show a file and its outline, or why it cannot be shown."""
+        from workbench.app.cases.file_view import sentence
+
+        node = self.file_tree.node
+        if key != self._shown_key or node is None or node.path != path:
+            return
+        self._shown_path = path
+        self.retitle("#text", path, "hidden from agents" if node.hidden else "")
+        if shown is None:
+            self.file_view.show(sentence(problem, "notice"))
+            self._show_outline(())
+        else:
+            self.file_view.show(shown.document)
+            self._show_outline(shown.outline)
+
+    def _show_outline(self, items: tuple[object, ...]) -> None:
+        pane = self.query_one("#outline")
+        pane.set_class(not items, "-off")
+        self.outline.show(items)  # type: ignore[arg-type]
+        functions = sum(1 for item in self.outline.items if item.kind != "class")
+        classes = len(items) - functions
+        self.retitle("#outline", f"Functions {functions}" + (f" · classes {classes}" if classes else ""))
+        if self.current_pane is None:
+            self.focus_pane(self.query_one("#text"))
+
+    def _go_to_definition(self) -> None:
+        if 0 <= self.outline.cursor < len(self.outline.items):
+            line = self.outline.items[self.outline.cursor].start_line - 1
+            self.file_view.scroll_to(y=0, animate=False, immediate=True)
+            self.file_view.go_to(line)
+
+    # -- what one can do
+
+    def action_back(self) -> None:
+        """Go to the pane on the left; from the first one forget the marks."""
+        if self.current_pane is self.query_one("#cases"):
+            self.case_list.marked.clear()
+            self._title_list()
+            self.case_list.refresh()
+        else:
+            self.focus_pane(self.query_one("#cases"))
+
+    @work
+    async def action_run(self) -> None:
+        """Ask what to run the chosen cases with, and start."""
+        from workbench.app.cases.starting import ask_and_run
+
+        chosen = self.case_list.chosen
+        if chosen:
+            await ask_and_run(self.workbench, [(entry.key, entry.case.name) for entry in chosen])
+
+    @work
+    async def action_test_docs(self) -> None:
+        """Ask how to regenerate the case under the cursor from its documentation, and start."""
+        if self.case_list.entry is not None:
+            await self.workbench.ask_and_regenerate(self.case_list.entry.key)
+
+    @work
+    async def action_open_repository(self) -> None:
+        """Browse any folder, git URL or source distribution."""
+        from workbench.app.toolkit.ask import AskText
+
+        text = await self.app.push_screen_wait(
+            AskText(
+                "Open repository",
+                "A folder, a git URL (git+https://…@revision), or a source distribution (NAME==VERSION). "
+                "It stays in this list until you leave; `workbench cases --add SOURCE` keeps it.",
+                placeholder="~/projects/thing",
+            )
+        )
+        if text:
+            self.browsing.add(text)
+
+    def show_refusal(self, sentence: str) -> None:
+        """Say why a repository cannot be opened."""
+        self.notify(sentence, title="Open repository", severity="error", timeout=12)
+
+    def show_added(self, entry: CaseEntry) -> None:
+        """Go to a case that was just opened, and fetch it if need be."""
+        self.case_list.go_to_key(entry.key)
+        if not entry.fetched:
+            self.action_fetch()
+        self.focus_pane(self.query_one("#files"))

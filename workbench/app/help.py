@@ -1,0 +1,98 @@
+"""All keys that work now, generated from the bindings."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen, Screen
+
+from workbench import glyphs
+from workbench.app.toolkit.literal import set_title
+from workbench.app.toolkit.texts import Static
+
+_GLYPHS = (
+    *((glyph, name, f"verdict-{name}") for name, glyph in glyphs.VERDICTS.items() if name != "error"),
+    (glyphs.WAITING, "waiting", "verdict-waiting"),
+    (glyphs.RUNNING, "running", "verdict-running"),
+    (glyphs.UNSCORED, "unscored", "verdict-unscored"),
+    (glyphs.VERDICTS["error"], glyphs.OUR_ERROR, "verdict-unscored"),
+    (glyphs.CANCELLED, "cancelled", "verdict-waiting"),
+    (glyphs.VERDICTS["passed"], "former verdict, tested again", "verdict-passed underline"),
+    ("≈", "docstring carries the code", "foreground"),
+    ("~", "unstable tests", "verdict-unscored"),
+    ("≠", "a re-check disagrees", "error"),
+)
+
+
+def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str, str]]]]:
+    """Return the keys that work on a screen by where they belong: (heading, [(key, what it does, binding id)])."""
+    groups: dict[str, dict[str, tuple[list[str], str]]] = {}
+    for node, bindings in screen._modal_binding_chain:
+        for _, binding in bindings:
+            if not binding.description or binding.system or not binding.id:
+                continue
+            title = "Everywhere" if node is screen.app else "This mode" if node is screen else "Here"
+            keys, _ = groups.setdefault(title, {}).setdefault(binding.description, ([], binding.id))
+            shown = screen.app.get_key_display(binding)
+            if shown not in keys:
+                keys.append(shown)
+    return [
+        (title, [(" ".join(keys), what, name) for what, (keys, name) in entries.items()])
+        for title, entries in groups.items()
+    ]
+
+
+class HelpScreen(ModalScreen[None]):
+    """Keys by where they belong, the ids for the keymap in the settings, and what the glyphs mean."""
+
+    DEFAULT_CSS = """
+    HelpScreen { align: center middle; }
+    HelpScreen #frame {
+        width: 84; max-width: 100%; height: auto; max-height: 96%; background: $surface; border: round $primary;
+        border-title-color: $foreground; border-title-style: bold; padding: 1 2;
+    }
+    HelpScreen Static { height: auto; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark,f1", "dismiss(None)", "close", id="help.close"),
+        Binding("j,down", "scroll(1)", "down", show=False, id="help.down"),
+        Binding("k,up", "scroll(-1)", "up", show=False, id="help.up"),
+    ]
+
+    def __init__(self, about: Screen[object]) -> None:
+        super().__init__()
+        self._keys = keys_of(about)
+
+    def compose(self) -> ComposeResult:
+        """Compose one text."""
+        parts: list[Content | str | tuple[str, str]] = []
+        rows = [row for _, keys in self._keys for row in keys]
+        # As narrow as the longest entries allow: the ids in the third column shall not wrap.
+        wide = max((len(key) for key, _, _ in rows), default=0) + 2
+        wider = max((len(what) for _, what, _ in rows), default=0) + 2
+        for title, keys in self._keys:
+            parts.append((f"{title}\n", "bold $primary"))
+            for key, what, name in keys:
+                lowered = what if what[1:2].isupper() else what[:1].lower() + what[1:]
+                parts += [(f"  {key:<{wide}}", "bold $accent"), f"{lowered:<{wider}}", (f"{name}\n", "$text-muted")]
+            parts.append("\n")
+        parts.append(("Signs\n  ", "bold $primary"))
+        for glyph, word, variable in _GLYPHS:
+            parts += [(f"{glyph} ", f"bold ${variable}"), f"{word}  "]
+        parts.append(
+            (
+                "\n\nThe right column names a key for [keymap] in the settings file; `workbench locate config` tells where.",
+                "$text-muted",
+            )
+        )
+        with VerticalScroll(id="frame") as frame:
+            set_title(frame, "Help")
+            yield Static(Content.assemble(*parts))
+
+    def action_scroll(self, rows: int) -> None:
+        """Scroll by rows."""
+        self.query_one("#frame").scroll_relative(y=rows, animate=False)

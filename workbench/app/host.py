@@ -1,0 +1,127 @@
+"""What a mode may ask of the app, and nothing else: modes know this interface, not the app."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.notifications import SeverityLevel
+    from textual.signal import Signal
+
+    from workbench.engine.client import WarmEngine
+    from workbench.engine.plan import DocumentPlan
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import Change
+    from workbench.settings import Settings
+
+
+class Host(Protocol):
+    """The open session, the engine, other modes, and the terminal.
+
+    Attributes:
+        settings: The settings in force.
+        selected_trial: The trial that the Trajectory mode shows, also before that mode was mounted.
+        selected_run: The run that the Regeneration mode shows, likewise.
+    """
+
+    settings: Settings
+    selected_trial: str | None
+    selected_run: str | None
+
+    # -- the open session
+
+    @property
+    def session_path(self) -> Path | None:
+        """The session that is open or being opened, None for none."""
+
+    @property
+    def reader(self) -> SessionReader | None:
+        """Its reader once it is open; queries that may take long belong into a thread."""
+
+    @property
+    def facts_sentence(self) -> str:
+        """How it stands, in one sentence."""
+
+    @property
+    def session_opened(self) -> Signal[SessionReader | None]:
+        """Published with the reader of a session that was opened, with None for one that was closed."""
+
+    @property
+    def session_changed(self) -> Signal[tuple[Change, ...]]:
+        """Published with what changed in it."""
+
+    @property
+    def facts_changed(self) -> Signal[str]:
+        """Published with :attr:`facts_sentence`."""
+
+    def open_session(self, path: Path, *, show: bool = False, then: Callable[[], Any] | None = None) -> None:
+        """Open a session file; ``show`` goes to what its state is about, ``then`` is called once it is open."""
+
+    def close_session(self) -> None:
+        """Let go of the open session."""
+
+    # -- runs
+
+    @property
+    def warm(self) -> WarmEngine | None:
+        """The idle engine, None until it was started."""
+
+    def start_run(self, plan: DocumentPlan, name: str) -> None:
+        """Start a run in the open session, or in a new one called ``name`` where that is only read."""
+
+    def resume_session(self, path: Path) -> None:
+        """Take up what is missing in a session."""
+
+    def cancel_session(self, path: Path) -> None:
+        """Cancel the runs of a session."""
+
+    def export_report(self, session: Path, place: str) -> None:
+        """Write a report of a session; the ending of ``place`` is its format."""
+
+    # -- other modes
+
+    async def show_trial(self, trial_id: str) -> None:
+        """Show a trial of the open session in the Trajectory mode."""
+
+    async def show_run(self, run_id: str, evaluator: str = "") -> None:
+        """Show a regeneration run of the open session, with the samples of ``evaluator`` once there are some."""
+
+    async def ask_and_regenerate(self, source: str = "", docs: str = "") -> None:
+        """Ask what to regenerate and start it; call it from a worker.
+
+        Args:
+            source: Case or source to start with, "" for the first one of the catalogue.
+            docs: Doc system to start with.
+        """
+
+    # -- the terminal
+
+    def after_first_paint(self, what: Callable[[], Any]) -> None:
+        """Call something once the terminal shows the first screen (later ones: once they are laid out)."""
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+    ) -> None:
+        """Show a notice, literally."""
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy a text."""
+
+    def suspend(self) -> AbstractContextManager[None]:
+        """Hand the terminal over to another program.
+
+        Raises:
+            SuspendNotSupported: This terminal cannot.
+        """
+
+    async def push_screen_wait(self, screen: Any) -> Any:
+        """Show a dialog and return its answer; call it from a worker."""

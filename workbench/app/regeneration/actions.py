@@ -1,0 +1,160 @@
+"""What a person can do with a regeneration run besides looking; all of it in threads but the editor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from workbench.app.toolkit.actions import RunActions
+
+if TYPE_CHECKING:
+    from workbench.app.host import Host
+    from workbench.app.regeneration.lines import TaskLine
+    from workbench.app.regeneration.loading import RunView
+    from workbench.app.toolkit.latest import Latest
+    from workbench.app.toolkit.subject import Subject
+    from workbench.engine.client import WarmEngine
+
+MORE_SAMPLES = 5
+
+
+class ShownRun(Protocol):
+    """What actions must know of what is shown."""
+
+    @property
+    def view(self) -> RunView | None:
+        """The run that is shown."""
+
+    @property
+    def selected_task(self) -> TaskLine | None:
+        """The task under the cursor."""
+
+    @property
+    def shows_building(self) -> bool:
+        """Whether it is shown how tasks are built, in the place of the tasks."""
+
+    def subject(self) -> Subject:
+        """Return what has the focus."""
+
+
+class Actions(RunActions):
+    """Carries out keys that touch the engine, the disk or another program.
+
+    Args:
+        host: The app.
+        jobs: Does the work in a thread, all of it in its order.
+        shown: The run that is meant.
+    """
+
+    def __init__(self, host: Host, jobs: Latest, shown: ShownRun) -> None:
+        super().__init__(host, jobs)
+        self._shown = shown
+
+    def rerun(self) -> None:
+        """Test the samples of the selected task again; those without an answer are asked for."""
+        line = self._shown.selected_task
+        if line is None:
+            return
+
+        def work(session: Path, _: RunView, warm: WarmEngine | None) -> None:
+            from workbench.engine.regeneration_client import rerun_items
+
+            rerun_items(session, line.id, warm=warm)
+
+        self._do(work, "Testing this task's samples again; answers that are there are kept.")
+
+    def rerun_failed(self) -> None:
+        """Test every sample again that did not pass."""
+
+        def work(session: Path, _: RunView, warm: WarmEngine | None) -> None:
+            from workbench.engine.regeneration_client import rerun_items
+
+            rerun_items(session, failed=True, warm=warm)
+
+        self._do(work, "Testing every sample again that did not pass; answers that are there are kept.")
+
+    def add_samples(self) -> None:
+        """Ask for five more samples of every task."""
+        view = self._shown.view
+        if view is None:
+            return
+        wanted = view.samples + MORE_SAMPLES
+
+        def work(session: Path, view: RunView, warm: WarmEngine | None) -> None:
+            from workbench.engine.regeneration_client import add_samples
+
+            group = view.group
+            add_samples(
+                session,
+                view.run.id,
+                wanted,
+                evaluator=group.evaluator,
+                prompt=group.prompt,
+                context=group.context,
+                warm=warm,
+            )
+
+        self._do(work, f"Asking for {MORE_SAMPLES} more samples: m = {wanted}.")
+
+    def resume(self) -> None:
+        """Have an engine take up what is missing."""
+
+        def work(session: Path, view: RunView, warm: WarmEngine | None) -> None:
+            from workbench.engine import client
+
+            client.resume(session, view.run.id, warm=warm)
+
+        self._do(work, "An engine takes the run up again.")
+
+    def cancel(self) -> None:
+        """Ask the engine to stop the run."""
+
+        def work(session: Path, view: RunView, _: WarmEngine | None) -> None:
+            from workbench.engine import client
+
+            client.cancel(session, view.run.id)
+
+        self._do(work, "Asked the engine to stop this run; what is tested stays.")
+
+    def can(self, action: str) -> bool:
+        """Whether an action makes sense now."""
+        view = self._shown.view
+        if view is None:
+            return False
+        if action in {"rerun", "rerun_failed", "add_samples"} and self._shown.shows_building:
+            return False
+        if action == "resume":
+            if view.lasting:
+                return False
+            return view.state in {"interrupted", "failed", "cancelled"} or (view.state == "done" and view.again > 0)
+        if action == "cancel":
+            return view.live
+        if action in {"copy", "open_outside"}:
+            return bool(self.subject().text)
+        if action == "rerun":
+            return self._shown.selected_task is not None
+        if action == "rerun_failed":
+            return any(count for verdict, count in view.verdicts.items() if verdict != "passed")
+        if action == "add_samples":
+            # A control says the same every time, and a file holds what it holds.
+            return bool(view.total) and view.evaluator not in {"reference", "stub"} and "samples:" not in view.evaluator
+        return True
+
+    def subject(self) -> Subject:
+        """Return what has the focus."""
+        return self._shown.subject()
+
+    def _do(self, work: Callable[[Path, RunView, WarmEngine | None], object], said: str) -> None:
+        host, view, warm = self._host, self._shown.view, self._host.warm
+        if view is None:
+            host.notify("No run is shown.")
+            return
+        run = view.run.id
+
+        def done(own: Path, _: object) -> str:
+            if own != host.session_path:
+                host.open_session(own, then=lambda: host.show_run(run))
+            return said
+
+        self.on_own(lambda own: work(own, view, warm), done)

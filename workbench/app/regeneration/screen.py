@@ -1,0 +1,539 @@
+"""The Regeneration mode: what documentation is worth, task by task and sample by sample, while it is tested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+from textual.widget import Widget
+
+from workbench.app.regeneration import loading
+from workbench.app.regeneration.actions import Actions
+from workbench.app.regeneration.building import ExcludedList
+from workbench.app.regeneration.building_panes import Building
+from workbench.app.regeneration.evaluator_line import EvaluatorLine
+from workbench.app.regeneration.evaluators import model_name
+from workbench.app.regeneration.figures import Figures
+from workbench.app.regeneration.figures_line import FiguresLine
+from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
+from workbench.app.regeneration.finding import Finder
+from workbench.app.regeneration.following import Following
+from workbench.app.regeneration.lines import TaskLine
+from workbench.app.regeneration.loading import Excluded, RunView
+from workbench.app.regeneration.panes import TasksPane
+from workbench.app.regeneration.sample_pane import FailingPane, SamplePane
+from workbench.app.regeneration.search import Hit
+from workbench.app.regeneration.task_table import TaskTable
+from workbench.app.toolkit.pane import Pane
+from workbench.app.toolkit.pane_tabs import PaneTabs
+from workbench.app.toolkit.prompt_line import PromptLine
+from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.run_screen import RunScreen
+from workbench.app.toolkit.subject import Subject
+from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.virtual_view import VirtualView
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import Change
+
+NO_SESSION = "No session is open.\n\nPress n to test a repository's documentation by regeneration."
+NO_RUN = "No regeneration run in this session.\n\nPress n to test a repository's documentation by regeneration."
+OTHER_RUN_SECONDS = 1.0
+"""Time from the beginning of another run until it is said, unless it is shown by then."""
+GONE = "This run is not in the open session: press 3 to choose another session."
+
+
+class RegenerationScreen(RunScreen):
+    """Figures on top, the table of tasks, and below it the selected sample with its failing tests."""
+
+    mode_name = "Regeneration"
+    actions: Actions
+    finder: Finder
+    CSS_PATH = "../styles/regeneration.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("u", "resume", "resume", id="regeneration.resume"),
+        Binding("tab", "next_pane(1)", "next pane", id="pane.next", show=False),
+        Binding("F", "clear_filter", "clear filter", id="regeneration.clear-filter"),
+        Binding("f", "filter", "filter", id="regeneration.filter"),
+        Binding("r", "rerun", "rerun task", id="regeneration.rerun-task"),
+        Binding("R", "rerun_failed", "rerun failed", id="regeneration.rerun-failed"),
+        Binding("plus", "add_samples", "5 more samples", key_display="+", id="regeneration.samples"),
+        Binding("exclamation_mark", "problem", "failed self-check", key_display="!", id="regeneration.problem"),
+        Binding("c", "cancel", "cancel", id="regeneration.cancel"),
+        Binding("d", "docs", "docs", id="regeneration.docs"),
+        Binding("n", "hit(1)", "next hit", id="regeneration.next-hit"),
+        Binding("N", "hit(-1)", "Previous hit", id="regeneration.previous-hit", show=False),
+        Binding("n", "new", "new run", id="regeneration.new"),
+        Binding("slash", "search", "search", key_display="/", id="regeneration.search"),
+        Binding("D", "dropped", "stages, dropped", id="regeneration.dropped"),
+        Binding("x", "export", "export", id="regeneration.export"),
+        Binding("e", "open_outside", "open in editor", id="regeneration.open"),
+        Binding("l,right", "sample(1)", "sample", key_display="h/l", id="regeneration.next-sample"),
+        Binding("h,left", "sample(-1)", "Previous sample", id="regeneration.previous-sample", show=False),
+        Binding("J", "task(1)", "Next task from any pane", id="regeneration.next-task", show=False),
+        Binding("K", "task(-1)", "Previous task from any pane", id="regeneration.previous-task", show=False),
+        Binding("L", "run(1)", "Next run", id="regeneration.next-run", show=False),
+        Binding("H", "run(-1)", "Previous run", id="regeneration.previous-run", show=False),
+        Binding("v", "evaluator", "next evaluator", id="regeneration.evaluator"),
+        Binding("right_square_bracket", "tab(1)", "tab", key_display="[ ]", id="regeneration.next-tab"),
+        Binding("left_square_bracket", "tab(-1)", "Previous tab", id="regeneration.previous-tab", show=False),
+        Binding("z", "zoom", "zoom", id="regeneration.zoom", show=False),
+        Binding("m", "more", "Show more of a long text", id="regeneration.more", show=False),
+        Binding("y", "copy", "Copy", id="regeneration.copy", show=False),
+        Binding("j,down", "move(1)", "Down", id="regeneration.down", show=False),
+        Binding("k,up", "move(-1)", "Up", id="regeneration.up", show=False),
+        Binding("ctrl+d,pagedown", "page(1)", "Page down", id="regeneration.page-down", show=False),
+        Binding("ctrl+u,pageup", "page(-1)", "Page up", id="regeneration.page-up", show=False),
+        Binding("g,home", "edge(False)", "First", id="regeneration.first", show=False),
+        Binding("G,end", "edge(True)", "Last", id="regeneration.last", show=False),
+        Binding("enter", "zoom", "Zoom the pane", id="regeneration.enter", show=False),
+        Binding("escape", "leave", "Leave search, zoom, pane", id="regeneration.escape", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.view: RunView | None = None
+        self._problem = -1  # which failed self-check was gone to last
+        self.finder = Finder(self)
+        self.actions = Actions(self.workbench, self.doing, self)
+        self.following = Following(self)
+
+    # -- the widgets
+
+    def compose(self) -> ComposeResult:
+        """Compose the frame and the figures."""
+        yield from super().compose()
+        yield Vertical(FiguresLine(), EvaluatorLine(), Static("", id="trouble"), id="head")
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield the panes."""
+        yield TasksPane(id="tasks", classes="pane")
+        yield Building(id="building", classes="pane-group -off")
+        yield Container(
+            SamplePane(id="sample", classes="pane"),
+            FailingPane(id="failing", classes="pane"),
+            id="detail",
+            classes="pane-group",
+        )
+        yield Static("", id="nothing", classes="state")
+
+    def on_mount(self) -> None:
+        """Begin at the table."""
+        for pane in self.query(Pane):
+            pane.titled(pane.short)
+            pane.set_class(pane in self.building.query(Pane), "-off")
+        self.focus_pane(self.query_one("#tasks"))
+        self._show_nothing("Opening the session…" if self.workbench.session_path else NO_SESSION)
+        self.set_interval(1.0, self._tick)
+
+    def main_list(self) -> VirtualView:
+        """Return the table, while tasks are built the list of what was excluded."""
+        return self.building.query_one(ExcludedList) if self.has_class("-building") else self.table
+
+    @property
+    def reader(self) -> SessionReader | None:
+        """The open session."""
+        return self.workbench.reader
+
+    @property
+    def lines(self) -> list[TaskLine]:
+        """All tasks."""
+        return self.table.lines
+
+    @property
+    def selected_task(self) -> TaskLine | None:
+        """The task under the cursor."""
+        return self.table.selected
+
+    @property
+    def shows_building(self) -> bool:
+        """Whether it is shown how tasks are built, in the place of the tasks."""
+        return self.has_class("-building")
+
+    @property
+    def table(self) -> TaskTable:
+        """The table of tasks."""
+        return self.query_one(TaskTable)
+
+    @property
+    def building(self) -> Building:
+        """How the tasks were built."""
+        return self.query_one(Building)
+
+    @property
+    def sample(self) -> SamplePane:
+        """What the selected sample says."""
+        return self.query_one(SamplePane)
+
+    @property
+    def failing(self) -> FailingPane:
+        """The tests that it did not pass."""
+        return self.query_one(FailingPane)
+
+    def _make_current(self, current: Widget) -> None:
+        super()._make_current(current)
+        self.set_class(current is self.failing, "-at-failing")
+        self.refresh_bindings()
+
+    def _refresh_tabs(self) -> None:
+        named = [(pane.short if isinstance(pane, Pane) else "", pane.has_class("-current")) for pane in self.panes]
+        self.query_one(PaneTabs).show(named)
+
+    def uncover(self, pane: Widget) -> None:
+        """Bring a pane to the front where only some have room."""
+        if not pane.display or self.has_class("-tabs", "-zoomed") or self.has_class("-w-narrow"):
+            self.focus_pane(pane)
+
+    def _show_nothing(self, sentence: str) -> None:
+        self.set_class(bool(sentence), "-nothing")
+        self.query_one("#nothing", Static).update(sentence)
+        if sentence:
+            self.set_status("")
+            self._show_trouble("")
+            self.query_one(FiguresLine).view = self.query_one(EvaluatorLine).view = None
+        self.refresh_bindings()
+
+    def _show_trouble(self, text: str) -> None:
+        trouble = self.query_one("#trouble", Static)
+        trouble.update(text)
+        trouble.set_class(bool(text), "-open")
+
+    # -- the run
+
+    def on_session_opened(self, reader: SessionReader | None) -> None:
+        """Show the session's newest regeneration run, or the one that was asked for before."""
+        self.finder.forget()
+        self.view, self._problem = None, -1
+        self.following.evaluator, self.following.group = "", None
+        if reader is None:
+            self._show_nothing("Opening the session…" if self.workbench.session_path else NO_SESSION)
+            if self.workbench.session_path is None:
+                self.has_read()
+            return
+        self._load(reader, self.workbench.selected_run)
+
+    def show_run(self, run_id: str, evaluator: str = "") -> None:
+        """Show another run of the open session, with the samples of an evaluator as soon as there are some."""
+        self.workbench.selected_run = run_id
+        if self.workbench.reader is not None:
+            self._load(self.workbench.reader, run_id, evaluator)
+
+    def _load(self, reader: SessionReader, run_id: str | None, evaluator: str = "") -> None:
+        self.reading = True
+        self.following.load(reader, run_id, evaluator)
+
+    def show_nothing_here(self, *, asked_for: bool) -> None:
+        """Say that there is no such run, or none at all."""
+        self._show_nothing(GONE if asked_for else NO_RUN)
+        self._read_if_last()
+
+    def show_reason(self, sentence: str) -> None:
+        """Say why the run cannot be shown."""
+        self._show_nothing(sentence)
+        self._read_if_last()
+
+    def _read_if_last(self) -> None:
+        # A result that came too late is not what was asked for last.
+        if self.reading and self.following.loading_run.idle:
+            self.has_read()
+
+    def begin(self, lines: list[TaskLine], ks: tuple[int, ...]) -> None:
+        """Show the tasks of another run."""
+        self._show_nothing("")
+        self.show_figures(None)
+        self.table.set_filter(EVERYTHING)
+        self.table.put(lines, ks)
+        self.table.sample = 0
+        self.table.set_cursor(0)
+
+    def show_figures(self, figures: Figures | None) -> None:
+        """Show pass@k."""
+        self.query_one(FiguresLine).figures = figures
+
+    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
+        """Look again soon at what changed of this run."""
+        if self.view is not None:
+            self.following.take(changes, self.view)
+        elif any(change.kind == "run" for change in changes) and self.following.loading_run.idle:
+            self.on_session_opened(self.workbench.reader)
+
+    def _tick(self) -> None:
+        if self.view is not None and self.view.live:
+            self.following.soon()  # rate and time left change by themselves
+
+    def apply(self, view: RunView, excluded: Excluded) -> None:
+        """Show how the run stands; its lines are in the table already."""
+        self._announce(self.view, view)
+        self.view = view
+        self._show_header()
+        self._show_trouble(loading.trouble(view, self.size.width))
+        self.query_one(FiguresLine).view = self.query_one(EvaluatorLine).view = view
+        building = view.building or self.following.with_dropped or not view.tasks
+        switched = self.has_class("-building") is not building
+        self.set_class(building, "-building")
+        for selector in ("#tasks", "#sample", "#failing"):
+            self.query_one(selector).set_class(building, "-off")
+        for pane in self.building.query(".pane"):
+            pane.set_class(not building, "-off")
+        self.building.set_class(not building, "-off")
+        if building:
+            self.building.show_run(view, excluded)
+        else:
+            self.query_one(TasksPane).show_run(view)
+        if switched:
+            self.focus_pane(self.query_one("#counts" if building else "#tasks"))
+        self._show_sample()
+        self.refresh_bindings()
+        self._read_if_last()
+
+    def _announce(self, before: RunView | None, view: RunView) -> None:
+        """Say that another evaluator or another run began since the last look: neither takes the place of what is shown."""
+        if before is None or before.run.id != view.run.id:
+            return
+        known = {one.evaluator for one in before.progress} | {view.evaluator, self.following.evaluator}
+        for evaluator in dict.fromkeys(one.evaluator for one in view.progress):
+            if evaluator not in known:
+                self.notify(f"{model_name(evaluator)} is asked for samples of this run, too: v shows them.")
+        for run in set(view.order) - set(before.order):
+            self.set_timer(OTHER_RUN_SECONDS, lambda run=run: self._announce_run(run))
+
+    def _announce_run(self, run: str) -> None:
+        # A run that was started from here is on the screen by now.
+        if self.view is not None and self.view.run.id != run and self.following.loading_run.idle:
+            self.notify("Another run began in this session: H and L change between runs.")
+
+    def _show_header(self) -> None:
+        if self.view is not None:
+            self.set_status(one_line(loading.header(self.view, self.size.width - 2), 400))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fit the header; Textual calls the frame's own handler as well."""
+        self._show_header()
+
+    # -- the selected task and sample
+
+    def _show_sample(self) -> None:
+        reader, view, line = self.workbench.reader, self.view, self.table.selected
+        if reader is None or view is None:
+            return
+        if line is None:
+            self.sample.show_nothing("No task passes this filter; F clears it, f changes it." if view.tasks else "")
+            self.failing.show_nothing()
+            return
+        self.sample.show_sample(reader, line, view.group, self.table.sample)
+        self.failing.show_sample(reader, line, view.group, self.table.sample)
+
+    def on_row_list_moved(self, message: RowList.Moved) -> None:
+        """Show the sample of the task under the cursor."""
+        if message.row_list is self.table:
+            self.table.move_sample(0)
+            self._show_sample()
+
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+        """Go to the sample of the task."""
+        if message.row_list is self.table:
+            self.focus_pane(self.sample)
+
+    def go_to(self, task: str, sample: int | None) -> None:
+        """Select a task and one of its samples."""
+        if self.table.go_to_task(task, sample):
+            self._title_tasks()
+            self._show_sample()
+
+    def go_to_hit(self, hit: Hit) -> None:
+        """Select the task and the sample of a hit and bring it into sight."""
+        self.go_to(hit.task, hit.sample)
+        if hit.tab == "Failing":
+            self.uncover(self.failing)
+        elif hit.tab:
+            self.sample.choose(hit.tab, hit=hit.ordinal, reach=hit.reach)
+            self.uncover(self.sample)
+
+    def mark_hits(self, needle: str) -> None:
+        """Mark a text in what the sample and its failing tests say, "" for no marks."""
+        for pane in (self.sample, self.failing):
+            pane.text.find(needle)
+
+    def subject(self) -> Subject:
+        """Return what has the focus: what was excluded, the failing tests, else the sample."""
+        if self.shows_building:
+            listed = self.building.query_one(ExcludedList).entries
+            return Subject("what was dropped", "\n".join("\t".join(entry) for entry in listed), ".tsv")
+        if self.failing.has_class("-current"):
+            return Subject("the failing tests", self.failing.text.document.text, ".txt")
+        tab = self.sample.tab
+        suffix = {"Diff": ".diff", "Candidate": ".py", "Answer": ".md", "Prompt": ".md"}.get(tab, ".txt")
+        return Subject(f"the {tab.lower()}", self.sample.text.document.text, suffix)
+
+    def _title_tasks(self) -> None:
+        if self.view is not None:
+            self.query_one(TasksPane).show_run(self.view)
+
+    def on_prompt_line_answered(self, message: PromptLine.Answered) -> None:
+        """Search, while tasks are built among what was excluded."""
+        self.on_prompt_line_left()
+        if self.has_class("-building"):
+            self.building.find(message.text)
+        else:
+            self.finder.begin(message.text)
+
+    def on_prompt_line_left(self) -> None:
+        """Go back to the list."""
+        self.focus_pane(self.query_one("#excluded" if self.has_class("-building") else "#tasks"))
+
+    # -- keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer only what makes sense now."""
+        if action in {
+            "resume",
+            "cancel",
+            "rerun",
+            "rerun_failed",
+            "add_samples",
+            "export",
+            "open_outside",
+            "copy",
+        }:
+            return self.offers(action)
+        if action == "hit":
+            return self.finder.found is not None
+        if action == "new":
+            return self.finder.found is None
+        if action == "problem":
+            return self.view is not None and bool(self.view.problems)
+        if action == "evaluator":
+            return self.view is not None and len(self.view.evaluators) > 1
+        if action == "clear_filter":
+            return self.table.filter.active and not self.has_class("-building")
+        if action in {"filter", "docs", "sample", "tab"}:
+            return self.view is not None and not self.has_class("-building")
+        if action == "dropped":
+            return self.view is not None and not self.view.building and bool(self.view.tasks)
+        if action in {"run", "search"}:
+            return self.view is not None
+        return True
+
+    def action_sample(self, step: int) -> None:
+        """Go to the next or previous sample of the task."""
+        self.table.move_sample(step)
+        self._show_sample()
+
+    def action_task(self, step: int) -> None:
+        """Go to the next or previous task."""
+        self.table.action_move_cursor(step)
+
+    def action_run(self, step: int) -> None:
+        """Go to the next or previous regeneration run of the session."""
+        if self.view is not None:
+            order = self.view.order
+            at = order.index(self.view.run.id) + step if self.view.run.id in order else -1
+            if 0 <= at < len(order):
+                self.leave_run()
+                self.show_run(order[at])
+
+    def action_evaluator(self) -> None:
+        """Show the samples of the next evaluator."""
+        if self.view is not None and self.view.evaluators:
+            groups = self.view.groups
+            self.following.again(groups[(groups.index(self.view.group) + 1) % len(groups)])
+
+    def on_evaluator_line_chosen(self, message: EvaluatorLine.Chosen) -> None:
+        """Show the samples of the group whose name was clicked."""
+        if self.view is not None and message.group in self.view.groups:
+            self.following.again(message.group)
+
+    @work
+    async def action_filter(self) -> None:
+        """Choose which tasks are shown; the table follows at once."""
+        from workbench.app.toolkit.filter_dialog import FilterDialog
+
+        lines, names = tuple(self.table.lines), "a file or function"
+        await self.app.push_screen_wait(FilterDialog(lines, self.table.filter, self.filter_tasks, "task", names))
+        self._show_sample()
+
+    def action_clear_filter(self) -> None:
+        """Show all tasks again."""
+        self.filter_tasks(EVERYTHING)
+        self._show_sample()
+
+    def filter_tasks(self, wanted: TaskFilter) -> int:
+        """Show the tasks that a filter lets through; returns how many."""
+        self.table.set_filter(wanted)
+        self._title_tasks()
+        self.refresh_bindings()
+        return self.table.row_count()
+
+    def action_problem(self) -> None:
+        """Go to the next task on which a self-check failed, with the sample that shows it."""
+        problems = self.view.problems if self.view is not None else ()
+        if not problems:
+            return
+        if self.following.with_dropped:
+            self.action_dropped()
+        self._problem = (self._problem + 1) % len(problems)
+        problem = problems[self._problem]
+        other = self.view is not None and problem.group != self.view.group
+        if problem.sample is not None and problem.group is not None and other:
+            self.following.again(problem.group)
+        self.go_to(problem.task, problem.sample)
+        of = f"{self._problem + 1:,} of {len(problems):,}"
+        self.set_remark(f"! {of} · {one_line(problem.name, 60)} · {problem.sentence} · ! next, esc ends")
+
+    def action_docs(self) -> None:
+        """Show the docstring from which the sample was made."""
+        self.sample.choose("Docstring")
+        self.uncover(self.sample)
+
+    def action_dropped(self) -> None:
+        """Show the stages and every function that was dropped, or the tasks again."""
+        if self.view is None or self.view.building:
+            return
+        self.following.with_dropped = not self.following.with_dropped
+        self.following.soon()
+
+    def action_tab(self, step: int) -> None:
+        """Turn the tabs of the sample."""
+        self.sample.turn(step)
+
+    def action_more(self) -> None:
+        """Show more of a long text."""
+        self.sample.more()
+
+    def action_zoom(self) -> None:
+        """Give the current pane all the room, or take it back."""
+        self.toggle_class("-zoomed")
+
+    def action_leave(self) -> None:
+        """Forget the search; else end the zoom; else go back to the table."""
+        if self.finder.found is not None or self._problem >= 0:
+            self.finder.forget()
+            self._problem = -1
+        elif self.has_class("-zoomed"):
+            self.remove_class("-zoomed")
+        elif self.has_class("-building") and self.building.forget():
+            return
+        elif self.following.with_dropped:
+            self.action_dropped()
+        else:
+            self.focus_pane(self.query_one("#tasks"))
+
+    @work
+    async def action_new(self) -> None:
+        """Ask what to regenerate and start."""
+        plan = self.view.plan if self.view is not None else {}
+        await self.workbench.ask_and_regenerate(str(plan.get("source") or ""), str(plan.get("docs") or ""))
+
+    def action_rerun_failed(self) -> None:
+        """Write and test every sample again that did not pass."""
+        self.do("rerun_failed", self.actions.rerun_failed)
+
+    def action_add_samples(self) -> None:
+        """Ask for five more samples of every task."""
+        self.do("add_samples", self.actions.add_samples)

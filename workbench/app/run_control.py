@@ -1,0 +1,93 @@
+"""Starts, resumes and cancels the runs of whole sessions and writes reports of them, in threads and one after the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.app.toolkit.latest import Latest, Node
+
+if TYPE_CHECKING:
+    from workbench.app.host import Host
+    from workbench.app.runs import Begun
+    from workbench.engine.plan import DocumentPlan
+
+
+class RunControl:
+    """Hands work to engines.
+
+    Args:
+        host: The app.
+        node: Whose message queue brings results back.
+    """
+
+    def __init__(self, host: Host, node: Node) -> None:
+        self._host = host
+        self._jobs = Latest(node, "engine", every=True)
+        self._reports = Latest(node, "export", every=True)
+
+    def start(self, plan: DocumentPlan, name: str) -> None:
+        """Start a run in the open session, or in a new one called ``name`` where that is only read, and show it."""
+        host = self._host
+        session, warm = host.session_path if host.reader is not None else None, host.warm
+        host.notify(f"Starting {name}…", timeout=2)
+
+        def work() -> Begun:
+            from workbench.app import runs
+
+            return runs.begin(session, name, plan, warm)
+
+        def done(begun: Begun) -> None:
+            trial = begun.trial
+            if trial is None:
+                host.notify("The run has no trials.", severity="warning")
+            else:
+                host.open_session(begun.session, then=lambda: host.show_trial(trial))
+
+        self._jobs.ask(work, done)
+
+    def resume(self, path: Path) -> None:
+        """Take up what is missing in a session; of an example, in a copy."""
+        host, warm = self._host, self._host.warm
+
+        def work() -> tuple[Path, int]:
+            from workbench.app import runs
+
+            return runs.resume_all(path, warm)
+
+        def done(taken_up: tuple[Path, int]) -> None:
+            own, count = taken_up
+            said = "Nothing is missing in it." if not count else f"Resuming {count} run{'s' if count != 1 else ''}."
+            host.notify(said, title=own.stem)
+            if count:
+                host.open_session(own)
+
+        self._jobs.ask(work, done)
+
+    def cancel(self, path: Path) -> None:
+        """Cancel the runs of a session."""
+
+        def work() -> int:
+            from workbench.app import runs
+
+            return runs.cancel_all(path)
+
+        def done(count: int) -> None:
+            said = "Nothing runs in it." if not count else "Cancelling; what is finished stays."
+            self._host.notify(said, title=path.stem)
+
+        self._jobs.ask(work, done)
+
+    def export(self, session: Path, place: str) -> None:
+        """Write a report of a session; the ending of ``place`` is its format."""
+        out = Path(place).expanduser()
+
+        def work() -> None:
+            from workbench.reports import write_report
+
+            write_report(session, out.suffix.removeprefix(".") or "html", out)
+
+        def done(_: None) -> None:
+            self._host.notify(f"The report is in {out}.", title="Export", timeout=8)
+
+        self._reports.ask(work, done)

@@ -1,0 +1,222 @@
+"""Read theme files: the bundled folder and the user's own, each file checked with a sentence for what is wrong.
+
+Nothing here needs a running app. A theme is cached as JSON beside other caches, because importing a YAML parser before
+the first paint would cost a tenth of the time that it may take.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from textual.color import Color, ColorParseError
+from textual.theme import Theme
+
+from workbench import paths
+from workbench.errors import WorkbenchError
+from workbench.files import Unreadable, read_text
+
+VERDICTS = ("passed", "failed", "timeout", "crashed", "invalid", "waiting", "running", "unscored")
+SEEN = ("read", "listed", "unopened")
+_COLORS = (
+    "primary",
+    "secondary",
+    "accent",
+    "foreground",
+    "background",
+    "surface",
+    "panel",
+    "boost",
+    "success",
+    "warning",
+    "error",
+)
+_KEYS = ("name", "dark", "colors", "verdicts", "seen", "variables")
+_LARGEST = 1_000_000  # bytes of a theme
+SUFFIXES = (".yaml", ".yml")
+
+
+class BadTheme(WorkbenchError):
+    """A theme file cannot be used; the sentence names the file and the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeFile:
+    """A theme file as found; ``stamp`` changes when the file does."""
+
+    path: Path
+    stamp: tuple[int, int]
+
+
+FALLBACK = Theme(
+    name="workbench-dark",
+    primary="#7aa2f7",
+    secondary="#7dcfff",
+    accent="#e0af68",
+    foreground="#c8d0e8",
+    background="#14161f",
+    surface="#191c27",
+    panel="#232738",
+    success="#9ece6a",
+    warning="#e0af68",
+    error="#f7768e",
+)
+"""What is shown when not one theme file can be read."""
+
+
+def fallback_variables(theme: Theme) -> dict[str, str]:
+    """Return the colours of verdicts for a theme that names none."""
+    foreground = theme.foreground or "#e0e0e0"
+    muted = Color.parse(foreground).blend(Color.parse(theme.background or "#121212"), 0.5).hex
+    good, bad = theme.success or "#4ebf71", theme.error or "#ba3c5b"
+    warning, hint = theme.warning or "#ffa62b", theme.accent or "#ffa62b"
+    cool = theme.secondary or theme.primary
+    verdicts = dict(zip(VERDICTS, (good, bad, warning, bad, hint, muted, cool, warning), strict=True))
+    seen = dict(zip(SEEN, (good, cool, muted), strict=True))
+    return _prefixed(verdicts, seen)
+
+
+def _prefixed(verdicts: Mapping[str, str], seen: Mapping[str, str]) -> dict[str, str]:
+    return {f"verdict-{name}": value for name, value in verdicts.items()} | {
+        f"seen-{name}": value for name, value in seen.items()
+    }
+
+
+def folders() -> tuple[Path, ...]:
+    """Return where themes are looked for; a later folder wins over an earlier one."""
+    return (paths.bundled("themes"), paths.own_themes_dir())
+
+
+def theme_files(places: tuple[Path, ...] | None = None) -> dict[str, ThemeFile]:
+    """Return the theme files by their names (the file's stem), the user's own over bundled ones."""
+    found: dict[str, ThemeFile] = {}
+    for place in folders() if places is None else places:
+        with contextlib.suppress(OSError):
+            for path in sorted(place.iterdir()):
+                if path.suffix in SUFFIXES:
+                    status = path.stat()
+                    found[path.stem] = ThemeFile(path, (status.st_mtime_ns, status.st_size))
+    return found
+
+
+def read_theme(path: Path) -> Theme:
+    """Return the theme in a YAML file.
+
+    Raises:
+        BadTheme: The file cannot be read or a key in it does not fit.
+    """
+    import yaml
+
+    try:
+        values = yaml.load(read_text(path, most=_LARGEST), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except Unreadable as problem:
+        raise BadTheme(str(problem)) from None
+    except (RecursionError, ValueError) as problem:
+        raise BadTheme(f"{path}: is no valid YAML ({type(problem).__name__}).") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        raise BadTheme(f"{path}{where}: is no valid YAML ({getattr(error, 'problem', None) or error}).") from None
+    return checked(values, path)
+
+
+def checked(values: object, path: Path) -> Theme:
+    """Return the theme that decoded YAML describes.
+
+    Raises:
+        BadTheme: As in :func:`read_theme`.
+    """
+    if not isinstance(values, dict):
+        raise BadTheme(f"{path}: must be a mapping with the keys name, dark, colors, verdicts.")
+    for key in values:
+        if key not in _KEYS:
+            raise BadTheme(f"{path}: there is no key {key!r}; known are {', '.join(_KEYS)}.")
+    name = values.get("name", path.stem)
+    if name != path.stem:
+        raise BadTheme(f"{path}: name is {name!r} but the file is called {path.stem!r}; make them the same.")
+    dark = values.get("dark", True)
+    if not isinstance(dark, bool):
+        raise BadTheme(f"{path}: dark must be true or false, not {dark!r}.")
+    colors = _colors(values, "colors", _COLORS, path)
+    if "primary" not in colors:
+        raise BadTheme(f"{path}: colors.primary is missing; every theme needs it.")
+    theme = Theme(name=path.stem, dark=dark, **colors)  # type: ignore[arg-type]
+    named = _prefixed(_colors(values, "verdicts", VERDICTS, path), _colors(values, "seen", SEEN, path))
+    variables = _section(values, "variables", path)
+    for key, value in variables.items():
+        if not isinstance(value, str) or any(mark in value for mark in "{};"):
+            raise BadTheme(f"{path}: variables.{key} must be text such as a colour, not {value!r}.")
+    return replace(theme, variables=fallback_variables(theme) | named | {str(k): str(v) for k, v in variables.items()})
+
+
+def _section(values: Mapping[str, Any], key: str, path: Path) -> dict[str, Any]:
+    section = values.get(key) or {}
+    if not isinstance(section, dict):
+        raise BadTheme(f"{path}: {key} must be a mapping of names to colours.")
+    return section
+
+
+def _colors(values: Mapping[str, Any], key: str, known: tuple[str, ...], path: Path) -> dict[str, str]:
+    section = _section(values, key, path)
+    for name, value in section.items():
+        if name not in known:
+            raise BadTheme(f"{path}: {key} has no {name!r}; known are {', '.join(known)}.")
+        try:
+            Color.parse(value)
+        except (ColorParseError, AttributeError, TypeError):
+            raise BadTheme(
+                f"{path}: {key}.{name} is no colour: {value!r}; write it as '#rrggbb' or as a name such as 'red'."
+            ) from None
+    return section
+
+
+# -- the cache
+
+
+def _cache_file(name: str) -> Path:
+    return paths.cache_dir() / "themes" / f"{name}.json"
+
+
+def load_theme(file: ThemeFile) -> Theme:
+    """Return the theme in a file, from the cache where the file has not changed since.
+
+    Raises:
+        BadTheme: As in :func:`read_theme`.
+    """
+    cached = _cache_file(file.path.stem)
+    try:
+        stored = json.loads(cached.read_text(encoding="utf-8"))
+        if stored["file"] == str(file.path) and stored["stamp"] == list(file.stamp):
+            return Theme(**stored["theme"])
+    except (OSError, ValueError, TypeError, KeyError):
+        pass  # no cache, or one of another version
+    theme = read_theme(file.path)
+    fields = ("name", "dark", "variables", *_COLORS)
+    content = {"file": str(file.path), "stamp": file.stamp, "theme": {key: getattr(theme, key) for key in fields}}
+    with contextlib.suppress(OSError):
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        fresh = cached.with_suffix(".new")
+        fresh.write_text(json.dumps(content), encoding="utf-8")
+        fresh.replace(cached)
+    return theme
+
+
+def first_theme(name: str) -> tuple[Theme, str | None]:
+    """Return the chosen theme (or the fallback under the default's name) and what was wrong; reads one file only."""
+    for place in reversed(folders()):
+        for suffix in SUFFIXES:
+            path = place / f"{name}{suffix}"
+            try:
+                status = path.stat()
+                return load_theme(ThemeFile(path, (status.st_mtime_ns, status.st_size))), None
+            except BadTheme as error:
+                return FALLBACK, str(error)
+            except OSError:
+                continue
+    if name == FALLBACK.name:
+        return FALLBACK, None
+    return FALLBACK, f"There is no theme {name!r}; known are {', '.join(theme_files())}."

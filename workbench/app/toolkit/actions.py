@@ -1,0 +1,138 @@
+"""What a person can do with a run besides looking, as far as it is the same in every mode that follows one."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from workbench.app.host import Host
+    from workbench.app.toolkit.latest import Latest
+    from workbench.app.toolkit.subject import Subject
+
+
+def run_in_front(command: list[str]) -> None:
+    """Run a program that has the terminal to itself, and wait for it.
+
+    Ctrl+c reaches every program of the terminal: in a pager it ends a search, so it must not end the app that waits for
+    the pager. A handler, unlike ``SIG_IGN``, is not inherited: the program itself gets the signal as usual.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        subprocess.run(command, check=False)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class RunActions:
+    """Carries out keys that touch the engine, the disk or another program; all of it in threads but the editor.
+
+    Args:
+        host: The app.
+        jobs: Does the work in a thread, all of it in its order.
+    """
+
+    def __init__(self, host: Host, jobs: Latest) -> None:
+        self._host = host
+        self._jobs = jobs
+
+    def can(self, action: str) -> bool:
+        """Return whether an action makes sense now."""
+        raise NotImplementedError
+
+    def subject(self) -> Subject:
+        """Return what has the focus."""
+        raise NotImplementedError
+
+    def rerun(self) -> None:
+        """Do the selected work once more."""
+        raise NotImplementedError
+
+    def resume(self) -> None:
+        """Have an engine take up what is missing."""
+        raise NotImplementedError
+
+    def cancel(self) -> None:
+        """Ask the engine to stop the run."""
+        raise NotImplementedError
+
+    def on_own(self, work: Callable[[Path], Any], done: Callable[[Path, Any], str]) -> None:
+        """Do something that writes into the session, or into a copy of an example, which is only read.
+
+        Args:
+            work: Called with the session in a thread.
+            done: Called with the session and what ``work`` gave; returns what to tell.
+        """
+        host = self._host
+        session = host.session_path
+        if session is None:
+            host.notify("No session is open.")
+            return
+
+        def in_thread() -> tuple[Path, Any]:
+            from workbench.app.runs import writable_copy
+
+            own = writable_copy(session)
+            return own, work(own)
+
+        def finished(begun: tuple[Path, Any]) -> None:
+            own, value = begun
+            said = done(own, value)
+            host.notify(said if own == session else f"{said} In a copy of the example: {own.stem}.")
+
+        self._jobs.ask(in_thread, finished)
+
+    def export(self) -> None:
+        """Write a self-contained HTML report beside the session."""
+        session = self._host.session_path
+        if session is None:
+            return
+
+        def work() -> Path:
+            from workbench.reports import write_report
+
+            target = session.with_suffix(".html")
+            write_report(session, "html", target)
+            return target
+
+        self._jobs.ask(work, lambda path: self._host.notify(f"Wrote the report {path}.", timeout=10))
+
+    def copy(self) -> None:
+        """Copy the text of the current pane."""
+        subject = self.subject()
+        if not subject.text:
+            self._host.notify("There is nothing to copy here.")
+            return
+        self._host.copy_to_clipboard(subject.text)
+        self._host.notify(f"Copied {subject.name}: {len(subject.text):,} characters.")
+
+    def open_outside(self) -> None:
+        """Show the text of the current pane in $EDITOR or $PAGER."""
+        from textual.app import SuspendNotSupported
+
+        subject = self.subject()
+        program = os.environ.get("EDITOR") or os.environ.get("VISUAL") or os.environ.get("PAGER") or "less"
+        if not subject.text:
+            self._host.notify("There is nothing to open here.")
+            return
+        with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
+            path = Path(folder) / f"content{subject.suffix}"
+            path.write_text(subject.text, encoding="utf-8", errors="replace")
+            try:
+                with self._host.suspend():
+                    run_in_front([*shlex.split(program), str(path)])
+            except SuspendNotSupported:
+                self._host.notify(
+                    "This terminal cannot hand over to another program; y copies instead.", severity="warning"
+                )
+            except OSError as error:
+                self._host.notify(f"{program} cannot be started: {error.strerror}. Set $EDITOR.", severity="error")

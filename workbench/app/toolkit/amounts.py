@@ -1,0 +1,15 @@
+"""Money and sizes as people read them."""
+
+from __future__ import annotations
+
+
+def money(usd: float) -> str:
+    """Return US dollars with as many digits as matter."""
+    return f"${usd:,.2f}" if usd >= 1 else f"${usd:.3f}" if usd >= 0.0995 else f"${usd:.4f}".replace("$0.0000", "$0")
+
+
+def size_of(count: int) -> str:
+    """Return a size in bytes for reading: ``812 B``, ``3.2 kB``, ``1.0 MB``."""
+    if count < 1000:
+        return f"{count} B"
+    return f"{count / 1000:.1f} kB" if count < 1_000_000 else f"{count / 1_000_000:.1f} MB"

@@ -1,0 +1,68 @@
+"""One of a few, on one line: left and right change it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.app import RenderResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from workbench.text import clean
+
+
+class Choice(Widget, can_focus=True):
+    """Shows ``‹ title ›  description``."""
+
+    DEFAULT_CSS = """
+    Choice { height: 1; width: 1fr; padding: 0 1; background: $surface; }
+    Choice:focus { background: $primary-muted; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right,l,space", "step(1)", "next", id="choice.next", show=False),
+        Binding("left,h", "step(-1)", "previous", id="choice.previous", show=False),
+    ]
+
+    at = reactive(0)
+
+    class Changed(Message):
+        """Another option is shown."""
+
+        def __init__(self, choice: Choice) -> None:
+            super().__init__()
+            self.choice = choice
+
+    def __init__(self, options: Sequence[tuple[str, str, str]], value: str, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._options = tuple(options)  # (value, title, description)
+        self.set_reactive(Choice.at, next((i for i, option in enumerate(options) if option[0] == value), 0))
+
+    @property
+    def value(self) -> str:
+        """The value that is chosen."""
+        return self._options[self.at][0]
+
+    def action_step(self, step: int) -> None:
+        """Go to the next or previous option, round and round."""
+        self.at = (self.at + step) % len(self._options)
+
+    def watch_at(self) -> None:
+        """Tell who listens."""
+        self.post_message(self.Changed(self))
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the next option."""
+        self.action_step(1)
+
+    def render(self) -> RenderResult:
+        """Return the option with its arrows."""
+        _, title, description = self._options[self.at]
+        text = Content.assemble(
+            ("‹ ", "$text-muted"), (clean(title), "bold"), (" › ", "$text-muted"), (clean(description), "$text-muted")
+        )
+        return text.truncate(max(1, self.size.width), ellipsis=True)

@@ -1,0 +1,137 @@
+"""Work in a thread whose result comes back to the app's loop: the one way in which the app does anything that may take long.
+
+By default only the newest request counts, which keeps a held-down key from queueing up work; actions that must all be done
+are done in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from textual.message import Message
+
+from workbench.errors import WorkbenchError
+from workbench.text import one_line
+
+
+class Node(Protocol):
+    """What brings results back: a widget, a screen or the app; it handles :class:`Latest.Finished`."""
+
+    def post_message(self, message: Message) -> bool:
+        """Queue a message; called in threads."""
+
+    def run_worker(self, work: Any, *, group: str, exit_on_error: bool, thread: bool) -> Any:
+        """Run a function in a thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    work: Callable[[], Any]
+    done: Callable[[Any], None]
+    failed: Callable[[str], None] | None
+
+
+def sentence_of(error: Exception) -> str:
+    """Return what a person should read of an error: its own sentence, or that something is damaged or unexpected."""
+    if isinstance(error, (WorkbenchError, OSError)):
+        return one_line(str(error), 1000)
+    return one_line(f"This cannot be shown ({type(error).__name__}: {error}).", 400)
+
+
+class Latest:
+    """At most one job at a time; of those asked for meanwhile only the newest is done afterwards, or all in order.
+
+    Args:
+        node: Whose message queue brings results back.
+        group: Name of the group of workers.
+        every: Whether all that is asked for is done, not only the newest.
+    """
+
+    class Finished(Message):
+        """A job ended; ``error`` is what it raised."""
+
+        def __init__(self, loader: Latest, job: _Job, value: Any, error: Exception | None) -> None:
+            super().__init__()
+            self.loader = loader
+            self.job = job
+            self.value = value
+            self.error = error
+
+    class Reported(Finished):
+        """A job has something to show before it ends."""
+
+        def can_replace(self, message: Message) -> bool:
+            """A later report says more than one that nobody has seen yet."""
+            return isinstance(message, Latest.Reported) and message.loader is self.loader
+
+    def __init__(self, node: Node, group: str, *, every: bool = False) -> None:
+        self._node = node
+        self._group = group
+        self._every = every
+        self._busy = False
+        self._waiting: list[_Job] = []
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing runs and nothing waits."""
+        return not self._busy
+
+    @property
+    def outdated(self) -> bool:
+        """Whether something newer waits, so that a long job may end early; threads may ask."""
+        return bool(self._waiting) and not self._every
+
+    def ask(
+        self, work: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[str], None] | None = None
+    ) -> None:
+        """Run ``work`` in a thread as soon as the present job ends, then ``done`` with its value on the app's loop.
+
+        Where either raises, ``failed`` gets a sentence to show in the place of what stands there; without it the node does
+        what it thinks fit.
+        """
+        self._ask(_Job(work, done, failed))
+
+    def report(self, show: Callable[[Any], None], value: Any) -> None:
+        """Have ``show`` called with a value on the app's loop; for a job that has something to show before it ends."""
+        self._node.post_message(self.Reported(self, _Job(lambda: None, show, None), value, None))
+
+    def _ask(self, job: _Job) -> None:
+        if self._busy:
+            self._waiting = [*self._waiting, job] if self._every else [job]
+            return
+        self._busy = True
+
+        def work() -> None:
+            try:
+                value, error = job.work(), None
+            except Exception as raised:
+                value, error = None, raised
+            self._node.post_message(self.Finished(self, job, value, error))
+
+        self._node.run_worker(work, thread=True, group=self._group, exit_on_error=False)
+
+    def drop_waiting(self) -> None:
+        """Forget what was not begun."""
+        self._waiting = []
+
+    def settle(self, message: Latest.Finished) -> Exception | None:
+        """Deliver a result and begin what waits; returns what the job raised and nobody has shown yet."""
+        if not isinstance(message, self.Reported):
+            self._busy = False
+            if self._waiting:
+                following, *self._waiting = self._waiting
+                self._ask(following)
+        error = message.error
+        if error is None:
+            try:
+                message.job.done(message.value)
+            except Exception as raised:
+                error = raised
+        if error is None or "closed database" in str(error):
+            return None
+        if message.job.failed is None:
+            return error
+        message.job.failed(sentence_of(error))
+        return None

@@ -1,0 +1,86 @@
+"""The one place where text becomes styled: what stands on the screen is literal, whatever a file, a model or a person wrote.
+
+Textual reads markup in most strings that it is given, and the terminal obeys control sequences. So no other module of the
+app imports Textual's own text widgets (:mod:`workbench.app.toolkit.texts` has ours) or sets a border's title, and the app
+has :class:`LastNet` under everything that is painted; ``tests/app/test_literal.py`` holds it so.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.content import Content
+from textual.filter import LineFilter
+from textual.widget import Widget
+
+from workbench import glyphs
+from workbench.text import clean, one_line
+
+if TYPE_CHECKING:
+    from textual.color import Color
+    from textual.fuzzy import Matcher
+
+
+def literal(text: str, style: str = "") -> Content:
+    """Return a text that is shown letter by letter, without control sequences."""
+    return Content.styled(clean(text), style) if style else Content(clean(text))
+
+
+def set_title(widget: Widget, title: str, subtitle: str | None = None) -> None:
+    """Set what stands in a widget's border, where it is not there already; None leaves the subtitle as it is."""
+    # Setting them repaints the frame with all that is in it.
+    if title_of(widget) != (shown := one_line(title, 400)):
+        widget.border_title = literal(shown)
+    if subtitle is not None:
+        wanted = literal(one_line(subtitle, 400))
+        if widget._border_subtitle is None or widget._border_subtitle.plain != wanted.plain:
+            widget.border_subtitle = wanted
+
+
+def title_of(widget: Widget) -> str:
+    """Return what stands in a widget's border, as it is read."""
+    return widget._border_title.plain if widget._border_title is not None else ""
+
+
+def highlighted(matcher: Matcher, text: str) -> Content:
+    """Return a text with the letters that a search matches marked; Textual's own way reads markup."""
+    content = literal(text)
+    _, offsets = matcher.fuzzy_search.match(matcher.query, content.plain)
+    for at in offsets:
+        if not content.plain[at : at + 1].isspace():
+            content = content.stylize(matcher.match_style, at, at + 1)
+    return content
+
+
+class LastNet(LineFilter):
+    """Under everything that is painted: no control character reaches the terminal.
+
+    Args:
+        plain: Also put ASCII in place of what the terminal's encoding lacks, column by column.
+    """
+
+    def __init__(self, plain: bool | None = None) -> None:
+        super().__init__()
+        encoding = getattr(sys.__stderr__, "encoding", None)  # where Textual writes
+        self.plain = not glyphs.shown_by(encoding) if plain is None else plain
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """Return the segments, with the same width."""
+        if all(text.isprintable() and (text.isascii() or not self.plain) for text, _, _ in segments):
+            return segments
+        return [Segment(_visible(text, self.plain), style, control) for text, style, control in segments]
+
+
+# All controls, ends of lines, the overrides that can hide code, and halves of characters; some take a column.
+_OBEYED = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+@lru_cache(4096)
+def _visible(text: str, plain: bool) -> str:
+    shown = _OBEYED.sub(lambda found: " " * cell_len(found[0]), text)
+    return "".join(char if char.isascii() else glyphs.narrow(char) for char in shown) if plain else shown

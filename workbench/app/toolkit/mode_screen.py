@@ -1,0 +1,221 @@
+"""What all modes share: header, footer, panes that fold and become tabs, keys between panes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.geometry import Size
+from textual.screen import Screen
+from textual.widget import Widget
+
+from workbench.app.toolkit.keybar import KeyBar
+from workbench.app.toolkit.latest import Latest, sentence_of
+from workbench.app.toolkit.literal import set_title, title_of
+from workbench.app.toolkit.pane_tabs import PaneTabs, TooSmall
+from workbench.app.toolkit.status import StatusLine
+
+if TYPE_CHECKING:
+    from workbench.app.host import Host
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import Change
+
+
+class ModeScreen(Screen[None]):
+    """The frame of a mode; a mode yields its panes from :meth:`compose_body`.
+
+    A *pane* is any widget with the class ``pane`` (and a ``border_title``). The screen keeps the class ``-current`` on
+    the pane that has the focus, and ``-has-current`` on the containers with the class ``pane-group`` around it (panes that
+    stand over one another go into such a group). The first pane may also have the class ``pane-left``: it folds away below 100 columns
+    while another pane has the focus. Below 80×24 (class ``-tabs``) only the current pane is shown, under a line of tabs; below
+    40×12 (``-tiny``) one sentence.
+
+    ``mode_name`` is the title of its notices.
+
+    A mode overrides what it needs of :meth:`compose_body`, :meth:`on_session_opened`, :meth:`on_session_changed`.
+    """
+
+    AUTO_FOCUS = ""
+    HORIZONTAL_BREAKPOINTS = [(0, "-w-none"), (40, "-w-tabs"), (80, "-w-narrow"), (100, "-w-wide"), (160, "-w-huge")]
+    VERTICAL_BREAKPOINTS = [(0, "-h-none"), (12, "-h-tabs"), (24, "-h-full"), (48, "-h-tall")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "next_pane(1)", "next pane", id="pane.next"),
+        Binding("shift+tab", "next_pane(-1)", "previous pane", id="pane.previous", show=False),
+    ]
+
+    mode_name: ClassVar[str] = ""
+    _own_status = False
+
+    @property
+    def workbench(self) -> Host:
+        """The app, as far as a mode may ask it for something."""
+        return cast("Host", self.app)
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Classes that are there before anything is mounted cost nothing; changed later they restyle every widget.
+        self.set_classes(self._classes_for(self.app.size))
+        # The styles are parsed already; without this Textual would parse them again for a mode's first screen.
+        self._css_update_count = self.app._css_update_count
+
+    def _classes_for(self, size: Size) -> set[str]:
+        assert self.HORIZONTAL_BREAKPOINTS is not None
+        assert self.VERTICAL_BREAKPOINTS is not None
+        names = self._get_breakpoint_classes(size.width, self.HORIZONTAL_BREAKPOINTS)
+        names = names | self._get_breakpoint_classes(size.height, self.VERTICAL_BREAKPOINTS)
+        return names | _room(size)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Note how much room there is."""
+        room = _room(event.size)
+        self.update_classes({name: name in room for name in ("-tabs", "-tiny")})
+
+    def compose(self) -> ComposeResult:
+        """Compose the frame around the mode's panes."""
+        yield StatusLine()
+        yield PaneTabs()
+        body = list(self.compose_body())
+        first = next((widget for widget in body if widget.has_class("pane")), None)
+        if first is not None:
+            first.add_class("-current")
+            self.set_class(first.has_class("pane-left"), "-left-open")
+        yield Container(*body, id="body")
+        yield TooSmall()
+        yield KeyBar()
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield the panes of the mode."""
+        return ()
+
+    def set_status(self, sentence: str) -> None:
+        """Set the sentence on the right of the header, in place of the session's own."""
+        self._own_status = True
+        self.query_one(StatusLine).sentence = sentence
+
+    def on_facts_changed(self, sentence: str) -> None:
+        """Say in the header how the session stands, unless the mode has a sentence of its own."""
+        if not self._own_status:
+            self.query_one(StatusLine).sentence = sentence
+
+    # -- the session
+
+    def on_mount(self) -> None:
+        """Follow the open session (Textual calls the ``on_mount`` of a subclass as well, without ``super``)."""
+        self.workbench.session_opened.subscribe(self, self._session_opened)
+        self.workbench.session_changed.subscribe(self, self.on_session_changed)
+        self.workbench.facts_changed.subscribe(self, self.on_facts_changed)
+        self.workbench.after_first_paint(self._started)
+
+    def _started(self) -> None:
+        panes = self.panes
+        if panes and self.current_pane is None:
+            self._make_current(panes[0])
+        else:
+            self._refresh_tabs()
+        if self.workbench.reader is not None:
+            self._session_opened(self.workbench.reader)
+            self.on_facts_changed(self.workbench.facts_sentence)
+        else:
+            self._name_session()
+
+    def _session_opened(self, reader: SessionReader | None) -> None:
+        self._name_session()
+        self.on_session_opened(reader)
+
+    def _name_session(self) -> None:
+        path = self.workbench.session_path
+        self.query_one(StatusLine).session = path.name if path else "no session"
+
+    def on_session_opened(self, reader: SessionReader | None) -> None:
+        """The app opened another session (or None is open); called also once after the mode was mounted."""
+
+    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
+        """Rows of the open session changed; see :class:`workbench.app.messages.SessionChanged`."""
+
+    # -- what threads bring
+
+    def on_latest_finished(self, message: Latest.Finished) -> None:
+        """Bring a result of a thread to who asked for it."""
+        message.stop()
+        error = message.loader.settle(message)
+        if error is not None:
+            self.notify(sentence_of(error), title=self.mode_name, severity="error", timeout=10)
+
+    def on_latest_reported(self, message: Latest.Reported) -> None:
+        """Show what a thread found so far."""
+        self.on_latest_finished(message)
+
+    # -- panes
+
+    @property
+    def panes(self) -> list[Widget]:
+        """The panes in the order of the page; a pane that is switched off by the mode (``-off``) is left out."""
+        return [pane for pane in self.query(".pane") if not pane.has_class("-off")]
+
+    @property
+    def current_pane(self) -> Widget | None:
+        """The pane that has, or had last, the focus."""
+        return next((pane for pane in self.panes if pane.has_class("-current")), None)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Note which pane has the focus."""
+        for node in event.widget.ancestors_with_self:
+            if isinstance(node, Widget) and node.has_class("pane"):
+                self._make_current(node)
+                return
+
+    def _make_current(self, current: Widget) -> None:
+        for pane in self.query(".pane"):
+            pane.set_class(pane is current, "-current")
+        for group in self.query(".pane-group"):
+            group.set_class(group in current.ancestors, "-has-current")
+        self.set_class(current.has_class("pane-left"), "-left-open")
+        self._refresh_tabs()
+
+    def _refresh_tabs(self) -> None:
+        self.query_one(PaneTabs).show(
+            [(title_of(pane) or pane.id or "", pane.has_class("-current")) for pane in self.panes]
+        )
+
+    def on_pane_tabs_chosen(self, message: PaneTabs.Chosen) -> None:
+        """Go to the pane whose name was clicked."""
+        if message.index < len(self.panes):
+            self.focus_pane(self.panes[message.index])
+
+    def retitle(self, selector: str, title: str, subtitle: str = "") -> None:
+        """Set a pane's title and subtitle (plain text, also from outside) wherever they are shown."""
+        set_title(self.query_one(selector), title, subtitle)
+        self._refresh_tabs()
+
+    def focus_pane(self, pane: Widget) -> None:
+        """Show a pane, also where only one has room, and focus the first thing in it that takes keys."""
+        self._make_current(pane)
+        self.call_after_refresh(self._focus_inside, pane)
+
+    def _focus_inside(self, pane: Widget) -> None:
+        if pane.focusable:
+            pane.focus()
+            return
+        for child in pane.query("*"):
+            if child.focusable and child.display:
+                child.focus()
+                return
+        self.set_focus(None)
+
+    def action_next_pane(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) pane."""
+        panes = self.panes
+        if panes:
+            current = self.current_pane
+            at = panes.index(current) if current in panes else 0
+            self.focus_pane(panes[(at + step) % len(panes)])
+
+
+def _room(size: Size) -> set[str]:
+    if size.width < 40 or size.height < 12:
+        return {"-tiny"}
+    return {"-tabs"} if size.width < 80 or size.height < 24 else set()

@@ -1,0 +1,161 @@
+"""What the modes share that follow a run: a line of remarks, a line that asks, actions, and keys for panes that paint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from textual.app import ComposeResult
+
+from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.prompt_line import PromptLine
+from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.virtual_view import VirtualView
+
+if TYPE_CHECKING:
+    from workbench.app.toolkit.actions import RunActions
+
+
+class Finds(Protocol):
+    """What keeps the last search of a mode."""
+
+    def go(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) hit."""
+        ...
+
+
+_NOTHING_TO = {
+    "resume": "Nothing is missing here: there is nothing to resume.",
+    "cancel": "Nothing runs here that could be cancelled.",
+    "rerun": "There is nothing here to run again.",
+    "rerun_failed": "There is no sample here that did not pass.",
+    "add_samples": "More samples cannot be asked for here.",
+}
+"""What can be asked for while the run is being read, and what is said where it then turns out to make no sense."""
+
+_OTHER = "It was not done: something else is shown now."
+
+
+class RunScreen(ModeScreen):
+    """A mode that follows a run.
+
+    A subclass says which list takes keys while no painted pane has the focus (:meth:`main_list`) and sets
+    ``actions`` and ``finder``.
+
+    Attributes:
+        actions: What can be done with the run.
+        finder: Keeps the last search.
+        searching: Does the searches.
+        doing: Carries out the actions.
+    """
+
+    actions: RunActions
+    finder: Finds
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.searching = Latest(self, "search")
+        self.doing = Latest(self, "actions", every=True)
+        self.reading = True  # what is to be shown has not been read yet
+        self._once_read: dict[str, tuple[Path | None, Callable[[], None]]] = {}  # by action, with the session it is for
+
+    def compose(self) -> ComposeResult:
+        """Compose the frame, the remark and the line that asks."""
+        yield from super().compose()
+        yield Static("", id="remark")
+        yield PromptLine()
+
+    def main_list(self) -> VirtualView:
+        """Return the pane that keys move in while no other painted one has the focus."""
+        raise NotImplementedError
+
+    def offers(self, action: str) -> bool:
+        """Return whether an action on the run makes sense now, or may once the run has been read."""
+        return (self.reading and action in _NOTHING_TO) or self.actions.can(action)
+
+    def do(self, action: str, what: Callable[[], None]) -> None:
+        """Do something with the run that is shown, or that is being read: then as soon as it is."""
+        if self.reading:
+            self._once_read[action] = self.workbench.session_path, what
+            self.notify("It is done as soon as the run has been read.", timeout=4)
+        else:
+            what()
+
+    def has_read(self) -> None:
+        """What is to be shown was read: do what was asked for meanwhile, or say why not."""
+        self.reading = False
+        waiting, self._once_read = self._once_read, {}
+        for action, (session, what) in waiting.items():
+            if session not in {None, self.workbench.session_path}:
+                self.notify(_OTHER, severity="warning")
+            elif self.actions.can(action):
+                what()
+            else:
+                self.notify(_NOTHING_TO[action], severity="warning")
+        self.refresh_bindings()
+
+    def leave_run(self) -> None:
+        """Something else is asked for: what waits for the one before is not done, and that is said."""
+        if self._once_read:
+            self._once_read.clear()
+            self.notify(_OTHER, severity="warning")
+
+    def set_remark(self, text: str) -> None:
+        """Show a line above the keys, such as which hit of how many, "" for none."""
+        remark = self.query_one("#remark", Static)
+        remark.update(text)
+        remark.set_class(bool(text), "-open")
+        self.refresh_bindings()
+
+    # -- keys
+
+    def current_view(self) -> VirtualView:
+        """Return the pane that keys move in."""
+        return self.focused if isinstance(self.focused, VirtualView) else self.main_list()
+
+    def action_move(self, rows: int) -> None:
+        """Go down or up in the current pane."""
+        self.current_view().move(rows)
+
+    def action_page(self, step: int) -> None:
+        """Go a page down or up in the current pane."""
+        pane = self.current_view()
+        pane.move(step * max(1, pane.page_height() - 1))
+
+    def action_edge(self, last: bool) -> None:
+        """Go to the first or last row of the current pane."""
+        self.current_view().go_to_end(last)
+
+    def action_search(self) -> None:
+        """Ask what to search for."""
+        self.query_one(PromptLine).ask("search", "/")
+
+    def action_hit(self, step: int) -> None:
+        """Go to the next or previous hit."""
+        self.finder.go(step)
+
+    def action_rerun(self) -> None:
+        """Do the selected work once more."""
+        self.do("rerun", self.actions.rerun)
+
+    def action_resume(self) -> None:
+        """Have an engine take up what is missing."""
+        self.do("resume", self.actions.resume)
+
+    def action_cancel(self) -> None:
+        """Stop the run."""
+        self.do("cancel", self.actions.cancel)
+
+    def action_export(self) -> None:
+        """Write a report."""
+        self.actions.export()
+
+    def action_copy(self) -> None:
+        """Copy the text of the current pane."""
+        self.actions.copy()
+
+    def action_open_outside(self) -> None:
+        """Open the text of the current pane in another program."""
+        self.actions.open_outside()

@@ -1,0 +1,31 @@
+"""What has the focus, as plain data: what is copied, opened elsewhere or remarked on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The content of the pane with the focus.
+
+    ``name`` is what a notice calls the ``text``, ``suffix`` that of a file which holds it; a remark belongs to ``step``
+    or, where that is None, to the trial and begins with ``about``.
+    """
+
+    name: str
+    text: str
+    suffix: str
+    step: int | None = None
+    about: str = ""
+
+    @property
+    def question(self) -> str:
+        """What a person who remarks on it is asked."""
+        about = f"step {self.step}" if self.step is not None else self.about
+        return f"remark on {about}:" if about else "remark:"
+
+    def remark(self, text: str) -> str:
+        """Return a remark as it is kept: one on the trial says what it is about."""
+        said = text.strip()
+        return f"{self.about}: {said}" if said and self.about and self.step is None else said

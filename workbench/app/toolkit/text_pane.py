@@ -1,0 +1,213 @@
+"""Shows a document: wrapped to the width, coloured, with search hits and evidence marked."""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_left
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+
+from workbench.app.toolkit.document import EMPTY, Document, Row
+from workbench.app.toolkit.virtual_view import Part, VirtualView
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A marked character range of a line."""
+
+    line: int
+    start: int
+    end: int
+
+
+GROWTH = 16
+"""By how much more of a long text is shown when more is asked for."""
+
+
+class TextPane(VirtualView):
+    """A virtual viewer of one :class:`Document`."""
+
+    class StepLink(Message):
+        """A line's ``← step n`` was clicked."""
+
+        def __init__(self, step: int) -> None:
+            super().__init__()
+            self.step = step
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.document: Document = EMPTY
+        self.hits: list[Mark] = []
+        self.evidence: list[Mark] = []
+        self._current: Mark | None = None
+        self._needle = ""
+        self._rows: list[Row] = []
+        self._width = 0
+        self._by_line: dict[int, list[tuple[int, int, str]]] = {}
+
+    def show(self, document: Document, *, keep_place: bool = False) -> None:
+        """Show another document from its top, or where the old one stood if it is the same text grown."""
+        if document is self.document:
+            return
+        top = self.scroll_offset.y if keep_place else 0
+        self.document = document
+        self.evidence = []
+        self._current = None
+        self._width = 0
+        self._find()
+        self._layout()
+        self.scroll_to(y=top, animate=False, immediate=True)
+        self.refresh()
+
+    def recolour(self, document: Document) -> None:
+        """Show the same text with other colours; place and marks stay."""
+        if len(document.lines) == len(self.document.lines):
+            self.document = document
+            self.refresh()
+
+    def find(self, needle: str) -> None:
+        """Mark every place where ``needle`` occurs ("" marks nothing)."""
+        if needle != self._needle:
+            self._needle = needle
+            self._find()
+            self.refresh()
+
+    def go_to_hit(self, ordinal: int) -> None:
+        """Make hit ``ordinal`` (from 0) the current one and bring it into sight."""
+        if self.hits:
+            self._current = self.hits[min(ordinal, len(self.hits) - 1)]
+            self._index_marks()
+            self.go_to(self._current.line, self._current.start)
+            self.refresh()
+
+    def mark_evidence(self, marks: list[Mark]) -> None:
+        """Highlight ranges and bring the first into sight."""
+        self.evidence = marks
+        self._index_marks()
+        if marks:
+            self.go_to(marks[0].line, marks[0].start)
+        self.refresh()
+
+    def mark_line(self, line: int) -> None:
+        """Highlight a whole line and bring it into sight."""
+        if line < len(self.document.lines):
+            self.mark_evidence([Mark(line, 0, max(1, len(self.document.lines[line].text)))])
+
+    def mark_text(self, text: str) -> None:
+        """Highlight the first place of a text and bring it into sight."""
+        for index, line in enumerate(self.document.lines):
+            at = line.text.find(text)
+            if at >= 0:
+                self.mark_evidence([Mark(index, at, at + len(text))])
+                return
+
+    def go_to(self, line: int, column: int = 0) -> None:
+        """Bring a line into sight, a little below the top."""
+        self._layout()
+        row = bisect_left(self._rows, (line, column), key=lambda item: (item.line, item.end - 1))
+        top = self.scroll_offset.y
+        if not top <= row < top + self.page_height():
+            self.scroll_to(y=max(0, row - self.page_height() // 3), animate=False, immediate=True)
+
+    # -- painting
+
+    def row_count(self) -> int:
+        """Return the number of wrapped rows."""
+        return len(self._rows)
+
+    def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
+        """Return a wrapped row with its line number, colours and marks."""
+        row = self._rows[y]
+        line = self.document.lines[row.line]
+        gutter = self.document.gutter
+        parts: list[Part] = []
+        if gutter:
+            number = str(line.number) if row.start == 0 and line.number else ""
+            parts.append((number.rjust(gutter - 1) + " ", "rule"))
+        if row.start and line.indent > 0:
+            parts.append((" " * line.indent, ""))
+        spans = [*line.spans, *self._by_line.get(row.line, ())]
+        parts.extend(_pieces(line.text, row.start, row.end, spans))
+        if line.step is not None and row.start == 0:
+            used = sum(cell_len(text) for text, _ in parts)
+            link = f"← step {line.step} "
+            if used + len(link) + 2 <= width:
+                parts.append((" " * (width - used - len(link)), ""))
+                parts.append((link, "dim"))
+        return parts, line.fill
+
+    def on_resize(self) -> None:
+        """Wrap again for the new width."""
+        self._layout()
+
+    def render_line(self, y: int) -> Strip:
+        """Paint one visible row; a pane that comes back from hiding may find another width than at its last wrapping."""
+        if self._width != self.text_width:
+            self.call_next(self._rewrap)
+        return super().render_line(y)
+
+    def _rewrap(self) -> None:
+        self._layout()
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        """Follow the step link of the clicked line."""
+        y = event.y + self.scroll_offset.y
+        if 0 <= y < len(self._rows):
+            step = self.document.lines[self._rows[y].line].step
+            if step is not None and event.x > self.size.width - 14:
+                self.post_message(self.StepLink(step))
+
+    def _layout(self) -> None:
+        width = self.text_width
+        if width == self._width:
+            return
+        place = (
+            self._rows[self.scroll_offset.y].line if self.scroll_offset.y < len(self._rows) and self._width else None
+        )
+        self._rows = self.document.rows(width - self.document.gutter)
+        self._width = width
+        self.set_size(len(self._rows))
+        if place:
+            row = bisect_left(self._rows, place, key=lambda item: item.line)
+            self.scroll_to(y=row, animate=False, immediate=True)
+
+    def _find(self) -> None:
+        self.hits = []
+        if self._needle:
+            fold = self._needle == self._needle.lower()
+            for index, line in enumerate(self.document.lines):
+                text = line.text.lower() if fold else line.text
+                start = text.find(self._needle)
+                while start >= 0:
+                    self.hits.append(Mark(index, start, start + len(self._needle)))
+                    start = text.find(self._needle, start + len(self._needle))
+        self._current = None
+        self._index_marks()
+
+    def _index_marks(self) -> None:
+        self._by_line = {}
+        for marks, style in ((self.evidence, "evidence"), (self.hits, "hit")):
+            for mark in marks:
+                shown = "hit-now" if style == "hit" and mark == self._current else style
+                self._by_line.setdefault(mark.line, []).append((mark.start, mark.end, shown))
+
+
+def _pieces(text: str, start: int, end: int, spans: list[tuple[int, int, str]]) -> list[Part]:
+    """Cut a row at the borders of its spans; where several cover a piece, the last one names its style."""
+    inside = [(max(a, start), min(b, end), style) for a, b, style in spans if a < end and b > start]
+    if not inside:
+        return [(text[start:end], "")]
+    borders = sorted({start, end, *(a for a, _, _ in inside), *(b for _, b, _ in inside)})
+    pieces: list[Part] = []
+    for left, right in itertools.pairwise(borders):
+        style = ""
+        for a, b, name in inside:
+            if a <= left and b >= right:
+                style = name
+        pieces.append((text[left:right], style))
+    return pieces

@@ -1,0 +1,251 @@
+"""The ground under every pane here: rows painted on demand, so that ten thousand of them cost as much as ten."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from workbench.text import clean
+
+Part = tuple[str, str]
+"""A piece of a row: its text and the name of its style ("" is the pane's own)."""
+
+STYLES = [
+    "comment",
+    "string",
+    "number",
+    "keyword",
+    "function",
+    "builtin",
+    "heading",
+    "subheading",
+    "strong",
+    "em",
+    "s",
+    "code",
+    "plain-code",
+    "link",
+    "dim",
+    "rule",
+    "bullet",
+    "added",
+    "removed",
+    "hunk",
+    "ok",
+    "bad",
+    "warn",
+    "running",
+    "unscored",
+    "invalid",
+    "seen-read",
+    "seen-listed",
+    "seen-unopened",
+    "notice",
+    "role",
+    "block",
+    "cursor",
+    "cursor-blurred",
+    "hit",
+    "hit-now",
+    "evidence",
+    "bar",
+    "bar-rest",
+    "thumb",
+]
+
+
+class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
+    """A scrollable pane that paints rows from style names; subclasses say how many rows there are and what is in them."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"row--{name}" for name in STYLES}
+
+    DEFAULT_CSS = """
+    VirtualView {
+        background: $background; color: $foreground; scrollbar-size-vertical: 0; overflow-x: hidden; overflow-y: scroll;
+        & > .row--comment { color: $foreground 55%; text-style: italic; }
+        & > .row--string { color: $text-success; }
+        & > .row--number { color: $text-warning; }
+        & > .row--keyword { color: $text-accent; }
+        & > .row--function { color: $text-primary; text-style: bold; }
+        & > .row--builtin { color: $text-secondary; }
+        & > .row--heading { color: $text-primary; text-style: bold; }
+        & > .row--subheading { color: $text-secondary; text-style: bold; }
+        & > .row--strong { text-style: bold; }
+        & > .row--em { text-style: italic; }
+        & > .row--s { text-style: strike; }
+        & > .row--code { color: $text-warning; }
+        & > .row--plain-code { color: $foreground; }
+        & > .row--link { color: $text-primary; text-style: underline; }
+        & > .row--dim { color: $foreground 55%; }
+        & > .row--rule { color: $foreground 30%; }
+        & > .row--bullet { color: $text-accent; }
+        & > .row--added { color: $text-success; }
+        & > .row--removed { color: $text-error; }
+        & > .row--hunk { color: $text-secondary; }
+        & > .row--ok { color: $verdict-passed; }
+        & > .row--bad { color: $verdict-failed; }
+        & > .row--warn { color: $text-warning; }
+        & > .row--running { color: $verdict-running; }
+        & > .row--unscored { color: $verdict-unscored; }
+        & > .row--invalid { color: $verdict-invalid; }
+        & > .row--seen-read { color: $seen-read; }
+        & > .row--seen-listed { color: $seen-listed; }
+        & > .row--seen-unopened { color: $seen-unopened; }
+        & > .row--notice { color: $text-warning; text-style: italic; }
+        & > .row--role { color: $text-accent; text-style: bold; }
+        & > .row--block { background: $panel; }
+        & > .row--cursor { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
+        & > .row--cursor-blurred { background: $panel; text-style: bold; }
+        & > .row--hit { background: $warning-muted; color: $text-warning; }
+        & > .row--hit-now { background: $warning; color: auto; text-style: bold; }
+        & > .row--evidence { background: $accent-muted; color: $foreground; text-style: bold; }
+        & > .row--bar { color: $primary; }
+        & > .row--thumb { color: $foreground 35%; }
+        & > .row--bar-rest { color: $foreground 20%; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._styles_by_name: dict[str, Style] = {}
+
+    def notify_style_update(self) -> None:
+        """Forget resolved styles: the theme or the focus changed."""
+        self._styles_by_name.clear()
+        super().notify_style_update()
+
+    def style(self, name: str) -> Style:
+        """Return the style of a name, without the pane's own background unless it sets one."""
+        found = self._styles_by_name.get(name)
+        if found is None:
+            if not name:
+                found = self.rich_style
+            elif f"row--{name}" in self.COMPONENT_CLASSES:
+                found = self._blended(f"row--{name}")
+            else:
+                found = Style.null()
+            self._styles_by_name[name] = found
+        return found
+
+    def _blended(self, component: str) -> Style:
+        """Return a component's style as rich knows styles: without transparency, so mixed with the pane's ground."""
+        rules = self.get_component_styles(component)
+        ground = self.background_colors[1]
+        back = ground + rules.background if rules.has_rule("background") else None
+        color = None
+        if rules.has_rule("auto_color") and rules.auto_color and back is not None:
+            color = back.get_contrast_text(1.0)
+        elif rules.has_rule("color"):
+            color = (back or ground) + rules.color
+        text = rules.text_style if rules.has_rule("text_style") else Style.null()
+        return text + Style.from_color(color.rich_color if color else None, back.rich_color if back else None)
+
+    def set_size(self, rows: int) -> None:
+        """Say how many rows there are.
+
+        The place of the scroll bar is always kept, so that the number of rows never changes the layout: a layout would
+        repaint the whole screen at each step.
+        """
+        size = Size(self.scrollable_content_region.width, rows)
+        if size != self.virtual_size:
+            self.set_reactive(VirtualView.virtual_size, size)
+            self._scroll_update(size)
+
+    def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
+        """Return the pieces of row ``y`` and the name of the style of the whole row."""
+        raise NotImplementedError
+
+    def row_count(self) -> int:
+        """Return how many rows there are."""
+        raise NotImplementedError
+
+    @property
+    def text_width(self) -> int:
+        """The cells that a row may fill; the last column is the scroll bar's."""
+        return max(1, self.scrollable_content_region.width - 1)
+
+    def render_line(self, y: int) -> Strip:
+        """Paint one visible row."""
+        width = self.text_width
+        row = y + self.scroll_offset.y
+        base = self.style("")
+        bar = Segment("▐", base + self.style("thumb")) if self._has_thumb(y) else Segment(" ", base)
+        if row >= self.row_count():
+            return Strip([Segment(" " * width, base), bar], width + 1)
+        parts, fill = self.row_parts(row, width)
+        ground = base + self.style(fill) if fill else base
+        cursor = fill.startswith("cursor")
+        segments = [
+            Segment(
+                text if text.isprintable() else _visible(text),
+                ground if cursor or not name else ground + self.style(name),
+            )
+            for text, name in parts
+            if text
+        ]
+        return Strip([*Strip(segments).adjust_cell_length(width, ground), bar], width + 1)
+
+    def _has_thumb(self, y: int) -> bool:
+        """Whether the scroll bar's thumb covers screen row ``y``.
+
+        VirtualView here and not by Textual's own widget, which takes longer to paint than all the text beside it.
+        """
+        rows, height = self.virtual_size.height, self.page_height()
+        if rows <= height:
+            return False
+        length = max(1, height * height // rows)
+        top = round((height - length) * self.scroll_offset.y / (rows - height))
+        return top <= y < top + length
+
+    async def _on_mouse_down(self, event: events.MouseDown) -> None:
+        """Go where the scroll bar was pressed."""
+        await super()._on_mouse_down(event)
+        height = self.page_height()
+        if event.x >= self.text_width and self.virtual_size.height > height:
+            event.stop()
+            share = event.y / max(1, height - 1)
+            self.scroll_to(y=round(share * (self.virtual_size.height - height)), animate=False, immediate=True)
+
+    # -- moving, shared by all panes
+
+    def page_height(self) -> int:
+        """Return how many rows fit."""
+        return max(1, self.scrollable_content_region.height)
+
+    def keep_in_sight(self, row: int, *, margin: int = 0) -> None:
+        """Scroll just as much as needed to see a row."""
+        top, height = self.scroll_offset.y, self.page_height()
+        if row < top + margin:
+            self.scroll_to(y=max(0, row - margin), animate=False, immediate=True)
+        elif row >= top + height - margin:
+            self.scroll_to(y=row - height + 1 + margin, animate=False, immediate=True)
+
+    def move(self, rows: int) -> None:
+        """Go down (or, negative, up) by so many rows; panes with a cursor move that instead."""
+        self.scroll_to(y=self.scroll_offset.y + rows, animate=False, immediate=True)
+
+    def go_to_end(self, last: bool) -> None:
+        """Go to the first or the last row."""
+        self.scroll_to(y=self.row_count() if last else 0, animate=False, immediate=True)
+
+
+def _visible(text: str) -> str:
+    """Return a text without what a terminal would obey: the last net under :func:`workbench.text.clean`."""
+    return "".join(char if char.isprintable() else " " if char.isspace() else "" for char in clean(text))
+
+
+def fit(text: str, width: int, *, right: bool = False) -> str:
+    """Return ``text`` at exactly ``width`` cells: padded, or cut with an ellipsis."""
+    if width <= 0:
+        return ""
+    size = len(text) if text.isascii() else cell_len(text)
+    if size > width:
+        return set_cell_size(text, width - 1).rstrip().ljust(0) + "…" if width > 1 else "…"
+    return text.rjust(width + len(text) - size) if right else text.ljust(width + len(text) - size)

@@ -1,0 +1,150 @@
+"""What a person can do with a trial besides looking: rerun, resume, cancel, annotate, export, open, copy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from workbench.app.toolkit.actions import RunActions
+from workbench.app.trajectory.loading import state_of
+
+if TYPE_CHECKING:
+    from workbench.app.host import Host
+    from workbench.app.toolkit.latest import Latest
+    from workbench.app.toolkit.subject import Subject
+    from workbench.app.trajectory.loading import TrialState
+
+
+class ShownTrial(Protocol):
+    """What actions must know of what is on the screen."""
+
+    @property
+    def state(self) -> TrialState | None:
+        """The trial that is shown."""
+
+    def subject(self) -> Subject:
+        """Return what has the focus."""
+
+    def show_trial(self, trial_id: str) -> None:
+        """Show another trial of the open session."""
+
+
+class Actions(RunActions):
+    """Carries out keys that touch the engine, the disk or another program; all of it in threads but the editor.
+
+    Args:
+        host: The app.
+        jobs: Does the work in a thread, all of it in its order.
+        shown: The trial that is meant.
+    """
+
+    def __init__(self, host: Host, jobs: Latest, shown: ShownTrial) -> None:
+        super().__init__(host, jobs)
+        self._shown = shown
+
+    def rerun(self) -> None:
+        """Run the trial once more and show the new one."""
+        state, warm = self._shown.state, self._host.warm
+        if state is None:
+            return
+        trial = state.trial.id
+
+        def work(session: Path) -> str:
+            from workbench.engine import client
+
+            return client.rerun(session, trial, warm=warm)
+
+        def done(session: Path, new: str) -> str:
+            self._show(session, new)
+            return "Started the same agent and model on the case once more."
+
+        self.on_own(work, done)
+
+    def resume(self) -> None:
+        """Have an engine take up what was interrupted."""
+        state, warm = self._shown.state, self._host.warm
+        if state is None:
+            return
+        run, trial = state.trial.run_id, state.trial.id
+
+        def work(session: Path) -> list[str]:
+            from workbench.engine import client
+
+            return client.resume(session, run, warm=warm)
+
+        def done(session: Path, runs: list[str]) -> str:
+            if session != self._host.session_path:
+                self._show(session, trial)
+            return "An engine takes the run up again." if runs else "Nothing is missing in this run."
+
+        self.on_own(work, done)
+
+    def cancel(self) -> None:
+        """Ask the engine to stop the run."""
+        state = self._shown.state
+        if state is None:
+            return
+        run, trial = state.trial.run_id, state.trial.id
+
+        def work(session: Path) -> None:
+            from workbench.engine import client
+
+            client.cancel(session, run)
+
+        def done(session: Path, _: object) -> str:
+            if session != self._host.session_path:
+                self._show(session, trial)
+            return "Asked the engine to stop this run."
+
+        self.on_own(work, done)
+
+    def _show(self, session: Path, trial: str) -> None:
+        """Show a trial of this session or of another one."""
+        app = self._host
+        if session == app.session_path:
+            self._shown.show_trial(trial)
+        else:
+            app.open_session(session, then=lambda: app.show_trial(trial))
+
+    def annotate(self, subject: Subject, text: str) -> None:
+        """Keep a remark on a step, or on the trial what is not about a step."""
+        place, said = self._here(), subject.remark(text)
+        if place is None or not said:
+            return
+        session, trial = place
+
+        def work() -> None:
+            from workbench.app.runs import is_example
+            from workbench.errors import WorkbenchError
+            from workbench.session import SessionWriter
+
+            if is_example(session):
+                raise WorkbenchError(
+                    "The example that came with the program is only read; remark on a run of your own."
+                )
+            with SessionWriter(session) as writer:
+                writer.annotate(trial, said, subject.step)
+
+        self._jobs.ask(work, lambda _: self._host.notify("Kept the remark in the session."))
+
+    def can(self, action: str) -> bool:
+        """Whether an action makes sense now."""
+        state = self._shown.state
+        if state is None:
+            return False
+        if action == "resume":
+            return state_of(state) in {"interrupted", "unscored", "failed", "cancelled"}
+        if action == "cancel":
+            return state.live
+        return True
+
+    def subject(self) -> Subject:
+        """Return what has the focus."""
+        return self._shown.subject()
+
+    def _here(self) -> tuple[Path, str] | None:
+        session, state = self._host.session_path, self._shown.state
+        if session is None or state is None:
+            self._host.notify("No trial is shown.")
+            return None
+        return session, state.trial.id

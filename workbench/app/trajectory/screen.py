@@ -1,0 +1,537 @@
+"""The Trajectory mode: one trial, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+
+from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.pane import Pane
+from workbench.app.toolkit.pane_tabs import PaneTabs
+from workbench.app.toolkit.prompt_line import PromptLine
+from workbench.app.toolkit.run_screen import RunScreen
+from workbench.app.toolkit.subject import Subject
+from workbench.app.toolkit.text_pane import TextPane
+from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.virtual_view import VirtualView
+from workbench.app.trajectory import loading, panes
+from workbench.app.trajectory.actions import Actions
+from workbench.app.trajectory.content_pane import ContentPane
+from workbench.app.trajectory.finding import Finder
+from workbench.app.trajectory.loading import TrialState
+from workbench.app.trajectory.outcome_pane import OutcomePane
+from workbench.app.trajectory.repository_pane import Coverage, Entry, RepositoryPane, entries_of
+from workbench.app.trajectory.score_pane import ScorePane
+from workbench.app.trajectory.scores import Item, plain_text
+from workbench.app.trajectory.step_list import StepList
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import Change, StepRow
+
+_Tree = tuple[list[Entry], Coverage]
+_Bundle = tuple[TrialState, "list[StepRow]", int, _Tree | None]
+
+
+class TrajectoryScreen(RunScreen):
+    """Steps of a trial, what the agent saw, what it wrote and how that was scored."""
+
+    mode_name = "Trajectory"
+    actions: Actions
+    finder: Finder
+    CSS_PATH = "../styles/trajectory.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("u", "resume", "resume", id="trajectory.resume"),
+        Binding("l,right", "step(1)", "step", key_display="h/l", id="trajectory.next-step"),
+        Binding("h,left", "step(-1)", "Previous step", id="trajectory.previous-step", show=False),
+        Binding("L", "trial(1)", "trial", key_display="H/L", id="trajectory.next-trial"),
+        Binding("H", "trial(-1)", "Previous trial", id="trajectory.previous-trial", show=False),
+        Binding("T", "trials", "all trials", id="trajectory.trials"),
+        Binding("slash", "search", "search", key_display="/", id="trajectory.search"),
+        Binding("n", "hit(1)", "next hit", id="trajectory.next-hit"),
+        Binding("N", "hit(-1)", "Previous hit", id="trajectory.previous-hit", show=False),
+        Binding("s", "scores", "scores", id="trajectory.scores"),
+        Binding("e", "evidence", "evidence", id="trajectory.evidence"),
+        Binding("r", "rerun", "rerun", id="trajectory.rerun"),
+        Binding("c", "cancel", "cancel", id="trajectory.cancel"),
+        Binding("x", "export", "export", id="trajectory.export"),
+        Binding("right_square_bracket", "tab(1)", "tab", key_display="[ ]", id="trajectory.next-tab"),
+        Binding("left_square_bracket", "tab(-1)", "Previous tab", id="trajectory.previous-tab", show=False),
+        Binding("m", "raw", "source", id="trajectory.raw"),
+        Binding("a", "annotate", "annotate", id="trajectory.annotate"),
+        Binding("y", "copy", "copy", id="trajectory.copy"),
+        Binding("o", "open_outside", "open", id="trajectory.open"),
+        Binding("plus", "more", "Show more of a long text", key_display="+", id="trajectory.more", show=False),
+        Binding("j,down", "move(1)", "Down", id="trajectory.down", show=False),
+        Binding("k,up", "move(-1)", "Up", id="trajectory.up", show=False),
+        Binding("ctrl+d,pagedown", "page(1)", "Page down", id="trajectory.page-down", show=False),
+        Binding("ctrl+u,pageup", "page(-1)", "Page up", id="trajectory.page-up", show=False),
+        Binding("g,home", "edge(False)", "First", id="trajectory.first", show=False),
+        Binding("G,end", "edge(True)", "Last, and follow while live", id="trajectory.last", show=False),
+        Binding("enter", "open_here", "Open what is under the cursor", id="trajectory.enter", show=False),
+        Binding("escape", "leave", "Leave the search", id="trajectory.escape", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state: TrialState | None = None
+        self.finder = Finder(self)
+        self.actions = Actions(self.workbench, self.doing, self)
+        self.loading_trial = Latest(self, "trial")
+        self.loading_rest = Latest(self, "rest")
+        self._wanted: str | None = None
+        self._remarked = Subject("", "", "")
+        self._following = False
+        self._to_end = False  # the last step was asked for while not all were read
+        self._tree_of: TrialState | None = None  # the state whose tree is shown
+        self._tree_at = 0.0
+        self._state_shown = ""
+        self._refresh_due = False
+        self._waiting_since = monotonic()  # since when the trial's first step is waited for here
+
+    # -- the widgets
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield the panes."""
+        yield panes.Repository(id="repository", classes="pane pane-left")
+        yield panes.Steps(id="steps-pane", classes="pane")
+        yield ContentPane(id="content", classes="pane")
+        yield OutcomePane(id="outcome", classes="pane")
+        yield panes.Score(id="score", classes="pane")
+        yield Static("", id="nothing", classes="state")
+
+    def on_mount(self) -> None:
+        """Begin at the list of steps."""
+        for pane in self.query(Pane):
+            pane.titled(pane.short)
+        self.focus_pane(self.query_one("#steps-pane"))
+        self.set_interval(1.0, self._tick)
+        self._show_nothing("Opening the session…" if self.workbench.session_path else loading.NO_SESSION)
+
+    def main_list(self) -> VirtualView:
+        """Return the list of steps."""
+        return self.step_list
+
+    @property
+    def reader(self) -> SessionReader | None:
+        """The open session."""
+        return self.workbench.reader
+
+    @property
+    def step_number(self) -> int:
+        """The number of the selected step, 0 for none."""
+        selected = self.step_list.selected
+        return selected.number if selected is not None else 0
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether a scorecard is shown."""
+        return self.score_pane.card is not None
+
+    @property
+    def step_list(self) -> StepList:
+        """The list of steps."""
+        return self.query_one(StepList)
+
+    @property
+    def score_pane(self) -> ScorePane:
+        """The criteria."""
+        return self.query_one(ScorePane)
+
+    @property
+    def content(self) -> ContentPane:
+        """What the selected step says."""
+        return self.query_one(ContentPane)
+
+    @property
+    def outcome(self) -> OutcomePane:
+        """README, metadata and difference."""
+        return self.query_one(OutcomePane)
+
+    def _make_current(self, current: Widget) -> None:
+        super()._make_current(current)
+        named = [(pane.short if isinstance(pane, Pane) else "", pane is current) for pane in self.panes]
+        self.query_one(PaneTabs).show(named)
+
+    def focus_pane(self, pane: Widget) -> None:
+        """Go to a pane at once, so that a key typed right after this one finds it."""
+        super().focus_pane(pane)
+        inside = next(iter(pane.query(VirtualView)), None)
+        if inside is not None and inside.focusable:
+            self.set_focus(inside)
+
+    def uncover(self, pane: Widget) -> None:
+        """Bring a pane to the front where only one has room."""
+        if self.has_class("-w-tabs") or self.has_class("-h-tabs"):
+            self.focus_pane(pane)
+
+    def _show_nothing(self, sentence: str) -> None:
+        """Show a sentence over the panes, or ("") the panes."""
+        nothing = self.query_one("#nothing", Static)
+        nothing.update(sentence)
+        nothing.display = bool(sentence)
+        if sentence:
+            self.set_status("")
+
+    # -- the trial
+
+    def on_session_opened(self, reader: SessionReader | None) -> None:
+        """Show the session's most telling trial, or the one that was asked for before."""
+        self.finder.forget()
+        self.state = None
+        if reader is None:
+            self._show_nothing("Opening the session…" if self.workbench.session_path else loading.NO_SESSION)
+            if self.workbench.session_path is None:
+                self.has_read()
+            return
+        self.reading = True
+        wanted = self.workbench.selected_trial
+        if wanted:
+            self.show_trial(wanted)
+        else:
+            self.loading_trial.ask(lambda: loading.latest_trial(reader), self._show_latest, self._show_failure)
+
+    def _show_latest(self, trial_id: str | None) -> None:
+        if trial_id is None:
+            self._show_failure(loading.NO_TRIALS)
+        else:
+            self.show_trial(trial_id)
+
+    def show_trial(self, trial_id: str) -> None:
+        """Show another trial of the open session."""
+        self._wanted = self.workbench.selected_trial = trial_id
+        reader = self.workbench.reader
+        if reader is None:
+            return
+
+        def work() -> _Bundle | None:
+            state = loading.load_trial(reader, trial_id)
+            if state is None:
+                return None
+            steps = loading.load_steps(reader, trial_id, 0, loading.FIRST_STEPS)
+            return state, steps, 0, entries_of(state.files, state.seen)
+
+        self.reading = True
+        self.loading_trial.ask(work, self._trial_loaded, self._show_failure)
+
+    def _show_failure(self, sentence: str) -> None:
+        self._show_nothing(sentence)
+        if self.loading_trial.idle:
+            self.has_read()
+
+    def _trial_loaded(self, bundle: _Bundle | None) -> None:
+        if bundle is None:
+            self._show_failure(loading.GONE)
+            return
+        state, steps, _, tree = bundle
+        if state.trial.id != self._wanted:
+            return
+        self.finder.forget()
+        self._show_nothing("")
+        self._following, self._to_end = state.live, False
+        self.loading_rest.drop_waiting()
+        self.step_list.clear()
+        self._apply(state, steps, 0, tree)
+        if self.loading_trial.idle:
+            self.has_read()
+
+    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
+        """Look again soon if something of this trial or its run changed."""
+        state = self.state
+        if state is None:
+            if any(change.kind == "trial" for change in changes) and self.loading_trial.idle:
+                self.on_session_opened(self.workbench.reader)
+            return
+        mine = {state.trial.id, state.trial.run_id, state.place.previous}
+        if any(change.item in mine or change.kind == "trial" for change in changes):
+            self._refresh_soon()
+
+    def _refresh_soon(self) -> None:
+        if not self._refresh_due:
+            self._refresh_due = True
+            self.set_timer(loading.REFRESH_SECONDS, self._refresh_now)
+
+    def _refresh_now(self) -> None:
+        self._refresh_due = False
+        reader, state = self.workbench.reader, self.state
+        if reader is None or state is None:
+            return
+        if not self.loading_rest.idle:
+            self._refresh_soon()
+            return
+        keep, number = self.step_list.known_tail()
+        grown = self._tree_of
+        tree_due = monotonic() - self._tree_at > loading.TREE_SECONDS
+
+        def work() -> _Bundle | None:
+            fresh = loading.load_trial(reader, state.trial.id, state)
+            if fresh is None:
+                return None
+            steps = loading.load_steps(reader, state.trial.id, number, loading.PAGE_OF_STEPS)
+            same = grown is not None and fresh.seen is grown.seen and fresh.files is grown.files
+            return fresh, steps, keep, entries_of(fresh.files, fresh.seen) if tree_due and not same else None
+
+        def done(bundle: _Bundle | None) -> None:
+            if bundle is not None and self.state is not None and bundle[0].trial.id == self.state.trial.id:
+                self._apply(*bundle)
+                grown = self._tree_of
+                if grown is not None and grown.seen is not bundle[0].seen:
+                    self._refresh_soon()
+
+        self.loading_rest.ask(work, done)
+
+    def _apply(self, state: TrialState, steps: list[StepRow], after: int, tree: _Tree | None) -> None:
+        """Show what was read; ``steps`` stand behind the first ``after`` ones that are known."""
+        reader = self.workbench.reader
+        if reader is None:
+            return
+        if self.state is None or self.state.trial.id != state.trial.id:
+            self._waiting_since = monotonic()
+        self.state = state
+        self.set_status(one_line(loading.header(state, self._waited()), 300))
+        step_list = self.step_list
+        step_list.annotated = frozenset(row.step for row in state.annotations if row.step is not None)
+        step_list.put(steps, after=after)
+        step_list.set_working(loading.working(state, len(step_list.steps)))
+        if self._following and step_list.steps:
+            step_list.select(len(step_list.steps) - 1, by_user=False)
+        self._following = self._following and state.live
+        if tree is not None:
+            self._tree_of, self._tree_at = state, monotonic()
+            entries, coverage = tree
+            waiting = "waiting for the engine…" if loading.state_of(state) == "queued" else "nothing was seen yet"
+            self.query_one(RepositoryPane).show(entries, waiting)
+            pane = self.query_one(panes.Repository)
+            pane.show_coverage(coverage)
+            pane.titled(one_line(state.trial.case_name or pane.short, 20))
+        self._show_step()
+        steps_pane = self.query_one(panes.Steps)
+        steps_pane.show_count(state, self._following)
+        steps_pane.show_heading()
+        self.query_one(panes.Score).show_scores(state)
+        self.outcome.show_trial(reader, state)
+        if loading.state_of(state) != self._state_shown:
+            self._state_shown = loading.state_of(state)
+            self.refresh_bindings()
+        if len(step_list.steps) < state.step_count:
+            self.set_timer(loading.REST_SECONDS, self._load_rest)
+
+    def _waited(self) -> float:
+        """Return for how many seconds the first step of the trial has been waited for here."""
+        return monotonic() - self._waiting_since
+
+    def _tick(self) -> None:
+        """Let the clock go on while the first step is waited for."""
+        if self.state is not None and self.is_current and loading.waiting_for(self.state):
+            self.set_status(one_line(loading.header(self.state, self._waited()), 300))
+            self._show_step()
+
+    def _load_rest(self) -> None:
+        """Read the next page of a long trajectory while the first is on the screen already."""
+        reader, state, known = self.workbench.reader, self.state, self.step_list.steps
+        if reader is None or state is None or not known or not self.loading_rest.idle:
+            return
+        after, number, trial = len(known), known[-1].number, state.trial.id
+
+        def work() -> list[StepRow]:
+            return loading.load_steps(reader, trial, number, loading.PAGE_OF_STEPS)
+
+        def done(page: list[StepRow]) -> None:
+            if self.state is not None and self.state.trial.id == trial and len(self.step_list.steps) == after and page:
+                self.step_list.put(page, after=after)
+                if self._following or self._to_end:
+                    self.step_list.select(len(self.step_list.steps) - 1, by_user=False)
+                if len(self.step_list.steps) < self.state.step_count:
+                    self._load_rest()
+
+        self.loading_rest.ask(work, done)
+
+    # -- the selected step
+
+    def on_step_list_selected(self, message: StepList.Selected) -> None:
+        """Show what another step says."""
+        state = self.state
+        if state is None:
+            return
+        if message.by_user:
+            last = self.step_list.cursor == len(self.step_list.steps) - 1
+            self._following = state.live and last
+            self._to_end = self._to_end and last
+        self.query_one(panes.Steps).show_count(state, self._following)
+        self._show_step()
+
+    def _show_step(self) -> None:
+        reader, state, step = self.workbench.reader, self.state, self.step_list.selected
+        if reader is None or state is None:
+            return
+        if step is None:
+            self.content.show_no_step(state, self._waited())
+            return
+        self.query_one(RepositoryPane).point_at(step.target if step.kind == "tool" else "")
+        self.content.show_step(reader, state, step)
+
+    def go_to_step(
+        self, number: int, tab: str, *, hit: int | None = None, line: int | None = None, reach: int = 0
+    ) -> None:
+        """Select a step and one of its tabs and bring a hit (from 0) or a source line (from 1) into sight."""
+        self.step_list.select_number(number)
+        self._show_step()
+        self.content.go(tab, hit=hit, line=line, reach=reach)
+        self.uncover(self.content)
+
+    def go_to_outcome(
+        self,
+        tab: str,
+        *,
+        hit: int | None = None,
+        key: str | None = None,
+        span: tuple[int, int] | None = None,
+        reach: int = 0,
+    ) -> None:
+        """Show a tab of the outcome and bring a hit (from 0), a key of the metadata or a span of the README into sight."""
+        self.outcome.go(tab, hit=hit, key=key, span=span, reach=reach)
+        self.uncover(self.outcome)
+
+    def mark_hits(self, needle: str) -> None:
+        """Mark a text in what the step says and in the outcome, "" for no marks."""
+        self.content.text.find(needle)
+        self.outcome.text.find(needle)
+
+    def criterion_with_evidence(self) -> Item | None:
+        """Return the selected criterion, or select the first that has evidence."""
+        return self.score_pane.choose_with_evidence()
+
+    def step_that_read(self, path: str) -> int | None:
+        """Return the step that read a file first, None if none did."""
+        row = self.state.seen.get((path, "read")) if self.state else None
+        return row.step if row else None
+
+    def on_text_pane_step_link(self, message: TextPane.StepLink) -> None:
+        """Go to the step that a line of the README comes from."""
+        self.go_to_step(message.step, "Observation")
+
+    def on_repository_pane_opened(self, message: RepositoryPane.Opened) -> None:
+        """Go to the step that met a file."""
+        if message.step is None:
+            self.notify(f"The agent never opened {one_line(message.path, 80)}.")
+        else:
+            self.go_to_step(message.step, "Observation")
+
+    def on_prompt_line_answered(self, message: PromptLine.Answered) -> None:
+        """Search, or keep a remark."""
+        self.on_prompt_line_left()
+        if message.purpose == "search":
+            self.finder.begin(message.text)
+        else:
+            self.actions.annotate(self._remarked, message.text)
+
+    def on_prompt_line_left(self) -> None:
+        """Go back to where the line was asked for from."""
+        self.focus_pane(self.current_pane or self.query_one("#steps-pane"))
+
+    # -- keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer only what makes sense now."""
+        if action in {"resume", "cancel", "rerun", "export", "annotate"}:
+            return self.offers(action)
+        if action == "hit":
+            return self.finder.found is not None
+        if action == "trials":
+            return self.state is not None and len(self.state.place.order) > 1
+        return True
+
+    def action_step(self, step: int) -> None:
+        """Go to the next or previous step."""
+        self.step_list.move(step)
+
+    def action_trial(self, step: int) -> None:
+        """Go to the next or previous trial of the session."""
+        at = self._wanted
+        target = self.state.place.beside(at, step) if self.state and at else None
+        if target is not None:
+            self.leave_run()
+            self.show_trial(target)
+
+    def action_trials(self) -> None:
+        """Show all trials of the session in a table."""
+        from workbench.app.trials.screen import TrialsScreen
+
+        self.app.push_screen(TrialsScreen(self._wanted or ""))
+
+    def action_tab(self, step: int) -> None:
+        """Turn the tabs of the outcome if that pane is used, else those of the step."""
+        (self.outcome if self.outcome.has_class("-current") else self.content).turn(step)
+
+    def action_more(self) -> None:
+        """Show more of a long text."""
+        (self.outcome if self.outcome.has_class("-current") else self.content).more()
+
+    def action_edge(self, last: bool) -> None:
+        """Go to the first or last row of the current pane."""
+        super().action_edge(last)
+        if self.current_view() is self.step_list and last and self.state is not None:
+            self._following = self.state.live
+            self._to_end = len(self.step_list.steps) < self.state.step_count
+            self.query_one(panes.Steps).show_count(self.state, self._following)
+
+    def action_open_here(self) -> None:
+        """Go to the step that met the file under the cursor, or show the evidence of the criterion under it."""
+        if isinstance(self.focused, RepositoryPane):
+            self.focused.open_current()
+        elif isinstance(self.focused, ScorePane):
+            self.finder.show_evidence()
+        elif isinstance(self.focused, StepList):
+            self.focus_pane(self.content)
+
+    def action_scores(self) -> None:
+        """Go to the scores; there already, show those by the next rubric or judge."""
+        pane = self.query_one(panes.Score)
+        if isinstance(self.focused, ScorePane) and self.state is not None:
+            pane.next_rubric(self.state)
+        else:
+            self.focus_pane(pane)
+
+    def action_evidence(self) -> None:
+        """Show the evidence of the criterion under the cursor."""
+        self.finder.show_evidence()
+
+    def action_raw(self) -> None:
+        """Show the README as it is written, or rendered again."""
+        self.outcome.toggle_raw()
+
+    def action_leave(self) -> None:
+        """Forget the search and its marks."""
+        self.finder.forget()
+
+    def action_annotate(self) -> None:
+        """Ask for a remark on what has the focus."""
+        self._remarked = self.subject()
+        self.query_one(PromptLine).ask("annotate", self._remarked.question)
+
+    def subject(self) -> Subject:
+        """Return what has the focus: the scores, the outcome, the files, else the selected step."""
+        current = self.current_pane
+        if isinstance(current, panes.Score):
+            item, card = self.score_pane.selected, self.score_pane.card
+            about = item.title if item is not None else "score"
+            return Subject("the scores", plain_text(card) if card is not None else "", ".txt", about=about)
+        if current is self.outcome:
+            tab = self.outcome.tab
+            suffix = {"README": ".md", "Metadata": ".json"}.get(tab, ".diff")
+            return Subject(tab, self.outcome.text.document.text, suffix, about=tab)
+        if isinstance(current, panes.Repository):
+            tree = self.query_one(RepositoryPane)
+            return Subject("the files", tree.plain_text(), ".txt", about=tree.current.path if tree.current else "files")
+        step, tab = self.step_list.selected, self.content.tab
+        named = Path(step.target).suffix if step is not None and tab == "Observation" else ""
+        suffix = named if named[1:].isalnum() else ".txt"
+        number = step.number if step is not None else None
+        of = f"the {tab.lower()} of step {number}" if number is not None else "the step"
+        return Subject(of, self.content.text.document.text, suffix, number)

@@ -1,0 +1,63 @@
+"""What a filter may ask of the trials; agents, models and cases are those that the session has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from workbench.app.toolkit.filters import Filter, Option, Question
+from workbench.app.trials.lines import TrialLine
+from workbench.glyphs import STATES
+from workbench.text import shortened
+
+TrialFilter = Filter[TrialLine]
+_BANDS = ((0, 20), (20, 40), (40, 60), (60, 80), (80, 101))
+
+
+def named(line: TrialLine) -> str:
+    """Return the text in which the filter's text is looked for."""
+    return f"{line.case} {line.agent} {line.model} {line.error}\n{line.read}"
+
+
+def _same(read: Callable[[TrialLine], str], value: str) -> Callable[[TrialLine], bool]:
+    return lambda line: read(line) == value
+
+
+def _between(low: float, high: float) -> Callable[[TrialLine], bool]:
+    return lambda line: line.share is not None and low <= line.share < high
+
+
+def _values(key: str, lines: Sequence[TrialLine], read: Callable[[TrialLine], str]) -> Question[TrialLine]:
+    values = sorted({read(line) for line in lines}, key=str.lower)
+    options = (
+        Option(value, shortened(value, 26), f"{key} {shortened(value, 30)}", _same(read, value)) for value in values
+    )
+    return Question(key, key, tuple(options))
+
+
+def questions_about(lines: Sequence[TrialLine]) -> tuple[Question[TrialLine], ...]:
+    """Return the questions that can be asked of these trials."""
+    bands = (
+        Option(f"{low}", f"{low} to {min(high, 100)} of 100", f"score {low} to {min(high, 100)}", _between(low, high))
+        for low, high in _BANDS
+    )
+    return (
+        Question(
+            "state",
+            "state",
+            tuple(
+                Option(state, f"{sign} {state}", f"{sign} {state}", _same(lambda line: line.state, state))
+                for state, sign in STATES.items()
+            ),
+        ),
+        Question(
+            "score",
+            "score",
+            (*bands, Option("none", "no score", "without a score", lambda line: line.points is None)),
+        ),
+        _values("agent", lines, lambda line: line.agent),
+        _values("model", lines, lambda line: line.model),
+        _values("case", lines, lambda line: line.case),
+    )
+
+
+EVERYTHING: TrialFilter = Filter((), named)

@@ -1,0 +1,262 @@
+"""What the table of trials shows: a line per trial, in any order, in groups with their means; no widget in sight."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.glyphs import STATES
+from workbench.rubric.spread import Spread, spread_of
+from workbench.session.pending_work import trial_problem
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+
+_TRIALS = """
+SELECT id, run_id, case_id, case_name, agent, model, repeat, state, error, steps, prompt_tokens + completion_tokens, cost_usd,
+       seconds
+FROM trials ORDER BY (SELECT created_at FROM runs WHERE runs.id = run_id), run_id, position
+"""
+_SCORES = "SELECT trial_id, rubric, judge, total, out_of, tier1, tier2, tier3, tier4 FROM scorecards"
+_READ = "SELECT trial_id, group_concat(path, char(10)) FROM seen WHERE how = 'read' GROUP BY trial_id"
+# Of files of older schemas `problem` is empty: the card itself then says whether its judge failed.
+_DOUBTFUL = (
+    "SELECT DISTINCT trial_id FROM scorecards WHERE problem != '' OR "
+    "(problem IS NULL AND (total IS NULL OR tier3 IS NULL OR tier4 IS NULL))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """By what the trials are scored: a rubric and a judge."""
+
+    rubric: str
+    judge: str
+
+    def __str__(self) -> str:
+        return f"{self.rubric} · {self.judge}"
+
+
+@dataclass(frozen=True, slots=True)
+class TrialLine:
+    """A trial with its points on one scale.
+
+    Attributes:
+        id: The trial.
+        run: Its run.
+        case: Name of its case.
+        agent: Its agent.
+        model: The agent's model.
+        repeat: Which of the trials of this agent, model and case.
+        state: As a person should see it: ``done``, ``unscored``, ``failed``, ``interrupted`` …
+        error: Why it failed, "" if it did not.
+        points: Total, None where there is none on this scale.
+        out_of: What the points are out of.
+        tiers: Points of tiers 1 to 4, None where one is unscored.
+        steps: Steps taken.
+        tokens: Tokens of all requests.
+        cost: In US dollars, None where no price is known.
+        seconds: How long it took, None while it has not ended.
+        read: Paths of the files that the agent read, a line each.
+    """
+
+    id: str
+    run: str
+    case: str
+    agent: str
+    model: str
+    repeat: int
+    state: str
+    error: str
+    points: float | None
+    out_of: float
+    tiers: tuple[float | None, ...]
+    steps: int
+    tokens: int
+    cost: float | None
+    seconds: float | None
+    read: str = ""
+
+    @property
+    def share(self) -> float | None:
+        """Points of 100, for bands of scores."""
+        return 100 * self.points / self.out_of if self.points is not None and self.out_of else None
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """All trials of a session; ``scales`` are those on which some trial has points, the one that most are scored by first."""
+
+    lines: tuple[TrialLine, ...]
+    scales: tuple[Scale, ...]
+    scale: Scale | None
+    spend_usd: float = 0.0
+
+    def sentence(self) -> str:
+        """Return how many there are, in which state, and what they cost."""
+        counts = Counter(line.state for line in self.lines)
+        total = f"{len(self.lines):,} trial" + ("" if len(self.lines) == 1 else "s")
+        parts = [f"{counts[state]:,} {STATES[state]} {state}" for state in STATES if counts[state]]
+        return " · ".join([total, *parts, f"${self.spend_usd:.2f}"])
+
+
+def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
+    """Read all trials of a session with their points on a scale, by default the one that most of them are scored by."""
+    scores: dict[tuple[str, str, str], tuple[Any, ...]] = {}
+    scales: Counter[Scale] = Counter()
+    for trial, rubric, judge, *points in reader.query(_SCORES):
+        scores[trial, str(rubric), str(judge)] = tuple(points)
+        scales[Scale(str(rubric), str(judge))] += 1
+    # "aeo-bench" before others of the same count: it is the rubric that results are compared by.
+    order = tuple(sorted(scales, key=lambda one: (-scales[one], one.rubric != "aeo-bench", one.rubric, one.judge)))
+    chosen = scale if scale in scales else order[0] if order else None
+    runs = reader.runs()
+    states = {run.id: reader.run_state(run) for run in runs}
+    doubtful = {trial for (trial,) in reader.query(_DOUBTFUL)}
+    read = {trial: str(paths) for trial, paths in reader.query(_READ)}
+    lines = []
+    for key, run, case_id, case, agent, model, repeat, state, error, steps, tokens, cost, seconds in reader.query(
+        _TRIALS
+    ):
+        shown = str(state)
+        if shown in {"queued", "running"} and states.get(run, shown) not in {"queued", "running"}:
+            shown = "interrupted"
+        elif shown == "done" and key in doubtful:
+            row = reader.trial(key)
+            shown = "unscored" if row is not None and trial_problem(reader, row) else shown
+        card = scores.get((key, chosen.rubric, chosen.judge)) if chosen is not None else None
+        total, out_of, *tiers = map(_number, card) if card else (None, None, None, None, None, None)
+        lines.append(
+            TrialLine(
+                id=str(key), run=str(run), case=str(case or case_id), agent=str(agent), model=str(model),
+                repeat=int(_number(repeat) or 0), state=shown, error=str(error or ""), points=total, out_of=out_of or 0.0,
+                tiers=tuple(tiers), steps=int(_number(steps) or 0), tokens=int(_number(tokens) or 0), cost=_number(cost),
+                seconds=_number(seconds), read=read.get(key, ""),
+            )
+        )  # fmt: skip
+    return Trials(tuple(lines), order, chosen, sum(run.spend_usd for run in runs))
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+# -- in which order
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order of the lines; what has no value comes last, whichever way round."""
+
+    key: str
+    title: str
+    value: Callable[[TrialLine], Any]
+    descending: bool = False
+
+
+ORDERS = (
+    Order("made", "as they were asked for", lambda line: 0),
+    Order("score", "score", lambda line: line.share, descending=True),
+    Order("tier1", "tier 1", lambda line: line.tiers[0], descending=True),
+    Order("tier2", "tier 2", lambda line: line.tiers[1], descending=True),
+    Order("tier3", "tier 3", lambda line: line.tiers[2], descending=True),
+    Order("tier4", "tier 4", lambda line: line.tiers[3], descending=True),
+    Order("case", "case", lambda line: (line.case.lower(), line.agent, line.model, line.repeat)),
+    Order("agent", "agent", lambda line: (line.agent, line.model, line.case.lower(), line.repeat)),
+    Order("model", "model", lambda line: (line.model.lower(), line.agent, line.case.lower(), line.repeat)),
+    Order("state", "state", lambda line: tuple(STATES).index(line.state) if line.state in STATES else len(STATES)),
+    Order("steps", "steps", lambda line: line.steps, descending=True),
+    Order("tokens", "tokens", lambda line: line.tokens, descending=True),
+    Order("seconds", "seconds", lambda line: line.seconds, descending=True),
+    Order("cost", "cost", lambda line: line.cost, descending=True),
+)
+_BY_KEY = {order.key: order for order in ORDERS}
+
+
+def in_order(lines: Sequence[TrialLine], places: Sequence[int], key: str, *, reverse: bool = False) -> list[int]:
+    """Return places of lines sorted by an order, the other way round with ``reverse``; equal ones stay as they stand."""
+    order = _BY_KEY[key]
+    valued = [(order.value(lines[place]), place) for place in places]
+    known = [pair for pair in valued if pair[0] is not None]
+    known.sort(key=lambda pair: pair[0], reverse=order.descending != reverse)
+    return [place for _, place in known] + [place for value, place in valued if value is None]
+
+
+# -- in which groups
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Lines with something in common: their places in order, and how their scores lie."""
+
+    name: str
+    places: tuple[int, ...]
+    spread: Spread
+
+
+GROUPINGS: dict[str, Callable[[TrialLine], str]] = {
+    "": lambda line: "",
+    "agent": lambda line: line.agent,
+    "model": lambda line: line.model,
+    "case": lambda line: line.case,
+    "run": lambda line: line.run,
+}
+"""By what lines are put together; "" is not at all."""
+
+
+def in_groups(lines: Sequence[TrialLine], places: Sequence[int], by: str) -> list[Group]:
+    """Return the groups of lines in the order of their means, the best first; without ``by`` there is one group."""
+    found: dict[str, list[int]] = {}
+    for place in places:
+        found.setdefault(GROUPINGS[by](lines[place]), []).append(place)
+    groups = [Group(name, tuple(members), spread_among(lines, members)) for name, members in found.items()]
+    return sorted(groups, key=lambda group: -1.0 if group.spread.mean is None else group.spread.mean, reverse=True)
+
+
+def spread_among(lines: Sequence[TrialLine], places: Sequence[int]) -> Spread:
+    """Return how the scores of some lines lie."""
+    return spread_of([(lines[place].points, lines[place].out_of) for place in places], trials=len(places))
+
+
+# -- cases against agents
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Cases by agents: the rows' and columns' names, and how the scores of each pair lie.
+
+    A column is an agent with its model; a pair without a trial is not in ``cells``.
+    """
+
+    cases: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]
+    cells: dict[tuple[str, tuple[str, str]], Group]
+
+    @property
+    def several_models(self) -> bool:
+        """Whether columns are told apart by their models."""
+        return len({agent for agent, _ in self.columns}) < len(self.columns)
+
+
+def matrix_of(lines: Sequence[TrialLine], places: Sequence[int]) -> Matrix:
+    """Return the matrix of some lines, its columns with the best mean first."""
+    members: dict[tuple[str, tuple[str, str]], list[int]] = {}
+    columns: dict[tuple[str, str], list[int]] = {}
+    for place in places:
+        line = lines[place]
+        column = (line.agent, line.model)
+        members.setdefault((line.case, column), []).append(place)
+        columns.setdefault(column, []).append(place)
+    means = {column: spread_among(lines, mine).mean for column, mine in columns.items()}
+    order = sorted(columns, key=lambda column: -1.0 if means[column] is None else means[column] or 0.0, reverse=True)
+    cells = {key: Group("", tuple(mine), spread_among(lines, mine)) for key, mine in members.items()}
+    return Matrix(tuple(sorted({case for case, _ in members}, key=str.lower)), tuple(order), cells)
+
+
+def chosen_scale(trials: Trials, step: int = 1) -> Scale | None:
+    """Return the scale after the present one, round and round."""
+    if trials.scale is None:
+        return None
+    return trials.scales[(trials.scales.index(trials.scale) + step) % len(trials.scales)]

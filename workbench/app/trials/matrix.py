@@ -1,0 +1,110 @@
+"""Cases against agents: the mean of each pair's trials, with a cursor over the cells."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.toolkit.virtual_view import Part
+from workbench.app.trials.lines import Group, Matrix, TrialLine, matrix_of
+from workbench.app.trials.table import NOTHING, points
+from workbench.glyphs import STATES
+from workbench.text import shortened
+
+_CELL = 12
+
+
+class MatrixView(RowList):
+    """A row per case under the agents and, where one has several, their models; left and right go from agent to agent."""
+
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,h", "column(-1)", "Previous agent", id="trials.matrix-left", show=False),
+        Binding("right,l", "column(1)", "Next agent", id="trials.matrix-right", show=False),
+        Binding("enter", "choose", "show these", id="trials.matrix-open"),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.matrix = Matrix((), (), {})
+        self._lines: Sequence[TrialLine] = ()
+        self._column = 0
+        self._first = 0
+
+    def put(self, lines: Sequence[TrialLine], places: Sequence[int]) -> None:
+        """Show the matrix of some lines."""
+        self._lines, self.matrix = lines, matrix_of(lines, places)
+        self._column = min(self._column, max(0, len(self.matrix.columns) - 1))
+        self.rows_changed(cursor=max(self._headings, self.cursor))
+
+    @property
+    def _headings(self) -> int:
+        return 2 if self.matrix.several_models else 1
+
+    @property
+    def selected(self) -> tuple[str, tuple[str, str]] | None:
+        """Case, and agent with model, of the cell under the cursor."""
+        at = self.cursor - self._headings
+        if not (0 <= at < len(self.matrix.cases) and self.matrix.columns):
+            return None
+        return self.matrix.cases[at], self.matrix.columns[self._column]
+
+    def action_column(self, step: int) -> None:
+        """Go to the next or previous agent."""
+        self._column = min(max(self._column + step, 0), max(0, len(self.matrix.columns) - 1))
+        self.refresh()
+
+    # -- painting
+
+    def row_count(self) -> int:
+        """Return how many rows there are, the headings included."""
+        return len(self.matrix.cases) + self._headings if self.matrix.cases else 0
+
+    def selectable(self, index: int) -> bool:
+        """The headings are passed over."""
+        return index >= self._headings
+
+    def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
+        """Return a row; not the row but the cell under the cursor is marked."""
+        return list(self.parts_of(y, width)), ""
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        """Return a heading or a case."""
+        longest = max(map(len, self.matrix.cases), default=8)
+        names = max(8, min(longest, width // 3))
+        room = max(1, (width - names) // (_CELL + 1))
+        columns = self.matrix.columns
+        if self._column < self._first or self._column >= self._first + room:
+            self._first = max(0, min(self._column, len(columns) - room))
+        shown = columns[self._first : self._first + room]
+        if index < self._headings:
+            rest = len(columns) - self._first - len(shown)
+            head: list[Part] = [(fit("", names), "")]
+            head += [(" " + fit(shortened(one[index], _CELL), _CELL, right=True), "dim") for one in shown]
+            return [*head, (f" +{rest}" if rest > 0 and not index else "", "dim")]
+        case = self.matrix.cases[index - self._headings]
+        parts: list[Part] = [(fit(shortened(case, names), names), "")]
+        for at, column in enumerate(shown, self._first):
+            text, style = self._cell(self.matrix.cells.get((case, column)))
+            if index == self.cursor and at == self._column:
+                style = "cursor" if self.has_focus else "cursor-blurred"
+            parts += [(" ", ""), (fit(text, _CELL, right=True), style)]
+        return parts
+
+    def _cell(self, group: Group | None) -> Part:
+        if group is None:
+            return NOTHING, "dim"
+        states = Counter(self._lines[place].state for place in group.places)
+        going = states["running"] + states["queued"]
+        total = len(group.places)
+        if going:
+            return f"{STATES['running']} {total - going}/{total}", "running"
+        if group.spread.mean is None:
+            state = max(states, key=lambda one: states[one])
+            return f"{STATES.get(state, '?')} {state}", "failed" if state == "failed" else "unscored"
+        several = f" ×{total}" if total > 1 else ""
+        return f"{points(group.spread.mean)}{several}", ""

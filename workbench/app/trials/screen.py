@@ -1,0 +1,227 @@
+"""All trials of the open session: find the best, the worst, the one that failed; enter opens it step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.widget import Widget
+
+from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.literal import set_title
+from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.texts import Static
+from workbench.app.trials.filters import TrialFilter, questions_about
+from workbench.app.trials.lines import GROUPINGS, Trials, chosen_scale, load_trials, spread_among
+from workbench.app.trials.matrix import MatrixView
+from workbench.app.trials.table import TrialTable, next_order, order_in_words, spread_in_words
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import Change
+
+REFRESH_SECONDS = 0.5
+"""Time between two readings of a session that changes: a table of thousands is read in a tenth of that."""
+
+
+class TrialsScreen(ModeScreen):
+    """A table of trials beside cases against agents.
+
+    Args:
+        current: The trial that is shown behind this screen; the cursor starts there.
+    """
+
+    mode_name = "Trials"
+    CSS_PATH = "../styles/trials.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("o", "order", "sort", id="trials.sort"),
+        Binding("O", "reverse", "reverse", id="trials.reverse"),
+        Binding("b", "group", "group by", id="trials.group"),
+        Binding("f", "filter", "filter", id="trials.filter"),
+        Binding("F", "clear_filter", "clear filter", id="trials.clear-filter", show=False),
+        Binding("s", "scale", "rubric, judge", id="trials.scale"),
+        Binding("escape,T", "leave", "back", id="trials.back"),
+    ]
+
+    def __init__(self, current: str = "") -> None:
+        super().__init__()
+        self._current = current
+        self._loading = Latest(self, "trials")
+        self._refresh_due = False
+        self._first = True
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield the table and the matrix."""
+        table = Container(TrialTable(id="trial-table"), Static("", id="trial-line"), id="trials", classes="pane")
+        set_title(table, "Trials")
+        matrix = Container(MatrixView(id="matrix"), id="matrix-pane", classes="pane")
+        set_title(matrix, "Cases × agents")
+        yield table
+        yield matrix
+
+    def on_mount(self) -> None:
+        """Begin in the table."""
+        self.table.current = self._current
+        self.workbench.after_first_paint(self.table.focus)
+
+    @property
+    def table(self) -> TrialTable:
+        """The table."""
+        return self.query_one("#trial-table", TrialTable)
+
+    @property
+    def matrix(self) -> MatrixView:
+        """Cases against agents."""
+        return self.query_one("#matrix", MatrixView)
+
+    # -- what is shown
+
+    def on_session_opened(self, reader: SessionReader | None) -> None:
+        """Read the trials; another session than the one that was open has none of these."""
+        if reader is None:
+            self._show(Trials((), (), None))
+        else:
+            self._load()
+
+    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
+        """Read again soon."""
+        if not self._refresh_due and any(change.kind in {"trial", "run", "scorecard"} for change in changes):
+            self._refresh_due = True
+            self.set_timer(REFRESH_SECONDS, self._refresh_now)
+
+    def _refresh_now(self) -> None:
+        self._refresh_due = False
+        self._load()
+
+    def _load(self) -> None:
+        reader, scale = self.workbench.reader, self.table.trials.scale
+        if reader is not None:
+            self._loading.ask(lambda: load_trials(reader, scale), self._show)
+
+    def _show(self, trials: Trials) -> None:
+        table = self.table
+        table.filter = table.filter.asking(questions_about(trials.lines))
+        table.put(trials)
+        if self._first and trials.lines:
+            self._first = False
+            table.rearrange(to=self._current)
+        self.set_status(trials.sentence() if trials.lines else "no trials")
+        self._arranged()
+
+    def _arranged(self) -> None:
+        """The table shows something else, or in another order: say so."""
+        table = self.table
+        lines = table.trials.lines
+        self.matrix.put(lines, table.shown)
+        hidden = len(lines) - len(table.shown)
+        count = f"{len(table.shown):,} of {len(lines):,}" if hidden else f"{len(lines):,}"
+        parts = [f"Trials {count}", f"by {table.grouping}" if table.grouping else ""]
+        if table.order != "made":
+            parts.append(f"sorted by {order_in_words(table.order, reverse=table.reverse)}")
+        scale = str(table.trials.scale) if table.trials.scale is not None else ""
+        self.retitle("#trials", " · ".join(filter(None, [*parts, table.filter.sentence()])), scale)
+        self.retitle("#matrix-pane", "Cases × agents", "means of what is shown")
+        self._show_line()
+        self.refresh_bindings()
+
+    def _show_line(self) -> None:
+        table = self.table
+        line = table.selected
+        if not table.trials.lines:
+            text = "This session has no trials yet: press 1 and enter to start a run."
+        elif not table.shown:
+            text = "No trial passes this filter: F clears it."
+        elif line is None:
+            text = "Enter or space folds a group."
+        elif line.error:
+            text = line.error
+        else:
+            text = f"all shown: {spread_in_words(spread_among(table.trials.lines, table.shown))}"
+        self.query_one("#trial-line", Static).update(one_line(text, 400))
+
+    def on_row_list_moved(self, message: RowList.Moved) -> None:
+        """Say more of what is under the cursor."""
+        self._show_line()
+
+    # -- what one can do
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer only what makes sense now."""
+        if not self.is_mounted or not self.query("#trial-table"):
+            return True
+        if action == "scale":
+            return len(self.table.trials.scales) > 1
+        if action == "reverse":
+            return self.table.order != "made"
+        return True
+
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+        """Open the trial under the cursor; from the matrix, show its pair's trials alone."""
+        if message.row_list is self.table and self.table.selected is not None:
+            # It takes this screen away as well.
+            self.app.call_later(self.workbench.show_trial, self.table.selected.id)
+        elif message.row_list is self.matrix and self.matrix.selected is not None:
+            case, (agent, model) = self.matrix.selected
+            wanted = self.table.filter
+            for question, value in (("case", case), ("agent", agent), ("model", model)):
+                wanted = wanted.choosing(question, value)
+            self.filter_trials(wanted)
+            self.focus_pane(self.query_one("#trials"))
+
+    def on_trial_table_heading_clicked(self, message: TrialTable.HeadingClicked) -> None:
+        """Sort by a column, the other way round when it is that already."""
+        table = self.table
+        table.sort(message.order, reverse=table.order == message.order and not table.reverse)
+        self._arranged()
+
+    def action_order(self) -> None:
+        """Sort by the next column."""
+        self.table.sort(next_order(self.table.order))
+        self._arranged()
+
+    def action_reverse(self) -> None:
+        """Sort the other way round."""
+        self.table.sort(self.table.order, reverse=not self.table.reverse)
+        self._arranged()
+
+    def action_group(self) -> None:
+        """Put trials together by the next thing that they may have in common."""
+        keys = list(GROUPINGS)
+        self.table.group(keys[(keys.index(self.table.grouping) + 1) % len(keys)])
+        self._arranged()
+
+    def action_scale(self) -> None:
+        """Show the points by the next rubric or judge."""
+        reader, scale = self.workbench.reader, chosen_scale(self.table.trials)
+        if reader is not None:
+            self._loading.ask(lambda: load_trials(reader, scale), self._show)
+
+    @work
+    async def action_filter(self) -> None:
+        """Choose which trials are shown; the table follows at once."""
+        from workbench.app.toolkit.filter_dialog import FilterDialog
+
+        names = "a case, agent, model, error or file read"
+        await self.app.push_screen_wait(
+            FilterDialog(self.table.trials.lines, self.table.filter, self.filter_trials, "trial", names)
+        )
+
+    def action_clear_filter(self) -> None:
+        """Show all trials again."""
+        self.filter_trials(self.table.filter.cleared())
+
+    def filter_trials(self, wanted: TrialFilter) -> int:
+        """Show the trials that a filter lets through; returns how many."""
+        self.table.filter = wanted
+        self.table.rearrange()
+        self._arranged()
+        return len(self.table.shown)
+
+    def action_leave(self) -> None:
+        """Go back to the trial that was shown."""
+        self.dismiss()

@@ -1,0 +1,294 @@
+"""The table of trials: a row per trial, under the row of its group where there are groups; painted row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.toolkit.virtual_view import Part
+from workbench.app.trials.filters import EVERYTHING, TrialFilter
+from workbench.app.trials.lines import ORDERS, Group, TrialLine, Trials, in_groups, in_order
+from workbench.glyphs import STATES
+from workbench.rubric.spread import Spread
+from workbench.text import shortened
+
+NOTHING = "–"
+_STYLES = {"done": "passed", "failed": "failed", "running": "running", "unscored": "unscored", "interrupted": "paused"}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column; ``rank`` 0 always stays, of the others the highest goes first; ``order`` is what a click sorts by."""
+
+    title: str
+    width: int
+    order: str
+    rank: int
+    cell: Callable[[TrialLine], str]
+
+
+def points(value: float | None) -> str:
+    """Return points with one decimal."""
+    return NOTHING if value is None else f"{value:.1f}"
+
+
+def _tier(number: int) -> Callable[[TrialLine], str]:
+    return lambda line: points(line.tiers[number - 1])
+
+
+_NUMBERS = (
+    Column("rep", 4, "case", 4, lambda line: f"{line.repeat}"),
+    Column("score", 6, "score", 0, lambda line: points(line.points)),
+    *(Column(f"T{number}", 5, f"tier{number}", 5, _tier(number)) for number in (1, 2, 3, 4)),
+    Column("steps", 5, "steps", 3, lambda line: f"{line.steps:,}"),
+    Column("tokens", 8, "tokens", 6, lambda line: f"{line.tokens:,}"),
+    Column("s", 6, "seconds", 7, lambda line: NOTHING if line.seconds is None else f"{line.seconds:,.0f}"),
+    Column("$", 7, "cost", 2, lambda line: NOTHING if line.cost is None else f"{line.cost:.3f}"),
+)
+_TEXTS = (("case", 14, 34), ("agent", 11, 18), ("model", 13, 34), ("state", 13, 13))
+_GAP = 1
+
+
+class TrialTable(RowList):
+    """Row 0 is the heading; below it groups and their trials.
+
+    Attributes:
+        trials: What is shown.
+        filter: Which of them.
+        order: Key of their order, see :data:`workbench.app.trials.lines.ORDERS`; ``reverse`` turns it round.
+        grouping: By what they are put together, "" for not at all.
+        current: The trial that is open behind the table.
+    """
+
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "choose", "open", id="trials.open"),
+        Binding("space", "fold", "fold", id="trials.fold", show=False),
+    ]
+
+    class HeadingClicked(Message):
+        """A column's heading was clicked; ``order`` is what it sorts by."""
+
+        def __init__(self, order: str) -> None:
+            super().__init__()
+            self.order = order
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.trials = Trials((), (), None)
+        self.filter: TrialFilter = EVERYTHING
+        self.order = "made"
+        self.reverse = False
+        self.grouping = ""
+        self.current = ""
+        self.shown: list[int] = []
+        self._folded: set[str] = set()
+        self._rows: list[Group | int] = []
+
+    # -- what is in it
+
+    @property
+    def selected(self) -> TrialLine | None:
+        """The trial under the cursor, None on a group."""
+        row = self._row(self.cursor)
+        return self.trials.lines[row] if isinstance(row, int) else None
+
+    def _row(self, index: int) -> Group | int | None:
+        return self._rows[index - 1] if 0 < index <= len(self._rows) else None
+
+    def put(self, trials: Trials) -> None:
+        """Show these trials; cursor, filter, order and folded groups stay."""
+        self.trials = trials
+        self.rearrange()
+
+    def sort(self, order: str, *, reverse: bool = False) -> None:
+        """Put the trials into another order and go to the first: that is what one sorts for."""
+        self.order, self.reverse = order, reverse
+        self.cursor = -1
+        self.rearrange()
+
+    def group(self, by: str) -> None:
+        """Put trials together, folded where they would not fit on the screen, and go to the first group."""
+        self.grouping = by
+        self._folded = {one.name for one in in_groups(self.trials.lines, self.shown, by)} if by else set()
+        if len(self.shown) + len(self._folded) < self.page_height():
+            self._folded = set()
+        self.cursor = -1
+        self.rearrange()
+
+    def rearrange(self, *, to: str = "") -> None:
+        """Filter, sort and group anew; the cursor stays on its trial, or goes to the one that is named."""
+        lines = self.trials.lines
+        row = self._row(self.cursor)
+        kept = to or (lines[row].id if isinstance(row, int) and row < len(lines) else "")
+        group = row.name if isinstance(row, Group) else None
+        self.shown = in_order(lines, self.filter.passing(lines), self.order, reverse=self.reverse)
+        self._rows = []
+        if self.grouping:
+            for one in in_groups(lines, self.shown, self.grouping):
+                self._rows.append(one)
+                if one.name not in self._folded:
+                    self._rows += one.places
+        else:
+            self._rows += self.shown
+        at = next(
+            (
+                index
+                for index, row in enumerate(self._rows, 1)
+                if (lines[row].id == kept if isinstance(row, int) else not kept and row.name == group)
+            ),
+            1,
+        )
+        self.rows_changed(cursor=at)
+        self._uncover()
+
+    def action_fold(self) -> None:
+        """Fold the group under the cursor, or unfold it; on a trial, fold its group."""
+        row = self._row(self.cursor)
+        if row is None or not self.grouping:
+            return
+        if isinstance(row, int):
+            row = next(one for one in self._rows[: self.cursor][::-1] if isinstance(one, Group))
+            self.cursor = self._rows.index(row) + 1
+        self._folded ^= {row.name}
+        self.rearrange()
+
+    def action_choose(self) -> None:
+        """Open the trial under the cursor; fold or unfold a group."""
+        if self.selected is None:
+            self.action_fold()
+        else:
+            super().action_choose()
+
+    # -- painting
+
+    def row_count(self) -> int:
+        """Return how many rows there are, the heading included."""
+        return len(self._rows) + 1 if self._rows else 0
+
+    def selectable(self, index: int) -> bool:
+        """The heading is passed over."""
+        return index > 0
+
+    def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
+        """Keep the heading in the first row of the screen, whatever is scrolled."""
+        if y == self.scroll_offset.y:
+            return list(self._heading(width)), ""
+        return super().row_parts(y, width)
+
+    def set_cursor(self, index: int, step: int = 1) -> None:
+        """Put the cursor on a row and keep it below the heading."""
+        super().set_cursor(index, step)
+        self._uncover()
+
+    def _uncover(self) -> None:
+        if 0 < self.cursor <= self.scroll_offset.y:
+            self.scroll_to(y=self.cursor - 1, animate=False, immediate=True)
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        """Return a group or a trial."""
+        row = self._row(index)
+        if row is None:
+            return self._heading(width)
+        return self._group(row, width) if isinstance(row, Group) else self._trial(self.trials.lines[row], width)
+
+    def _layout(self, width: int) -> tuple[list[tuple[str, int]], list[Column]]:
+        """Return the columns of words and those of numbers that have room, words as wide as they need."""
+        numbers = list(_NUMBERS)
+        least = 2 + sum(low + _GAP for _, low, _ in _TEXTS)
+        while numbers and least + sum(column.width + _GAP for column in numbers) > width:
+            worst = max(column.rank for column in numbers)
+            if not worst:
+                break
+            numbers = [column for column in numbers if column.rank != worst]
+        left = width - least - sum(column.width + _GAP for column in numbers)
+        texts = []
+        for title, low, high in _TEXTS:
+            more = max(0, min(left, high - low, self._longest(title) - low))
+            texts.append((title, low + more))
+            left -= more
+        return texts, numbers
+
+    def _longest(self, title: str) -> int:
+        return max((len(getattr(line, title)) for line in self.trials.lines), default=0)
+
+    def _heading(self, width: int) -> Sequence[Part]:
+        texts, numbers = self._layout(width)
+        parts: list[Part] = [("  ", "")]
+        for title, size in texts:
+            parts.append((fit(title, size) + " ", "strong" if title == self.order else "dim"))
+        for column in numbers:
+            mark = column.order == self.order and column.title != "rep"
+            parts.append((" " + fit(column.title, column.width, right=True), "strong" if mark else "dim"))
+        return parts
+
+    def _trial(self, line: TrialLine, width: int) -> Sequence[Part]:
+        texts, numbers = self._layout(width)
+        indent = "› " if line.id == self.current else "  "
+        parts: list[Part] = [(indent, "marked")]
+        for title, size in texts:
+            if title == "state":
+                parts.append(
+                    (fit(f"{STATES.get(line.state, '?')} {line.state}", size) + " ", _STYLES.get(line.state, "dim"))
+                )
+            else:
+                parts.append(
+                    (fit(shortened(getattr(line, title), size), size) + " ", "dim" if title == "model" else "")
+                )
+        for column in numbers:
+            style = "score" if column.order == "score" else ""
+            parts.append((" " + fit(column.cell(line), column.width, right=True), style))
+        return parts
+
+    def _group(self, group: Group, width: int) -> Sequence[Part]:
+        sign = "▸ " if group.name in self._folded else "▾ "
+        longest = max(len(row.name) for row in self._rows if isinstance(row, Group))
+        size = max(8, min(longest, width - 50))
+        count = f"{len(group.places):,} trial" + ("s" if len(group.places) != 1 else " ")
+        name = fit(shortened(group.name, size), size)
+        return [(f"{sign}{name}", "group"), (f" {fit(count, 13, right=True)}   {spread_in_words(group.spread)}", "dim")]
+
+    def on_click(self, event: events.Click) -> None:
+        """Sort by the column whose heading is clicked; elsewhere Textual calls the handler of the list as well."""
+        if event.y != 0 or not self._rows:
+            return
+        event.prevent_default()
+        texts, numbers = self._layout(self.text_width)
+        at = 2
+        for title, size in texts:
+            at += size + _GAP
+            if event.x < at:
+                self.post_message(self.HeadingClicked(title))
+                return
+        for column in numbers:
+            at += column.width + _GAP
+            if event.x < at:
+                self.post_message(self.HeadingClicked(column.order))
+                return
+
+
+def spread_in_words(spread: Spread) -> str:
+    """Return ``mean 79.3 ± 3.4``, and of how many where some have no score."""
+    if spread.mean is None:
+        return "unscored"
+    sd = "" if spread.sd is None else f" ± {spread.sd:.1f}"
+    of = "" if spread.scored == spread.trials else f" ({spread.scored:,} scored)"
+    return f"mean {spread.mean:.1f}{sd}{'%' if spread.percent else ''}{of}"
+
+
+def next_order(key: str) -> str:
+    """Return the order after one, round and round."""
+    keys = [order.key for order in ORDERS]
+    return keys[(keys.index(key) + 1) % len(keys)]
+
+
+def order_in_words(key: str, *, reverse: bool) -> str:
+    """Return the name of an order and which way round it is."""
+    order = next(order for order in ORDERS if order.key == key)
+    return f"{order.title}, {'descending' if order.descending != reverse else 'ascending'}"

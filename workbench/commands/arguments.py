@@ -1,0 +1,64 @@
+"""Kinds of arguments that several commands take: numbers within bounds, paths; what does not fit is told by argparse."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from workbench import numbers
+from workbench.errors import UsageError
+from workbench.files import expanded
+
+
+def whole(least: int = 1, most: int = numbers.MOST_ITEMS) -> Callable[[str], int]:
+    """Return a type for whole numbers; a default that stands for "not given" is left as it is."""
+
+    def read(text: str) -> int:
+        try:
+            return numbers.whole(text, least, most)
+        except ValueError as expected:
+            raise argparse.ArgumentTypeError(f"it takes {expected}") from None
+
+    return read
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Return the names in ``one,two``, each once."""
+    found = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    if not all(found):
+        raise argparse.ArgumentTypeError("it takes names, separated by commas")
+    return found
+
+
+def dollars(text: str) -> float:
+    """Return a limit of US dollars; 0 is no limit."""
+    try:
+        return numbers.amount(text)
+    except ValueError as expected:
+        raise argparse.ArgumentTypeError(f"it takes {expected}") from None
+
+
+def path(text: str) -> Path:
+    """Return a path with ``~`` resolved."""
+    try:
+        return expanded(text)
+    except UsageError as problem:
+        raise argparse.ArgumentTypeError(str(problem).rstrip(".")) from None
+
+
+def check_texts(given: list[str]) -> str:
+    """Return why a list of arguments cannot be meant, "" where nothing speaks against it.
+
+    An empty argument comes of a shell variable that is not set; taken as "not given" it would do something else than
+    was asked for.
+    """
+    for before, text in zip(["", *given], given, strict=False):
+        option, equals, value = text.partition("=")
+        named = option if equals and text.startswith("--") else before if before.startswith("-") else ""
+        after = f" for {named}" if named else ""
+        if not text.strip() or (equals and text.startswith("--") and not value.strip()):
+            return f"an argument{after} is empty (is a shell variable not set?); give it a value or leave it out"
+        if any(ord(character) < 32 or ord(character) == 127 for character in text):
+            return f"the argument {ascii(text)[:60]}{after} holds control characters"
+    return ""

@@ -1,0 +1,63 @@
+"""The one place where a command writes lines: what came from outside is printed without its control sequences.
+
+Tables and coloured text are :mod:`workbench.commands.terminal`'s.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from workbench import glyphs
+from workbench.text import clean, json_text
+
+
+def readable(text: str, encoding: str | None) -> str:
+    """Return a line that a terminal shows and does not obey; in ASCII words where the encoding lacks our signs."""
+    text = clean(text)
+    return text if glyphs.shown_by(encoding) else glyphs.worded(text)
+
+
+def write(text: str, stream: IO[str]) -> None:
+    """Write a text that is ours but for what it names."""
+    stream.write(readable(text, getattr(stream, "encoding", None)))
+
+
+def say(line: str = "", *, flush: bool = False) -> None:
+    """Print a line on standard output."""
+    write(f"{line}\n", sys.stdout)
+    if flush:
+        sys.stdout.flush()
+
+
+def tell(line: str) -> None:
+    """Print a line on standard error."""
+    write(f"{line}\n", sys.stderr)
+    sys.stderr.flush()
+
+
+def say_path(path: Path) -> None:
+    """Print a bare path: byte for byte for a program that reads it, without control sequences on a terminal."""
+    if sys.stdout.isatty():
+        say(str(path))
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(os.fsencode(path) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def sign(glyph: str, word: str) -> str:
+    """Return a sign where standard output can show it, else the word that says the same."""
+    return glyph if glyphs.shown_by(getattr(sys.stdout, "encoding", None)) else word
+
+
+def print_json(values: Any) -> None:
+    """Print one JSON line at once: exact in any encoding, and harmless on any terminal."""
+    print(json_text(values, ascii=not glyphs.shown_by(getattr(sys.stdout, "encoding", None))), flush=True)
+
+
+def print_page(text: str) -> None:
+    """Print a page of Markdown of ours as it is."""
+    print(text, end="")

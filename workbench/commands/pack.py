@@ -1,0 +1,40 @@
+"""``workbench pack SESSION``: a session as one file that can be copied and sent, also while it is being written."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+SUMMARY = "copy a session into one complete file, also while a run writes it"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("session", help="a session file, or the name of one")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="where to write the copy; NAME.copy.session here if not given"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the copy and print its path."""
+    from workbench.commands.output import say_path, tell
+    from workbench.engine.client import resolve_session
+    from workbench.errors import UsageError
+    from workbench.session import SUFFIX, SessionReader
+
+    path = resolve_session(arguments.session)
+    target: Path = (arguments.output or Path(f"{path.stem}.copy{SUFFIX}")).expanduser()
+    if target.suffix != SUFFIX:
+        target = target.with_name(target.name + SUFFIX)
+    if target.exists():
+        raise UsageError(f"{target} exists already; name another file with -o.")
+    if not target.parent.is_dir():
+        raise UsageError(f"There is no folder {target.parent}; make it first, or name another file with -o.")
+    with SessionReader(path) as reader:
+        reader.copy_to(target)
+        running = [run.id for run in reader.runs() if reader.run_state(run) == "running"]
+    say_path(target)
+    if running:
+        tell(f"{path.name} is still being written: the copy has all that was finished by now.")
+    return 0

@@ -1,0 +1,89 @@
+"""The one place where a command's text becomes styled: no string is ever read as markup, no control sequence passes."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TimeElapsedColumn
+from rich.text import Text
+
+from workbench import glyphs
+from workbench.commands.output import readable
+from workbench.text import clean
+
+if TYPE_CHECKING:
+    from rich.console import OverflowMethod
+
+
+class Terminal(Console):
+    """Prints strings literally, wherever they stand: alone, in a cell, in a heading.
+
+    Args:
+        stderr: Print on standard error.
+        piped_width: Columns where the output is no terminal and nothing must fit; rich's own (80) if None.
+    """
+
+    def __init__(self, *, stderr: bool = False, piped_width: int | None = None) -> None:
+        stream = sys.stderr if stderr else sys.stdout
+        width = None if stream.isatty() else piped_width
+        super().__init__(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
+        self.plain = not glyphs.shown_by(self.encoding)
+
+    @property
+    def cut(self) -> OverflowMethod:
+        """How a cell is cut: with rich's ellipsis, which is no ASCII, or without."""
+        return "crop" if self.plain else "ellipsis"
+
+    def readable(self, text: str) -> str:
+        """Return what this terminal can show of a line of ours."""
+        return readable(text, self.encoding)
+
+    def literal(self, text: str, style: str = "") -> Text:
+        """Return a line or a cell in a style."""
+        return Text(self.readable(text), style=style)
+
+    def foreign(self, text: str) -> Text:
+        """Return a text from outside that is printed for itself, such as a README: none of its signs are ours."""
+        text = clean(text)
+        return Text(glyphs.escaped(text) if self.plain else text)
+
+    def cells(self, signs: str) -> Text:
+        """Return the signs of samples, one character each."""
+        return Text(glyphs.lettered(signs) if self.plain else clean(signs))
+
+    def legend(self, cells: list[str]) -> str:
+        """Return what the letters in some cells mean, "" where signs can be shown."""
+        return glyphs.legend(cells, letters=True) if self.plain else ""
+
+    def render_str(self, text: str, **how: Any) -> Text:
+        """Return a string as rich prints it, in a cell as anywhere: literally."""
+        return super().render_str(self.readable(text), **{**how, "markup": False, "emoji": False, "highlight": False})
+
+
+class _Field(ProgressColumn):
+    """One of a bar's texts, literally; rich's own column reads markup."""
+
+    def __init__(self, terminal: Terminal, name: str, width: int = 0) -> None:
+        super().__init__()
+        self._terminal, self._name, self._width = terminal, name, width
+
+    def render(self, task: Task) -> Text:
+        """Return the text."""
+        text = task.description if self._name == "description" else str(task.fields.get(self._name, ""))
+        return self._terminal.literal(text.ljust(self._width))
+
+
+def bars(terminal: Terminal, *, transient: bool = False) -> Progress:
+    """Return bars with a name, counts, the time and a note; they are shown on a terminal only."""
+    return Progress(
+        _Field(terminal, "description", 13),
+        BarColumn(24),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        _Field(terminal, "note"),
+        console=terminal,
+        disable=not terminal.is_terminal,
+        transient=transient,
+    )

@@ -1,0 +1,93 @@
+"""From a name to the doc system that it means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, cast
+
+from workbench.documenters.fixed import CopiedDocs, NoDocs, OriginalDocs
+from workbench.documenters.llm import LlmDocs
+from workbench.documenters.names import DocsName, parse_docs
+from workbench.documenters.types import Asker, Docstring, DocSystem, DocumentationFailed, Progress
+from workbench.errors import UsageError, WorkbenchError
+from workbench.extensions import failure, load, make
+from workbench.files import expanded
+
+if TYPE_CHECKING:
+    from workbench.models.types import Sampling
+    from workbench.repository import Snapshot
+
+
+def make_doc_system(
+    docs: str | DocsName,
+    *,
+    asker: Asker | None = None,
+    sampling: Sampling | None = None,
+    folders: Sequence[str] = (),
+) -> DocSystem:
+    """Return the doc system that a name means.
+
+    Args:
+        docs: See :func:`workbench.documenters.names.parse_docs`.
+        asker: Who asks models; only a system that needs one must have it.
+        sampling: How the model of ``llm:`` draws; its default is temperature 0.3.
+        folders: Folders from which a dotted path is imported first.
+
+    Raises:
+        UsageError: It names no doc system, its folder or class does not exist, or it needs a model where none can be
+            asked.
+    """
+    docs = parse_docs(docs) if isinstance(docs, str) else docs
+    system: DocSystem
+    match docs.kind:
+        case "original":
+            return OriginalDocs()
+        case "none":
+            return NoDocs()
+        case "folder":
+            return CopiedDocs(docs.text, folder=expanded(docs.rest))
+        case "source":
+            return CopiedDocs(docs.text, source=docs.rest)
+        case "llm":
+            system = LlmDocs(docs.rest, asker, sampling)
+        case "extension":
+            loaded = load("doc system", docs.rest, DocSystem, folders)
+            system = Checked(cast(DocSystem, make("doc system", loaded, {"asker": asker})))
+    if system.needs_model and asker is None:
+        raise UsageError(
+            f"The doc system {docs.text} asks a model, which only a run does: "
+            f"workbench regenerate SOURCE --docs {docs.text}."
+        )
+    return system
+
+
+class Checked:
+    """A doc system from outside; what goes wrong in it becomes a sentence that names it."""
+
+    def __init__(self, system: DocSystem) -> None:
+        self.name = system.name
+        self.needs_model = bool(system.needs_model)
+        self._system = system
+
+    async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
+        """Let it document the repository."""
+        try:
+            await self._system.prepare(snapshot, report)
+        except WorkbenchError:
+            raise
+        except Exception as error:
+            raise DocumentationFailed(failure("doc system", self.name, error)) from error
+
+    async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
+        """Return its docstring; raises :class:`DocumentationFailed` where it gives something else."""
+        try:
+            found = await self._system.docstring(path, qualified_name, occurrence)
+        except WorkbenchError:
+            raise
+        except Exception as error:
+            raise DocumentationFailed(failure("doc system", self.name, error)) from error
+        if not isinstance(found, Docstring) or not isinstance(found.text, str | None):
+            raise DocumentationFailed(
+                f"The doc system {self.name} failed: it gave {type(found).__name__}, not a Docstring."
+            )
+        return found

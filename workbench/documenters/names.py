@@ -1,0 +1,48 @@
+"""What ``--docs`` takes, read in one place; who uses a name makes of it what it needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.errors import UsageError
+from workbench.extensions import is_dotted
+
+Kind = Literal["original", "none", "llm", "folder", "source", "extension"]
+_PREFIXES: tuple[Kind, ...] = ("llm", "folder", "source")
+CHOICES = "original, none, llm:MODEL, folder:PATH, source:SOURCE or package.module:Class"
+
+
+@dataclass(frozen=True, slots=True)
+class DocsName:
+    """A doc system's name: its kind, and the model, path, source or dotted path that belongs to it ("" for the others)."""
+
+    kind: Kind
+    rest: str = ""
+
+    @property
+    def text(self) -> str:
+        """The name as it is written and as it stands in identities."""
+        if self.kind == "extension":
+            return self.rest
+        return f"{self.kind}:{self.rest}" if self.rest else self.kind
+
+
+def parse_docs(text: str) -> DocsName:
+    """Return what a text of ``--docs`` names; nothing is looked up.
+
+    Raises:
+        UsageError: It names no doc system.
+    """
+    text = text.strip()
+    if text == "original":
+        return DocsName("original")
+    if text == "none":
+        return DocsName("none")
+    before, _, rest = text.partition(":")
+    for kind in _PREFIXES:
+        if before == kind and rest:
+            return DocsName(kind, rest)
+    if is_dotted(text, _PREFIXES):
+        return DocsName("extension", text)
+    raise UsageError(f"There is no doc system {text!r}; choose {CHOICES}.")

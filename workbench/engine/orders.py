@@ -1,0 +1,136 @@
+"""What one person asked a regeneration run for: a run grows by orders, and each is followed and told of by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.engine.plan import Ask, RegenerationPlan
+from workbench.engine.selection import chosen, row_id
+from workbench.session import SessionReader
+from workbench.session.groups import CONTROLS
+from workbench.session.identity import candidate_id
+from workbench.session.rows import CandidateRow, RunRow, TaskRow
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An ask within a run, with the k of the figures that are wanted of it.
+
+    ``ask.samples`` is 0 where all are meant that a file holds.
+    """
+
+    run: str
+    ask: Ask
+    k: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedWork:
+    """The tasks and candidates of an order, as far as they are rows.
+
+    Attributes:
+        tasks: The tasks meant, those taken out included.
+        candidates: By task, the candidates asked for.
+        controls: By task, both controls.
+        others: Whether other orders of the run still have something under way.
+    """
+
+    tasks: tuple[TaskRow, ...]
+    candidates: Mapping[str, tuple[CandidateRow, ...]]
+    controls: Mapping[str, tuple[CandidateRow, ...]]
+    others: bool
+
+    @property
+    def missing(self) -> bool:
+        """Whether a candidate or control of a task that counts has no verdict yet, or is tested again."""
+        ready = {task.id for task in self.tasks if task.state != "excluded"}
+        rows = [row for task in ready for row in (*self.candidates[task], *self.controls[task])]
+        return any(row.state != "done" for row in rows)
+
+    @property
+    def pending_rechecks(self) -> int:
+        """How many of its verdicts are still to be looked at again on the cold route."""
+        from workbench.engine.rechecking import why_again
+
+        rows = {row.id: row for rows in (self.candidates, self.controls) for each in rows.values() for row in each}
+        return sum(
+            not row.recheck and bool(row.body_blob and why_again(row.id, row.evaluator, row.route, row.verdict))
+            for row in rows.values()
+        )
+
+
+def last_ask(plan: RegenerationPlan) -> Ask:
+    """Return what a run was asked for last."""
+    wanted = (plan.evaluator, plan.tasks, plan.limit, plan.prompt, plan.context)
+    for ask in reversed(plan.asks):
+        if (ask.evaluator, ask.tasks, ask.limit, ask.prompt, ask.context) == wanted:
+            return ask
+    return Ask(plan.evaluator, plan.samples, plan.tasks, plan.limit, plan.prompt, plan.context)
+
+
+def last_order(run: RunRow) -> Order:
+    """Return the order that a run had last."""
+    plan = RegenerationPlan.from_json(run.config)
+    return Order(run.id, last_ask(plan), plan.k)
+
+
+def all_orders(run: RunRow) -> list[Order]:
+    """Return an order for everything that a run was asked for, in that order."""
+    plan = RegenerationPlan.from_json(run.config)
+    return [Order(run.id, ask, plan.k) for ask in plan.asks] or [last_order(run)]
+
+
+def belongs(candidate: CandidateRow, task: str, ask: Ask) -> bool:
+    """Return whether a candidate of a task was asked for by an ask."""
+    if candidate.evaluator != ask.evaluator or (ask.samples and candidate.sample >= ask.samples):
+        return False
+    return candidate.id == candidate_id(task, ask.evaluator, ask.prompt_version, candidate.sample)
+
+
+def ordered_work(reader: SessionReader, order: Order) -> OrderedWork:
+    """Read the tasks and candidates of an order."""
+    rows = reader.tasks(order.run)
+    meant: Sequence[TaskRow] = chosen(order.ask, [(row_id(task), task.id, task) for task in rows])
+    mine: dict[str, list[CandidateRow]] = {task.id: [] for task in meant}
+    controls: dict[str, list[CandidateRow]] = {task.id: [] for task in meant}
+    others = False
+    ready = {task.id for task in rows if task.state != "excluded"}
+    for row in reader.candidates(order.run):
+        is_mine = row.task_id in mine and belongs(row, row.task_id, order.ask)
+        is_control = row.task_id in mine and row.evaluator in CONTROLS and row.sample == 0
+        if is_mine:
+            mine[row.task_id].append(row)
+        if is_control:
+            controls[row.task_id].append(row)
+        others |= not (is_mine or is_control) and row.task_id in ready and row.state in ("queued", "asking", "testing")
+    return OrderedWork(
+        tuple(meant),
+        {task: tuple(each) for task, each in mine.items()},
+        {task: tuple(each) for task, each in controls.items()},
+        others,
+    )
+
+
+def refusal(reader: SessionReader, order: Order) -> str:
+    """Return why an engine refused an order, "" if none did."""
+    plan = _plan(reader, order.run)
+    acceptance = plan.acceptance(order.ask) if plan else None
+    return acceptance.problem if acceptance else ""
+
+
+def is_finished(reader: SessionReader, order: Order) -> bool:
+    """Return whether all that was ordered is there, whatever else the run is still asked for.
+
+    Re-checks come last in a run: they are waited for unless other orders come first.
+    """
+    plan = _plan(reader, order.run)
+    if plan is None or (acceptance := plan.acceptance(order.ask)) is None or acceptance.problem:
+        return False
+    work = ordered_work(reader, order)
+    return not work.missing and (not work.pending_rechecks or work.others or bool(plan.waiting))
+
+
+def _plan(reader: SessionReader, run: str) -> RegenerationPlan | None:
+    row = reader.run(run)
+    return RegenerationPlan.from_json(row.config) if row is not None else None

@@ -1,0 +1,121 @@
+"""Checks of a plan before a session is written for it, whether it comes from the app, the CLI or a program."""
+
+from __future__ import annotations
+
+import os
+import resource
+from pathlib import Path
+
+from workbench import numbers, paths
+from workbench.agents.names import agent_info
+from workbench.engine.plan import DocumentPlan, RegenerationPlan
+from workbench.errors import UsageError, WorkbenchError
+from workbench.files import shown
+
+_FEWEST_FILES = 64
+
+
+def check_document(plan: DocumentPlan) -> None:
+    """Refuse a plan of a document run with invalid numbers or names.
+
+    Raises:
+        UsageError: The message says what is accepted.
+    """
+    agent_info(plan.agent)
+    if not plan.cases:
+        raise UsageError("Name at least one test case; `workbench cases` lists them.")
+    _whole("The number of repeats", plan.repeats, 1, numbers.MOST_REPEATS)
+    _whole("The first repeat", plan.first_repeat, 0, numbers.MOST_ITEMS)
+    check_scoring(plan)
+    _whole("The number of steps", plan.max_steps, 1, 10_000)
+    _whole("The number of characters read at once", plan.read_limit, 0, 1_000_000_000)
+
+
+def check_scoring(plan: DocumentPlan) -> None:
+    """Refuse what a plan says of scores where it makes no sense: rubrics, numbers, the limit.
+
+    Raises:
+        UsageError: The sentence names what is taken instead.
+    """
+    from workbench.rubric import rubrics
+
+    known = [info.name for info in rubrics()]
+    if strange := [name for name in plan.rubrics if name not in known]:
+        raise UsageError(f"There is no rubric {strange[0]!r}. Known rubrics: {', '.join(known)}.")
+    if not plan.rubrics:
+        raise UsageError(f"Name at least one rubric: {', '.join(known)}.")
+    _whole("The number of times that the judge is asked", plan.judge_repeats, 1, numbers.MOST_REPEATS)
+    _dollars(plan.spend_limit)
+
+
+def check_regeneration(plan: RegenerationPlan) -> None:
+    """Refuse a plan of a regeneration run with invalid numbers or names.
+
+    Raises:
+        UsageError: The message says what is accepted.
+    """
+    # 0 means the default or "all"; the command line does not accept it.
+    _whole("The number of samples", plan.samples, 0)
+    _whole("The number of tasks", plan.limit, 0)
+    if not plan.k:
+        raise UsageError("k must be 1 or more, for example --k 1,3.")
+    for k in plan.k:
+        _whole("k", k, 1)
+    _dollars(plan.spend_limit)
+    if not all(text.strip() and text.isprintable() for text in plan.tasks):
+        raise UsageError(
+            "A task is named by an empty text or by control characters; `workbench tasks SOURCE` lists them."
+        )
+
+
+def check_place(session: Path) -> None:
+    """Make sure that a session and an engine's log can be written, and that an engine can run.
+
+    Raises:
+        WorkbenchError: A folder cannot be created or written, or the limit of open files is too low.
+    """
+    check_descriptors()
+    _writable(session.absolute().parent, "The folder", "name another one with --session")
+    _writable(paths.state_dir() / "engine", "The folder of logs", "set WORKBENCH_STATE_DIR to another one")
+
+
+def check_descriptors() -> None:
+    """Refuse a limit of open files that is too low for an engine and its sandboxes.
+
+    Raises:
+        WorkbenchError: The message says how to raise it.
+    """
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if most != resource.RLIM_INFINITY and most < _FEWEST_FILES:
+        raise WorkbenchError(
+            f"Only {most} files may be open at once here, and a run needs {_FEWEST_FILES}; raise the limit: ulimit -n 1024."
+        )
+
+
+def _writable(folder: Path, what: str, else_do: str) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise WorkbenchError(f"{what} {shown(folder)} cannot be made ({why}); {else_do}.") from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise WorkbenchError(f"{what} {shown(folder)} cannot be written; {else_do}.")
+
+
+def _whole(what: str, value: object, least: int, most: int = numbers.MOST_ITEMS) -> None:
+    # A float or a text can only come from a program: refuse it instead of converting it.
+    if isinstance(value, str):
+        raise UsageError(f"{what} must be a number, not a text.")
+    try:
+        numbers.whole(value, least, most)
+    except ValueError as expected:
+        raise UsageError(f"{what} must be {expected}.") from None
+
+
+def _dollars(value: object) -> None:
+    try:
+        if isinstance(value, str):
+            raise ValueError("a number, not a text")
+        numbers.amount(value)
+    except ValueError as expected:
+        raise UsageError(f"The spend limit must be {expected}.") from None

@@ -1,0 +1,88 @@
+"""Provide sandboxes for candidates, on this machine or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from workbench.engine.stages import StageProgress
+from workbench.engine.task_building import Prepared, cores
+from workbench.sandbox import Backend, Job, Limits, Report, pool
+
+if TYPE_CHECKING:
+    from workbench.cluster import Cluster
+
+
+class Sandboxes(Protocol):
+    """Tests candidates and returns reports, as many at once as there are ``workers``."""
+
+    @property
+    def workers(self) -> Collection[object]:
+        """One entry per candidate that may be tested at once."""
+        ...
+
+    async def run(self, job: Job) -> Report:
+        """Test one candidate."""
+        ...
+
+
+class Place(Protocol):
+    """Opens sandboxes for a repository that has been prepared on this machine."""
+
+    def sandboxes(
+        self, prepared: Prepared, backend: Backend, limits: Limits, progress: StageProgress
+    ) -> AbstractAsyncContextManager[Sandboxes]:
+        """Open them; ``backend`` is the one that the tasks were built with."""
+        ...
+
+
+@asynccontextmanager
+async def sandbox_provider(engine: str) -> AsyncIterator[Place]:
+    """Open the engine that a plan names: "" is this machine, ``dask://HOST:PORT`` a cluster.
+
+    Raises:
+        WorkbenchError: The name is not valid, or the cluster does not answer.
+    """
+    if not engine:
+        yield _Here()
+        return
+    from workbench.cluster import connected
+
+    async with connected(engine) as cluster:
+        yield _OnCluster(cluster)
+
+
+class _Here:
+    def sandboxes(
+        self, prepared: Prepared, backend: Backend, limits: Limits, progress: StageProgress
+    ) -> AbstractAsyncContextManager[Sandboxes]:
+        return pool(backend, prepared.environment.workspace, workers=cores(), limits=limits)
+
+
+class _OnCluster:
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    @asynccontextmanager
+    async def sandboxes(
+        self, prepared: Prepared, backend: Backend, limits: Limits, progress: StageProgress
+    ) -> AsyncIterator[Sandboxes]:
+        from workbench.cluster.job_bundle import pack
+
+        def tell(sentence: str) -> None:
+            print(sentence, flush=True)
+            progress.update("candidates", note=sentence)
+
+        case = prepared.case
+        bundle = pack(
+            case.name,
+            prepared.snapshot,
+            prepared.environment,
+            install=case.install,
+            test=case.test,
+            backend=backend.name,
+            limits=limits,
+        )
+        async with self._cluster.pool(bundle, tell) as opened:
+            yield opened

@@ -1,0 +1,37 @@
+"""Validate the names of session files before anything is opened or created."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from workbench.errors import UsageError
+from workbench.files import expanded, shown
+
+SUFFIX = ".session"
+_LONGEST = 180  # bytes; file systems allow 255, and temporary files have longer names
+_LONGEST_PATH = 3_500
+
+
+def check_name(text: str) -> Path:
+    """Return the path for a session's name or path, with only ``~`` expanded.
+
+    Raises:
+        UsageError: It is empty, a folder or too long, or contains control characters.
+    """
+    if not text.strip():
+        raise UsageError("The session's name is empty (is a shell variable not set?); give a name or a file.")
+    if not text.isprintable():
+        raise UsageError(f"{shown(ascii(text))} cannot be a session's name: it holds control or broken characters.")
+    path = expanded(text)
+    if text.endswith("/") or path.name in ("", ".", "..") or text.rpartition("/")[2] in (".", ".."):
+        raise UsageError(f"{shown(text)} names a folder, not a session; give a name or a file.")
+    if path.name == SUFFIX:
+        raise UsageError(f"{shown(text)} has no name before its ending; give a name or a file.")
+    if len(path.name.encode()) > _LONGEST or len(str(path).encode()) > _LONGEST_PATH:
+        raise UsageError(f"{text[:40]}… is too long for a session's name; at most {_LONGEST} bytes are taken.")
+    return path
+
+
+def named(path: Path) -> Path:
+    """Return the path with the suffix of session files."""
+    return path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)

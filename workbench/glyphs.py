@@ -1,0 +1,128 @@
+"""The only definition of the signs for verdicts and states, and their replacements in plain ASCII.
+
+A terminal whose locale is not UTF-8 cannot show the signs. There, lines use words (:func:`worded`), and cells in which
+each character is a sample use letters (:func:`lettered`) with a legend (:func:`legend`).
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable
+from unicodedata import east_asian_width
+
+VERDICTS = {"passed": "✓", "failed": "✗", "timeout": "⧖", "crashed": "!", "invalid": "∅", "error": "↯"}
+"""The sign of each verdict; ``error`` is an error of the Workbench, not of the candidate."""
+WAITING, RUNNING, INTERRUPTED, CANCELLED, UNSCORED = "·", "▸", "‖", "⊘", "?"
+FORMER = "′"
+"""Follows the sign of a former verdict: the sample is being tested again."""
+DOUBTFUL = "≟"
+"""Follows the sign of a pass whose body might have forged it: it could not be shown that it did."""
+STATES = {
+    "queued": WAITING,
+    "running": RUNNING,
+    "interrupted": INTERRUPTED,
+    "done": VERDICTS["passed"],
+    "unscored": UNSCORED,
+    "failed": VERDICTS["failed"],
+    "cancelled": CANCELLED,
+}
+"""The sign of each state of a run, trial or candidate."""
+WORDS = {glyph: name for name, glyph in VERDICTS.items()} | {
+    WAITING: "waiting",
+    RUNNING: "running",
+    INTERRUPTED: "interrupted",
+    CANCELLED: "cancelled",
+    UNSCORED: "unscored",
+    FORMER: "the former verdict, being tested again",
+    DOUBTFUL: "doubtful",
+}
+OUR_ERROR = "our error"
+"""The words for a verdict ``error``."""
+
+_LETTERS = {glyph: word[0].upper() for glyph, word in WORDS.items()} | {
+    CANCELLED: "X",
+    INTERRUPTED: "H",
+    UNSCORED: "?",
+    FORMER: "'",
+    DOUBTFUL: "d",
+}
+_TYPOGRAPHY = {
+    "…": "...", "–": "-", "—": "-", "−": "-", "·": "-", "•": "*", "→": "->", "←": "<-", "×": "x", "±": "+/-", "≈": "~",
+    "≠": "!=", "≥": ">=", "≤": "<=", "“": '"', "”": '"', "‘": "'", "’": "'", "‹": "<", "›": ">", "▾": "v", "ƒ": "f",
+    "●": "*", "○": "o", "✎": "*", "¹": "1", "³": "3", "′": "'",
+}  # fmt: skip
+_SIGNS = "".join(sign for sign in (*WORDS, *_TYPOGRAPHY) if not sign.isascii())
+# A sign needs no word where its own one follows: "✓ passed", "· waiting", "✗ SELF-CHECK FAILED".
+_SAID = "|".join(("passed|failed|timeout|crashed|invalid|error|unscored|waiting|running|interrupted|cancelled|doubtful|done",
+                  "ok|missing|attention|not used|our error|[A-Z]{2}|The run failed"))  # fmt: skip
+_BEFORE_ITS_WORD = re.compile(f"[✓✗⧖∅↯▸‖⊘≟!] (?=(?:{_SAID}))")
+# The dot of what waits also stands between the parts of a line.
+_WAITING_FIRST = re.compile(r"(^\s*|(?<= · ))· (?=waiting|not used|cancelled)")
+_ALONE = re.compile(f"[{''.join(sign for sign in WORDS if not sign.isascii() and sign not in (WAITING, FORMER))}]")
+_ONLY_WAITING = re.compile(r"^(\s*)·(\s*)$")
+
+
+def shown_by(encoding: str | None) -> bool:
+    """Return whether a stream with this encoding can show every sign."""
+    try:
+        _SIGNS.encode(encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def worded(text: str) -> str:
+    """Return one of our own lines in ASCII: words for signs, plain punctuation, backslash escapes for the rest."""
+    if text.isascii():
+        return _BEFORE_ITS_WORD.sub("", text)
+    text = _WAITING_FIRST.sub(r"\1", _BEFORE_ITS_WORD.sub("", text))
+    text = _ALONE.sub(lambda found: WORDS[found[0]], _ONLY_WAITING.sub(r"\1waiting\2", text))
+    return escaped(text)
+
+
+def escaped(text: str) -> str:
+    """Return text from outside in ASCII: plain punctuation, backslash escapes for the rest, so that nothing is lost."""
+    return text.translate(_PUNCTUATION).encode("ascii", "backslashreplace").decode("ascii")
+
+
+def lettered(cells: str) -> str:
+    """Return cells of samples in ASCII, with a letter for each sign."""
+    return "".join(_LETTERS.get(cell, cell if cell.isascii() else "?") for cell in cells)
+
+
+def legend(cells: Iterable[str], *, letters: bool = False) -> str:
+    """Return the meaning of the signs in some cells: ``✓ passed, ↯ our error``."""
+    there = {sign for cell in cells for sign in cell}
+    words = WORDS | {VERDICTS["error"]: OUR_ERROR}
+    return ", ".join(f"{_LETTERS[sign] if letters else sign} {words[sign]}" for sign in WORDS if sign in there)
+
+
+def narrow(char: str) -> str:
+    """Return an ASCII replacement of one character with the same width, for screens that are already laid out."""
+    if char in _LETTERS:
+        return "." if char == WAITING else ">" if char == RUNNING else _LETTERS[char]
+    plain = _TYPOGRAPHY.get(char, "")
+    if len(plain) == 1:
+        return plain
+    if "─" <= char <= "╿":
+        return "-" if char in "─━┄┅┈┉╌╍═" else "|" if char in "│┃┆┇┊┋╎╏║" else "+"
+    if "▀" <= char <= "▟":
+        return "#"
+    return {"…": ".", "→": ">", "←": "<", "±": "~", "≠": "#", "↓": "v", "↑": "^", "░": "."}.get(
+        char, "??" if east_asian_width(char) in "WF" else "?"
+    )
+
+
+_PUNCTUATION = str.maketrans(_TYPOGRAPHY)
+ON_ERROR = "workbench-plain"
+"""Name of the error handler for characters that a stream cannot encode, see :func:`codecs.register_error`."""
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return escaped(error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(ON_ERROR, _plain)

@@ -1,0 +1,33 @@
+"""The ids of the app's key bindings, which ``[keymap]`` in the settings file can change.
+
+They are defined outside the app because every command reads the settings and reports misspelt ids. A test makes sure that
+the list equals the app's.
+"""
+
+from __future__ import annotations
+
+_NAMES = {
+    "app": "cases help interrupt palette quit regeneration resume sessions theme trajectory",
+    "cases": "back fetch files mark mark-all open run test-docs",
+    "choice": "next previous",
+    "confirm": "down no other up yes",
+    "dialog": "cancel next previous",
+    "file": "down end page-down page-up top up",
+    "filter": "cancel clear keep keep-too next previous",
+    "help": "close down up",
+    "list": "down first last page-down page-up up",
+    "outline": "go",
+    "pane": "next previous",
+    "prompt": "leave",
+    "regeneration": "cancel clear-filter copy docs down dropped enter escape evaluator export filter first last more new "
+    "next-hit next-run next-sample next-tab next-task open open-task page-down page-up previous-hit "
+    "previous-run previous-sample previous-tab previous-task problem rerun-failed rerun-task resume "
+    "samples search up zoom",
+    "sessions": "back cancel delete export open reload resume",
+    "trajectory": "annotate cancel copy down enter escape evidence export first last more next-hit next-step next-tab "
+    "next-trial open page-down page-up previous-hit previous-step previous-tab previous-trial raw rerun "
+    "resume scores search trials up",
+    "tree": "close open open-all",
+    "trials": "back clear-filter filter fold group matrix-left matrix-open matrix-right open reverse scale sort",
+}
+KEY_IDS = frozenset(f"{group}.{name}" for group, names in _NAMES.items() for name in names.split())

@@ -1,0 +1,113 @@
+"""Check a model's name before it is used, without importing LiteLLM: is the provider known, is the key set?
+
+LiteLLM takes seconds to import and reports such mistakes only with the first request, after a repository has been
+fetched and its test suite run. So its lists of providers are read from its source files. Only the provider itself knows
+which models it has.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from workbench.errors import UsageError
+from workbench.models.defaults import PROVIDER_KEYS, base_url_in, is_local, known_models, missing_key
+from workbench.models.local_files import LOCAL_NAME, is_gguf, local_model_status
+from workbench.text import one_line
+
+_LONGEST = 200
+_ENUM = re.compile(r"^class LlmProviders\(str, Enum\):\n((?:(?:[ ]{4}.*)?\n)+)", re.M)
+_MEMBER = re.compile(r'^    [A-Z0-9_]+ = "([^"]+)"', re.M)
+# LiteLLM recognises these by their prefix.
+_FINE_TUNED = ("ft:gpt-3.5-turbo", "ft:gpt-4")
+_REPLICATE = re.compile(r"[^:]+:[0-9a-f]{64}")
+
+
+def check_model(model: str, role: str, *, base_url: str = "", local_model_path: str = "") -> None:
+    """Refuse a model that cannot be used, before anything is fetched, written or run for it.
+
+    Args:
+        model: A LiteLLM name or ``local``; the caller handles ``replay:`` and other forms.
+        role: What the model is for, as used in messages: ``the judge``.
+        base_url: The OpenAI-compatible endpoint from the settings; the environment's is used as well.
+        local_model_path: The model file for ``local`` from the settings.
+
+    Raises:
+        UsageError: The name is not valid, its provider is unknown, or its key is missing.
+    """
+    if not model.strip() or model != model.strip():
+        raise UsageError(f"No model was given for {role}; write it as PROVIDER/NAME, or local.")
+    if len(model) > _LONGEST or not model.isprintable():
+        raise UsageError(
+            f"{one_line(repr(model), 60)} is not a valid model name for {role}: use at most {_LONGEST} printable characters."
+        )
+    if is_local(model):
+        if not (status := local_model_status(local_model_path)).present:
+            raise UsageError(f"{status.detail}.")
+        if status.gguf is not None and not is_gguf(status.gguf):
+            raise UsageError(f"The model file {status.gguf} is not a GGUF file; correct or unset local_model_path.")
+        return
+    own_endpoint = bool(base_url or base_url_in())
+    if not _is_known(model, own_endpoint):
+        raise UsageError(f"{_unknown_message(model, role, own_endpoint)}")
+    if name := missing_key(model, base_url=base_url):
+        raise UsageError(f"{model} needs a key: set {name}, or use the model `local`, which needs none.")
+
+
+def _is_known(model: str, own_endpoint: bool) -> bool:
+    provider, slash, name = model.partition("/")
+    if not slash:
+        # A name without a provider goes to the user's own endpoint, if there is one; LiteLLM knows some others by name.
+        return own_endpoint or model in known_models() or model.startswith(_FINE_TUNED)
+    if not providers():
+        return True  # this version of LiteLLM keeps its lists elsewhere: let it decide later
+    return (provider in providers() and bool(name)) or model in known_models() or bool(_REPLICATE.fullmatch(model))
+
+
+def _unknown_message(model: str, role: str, own_endpoint: bool) -> str:
+    provider, slash, name = model.partition("/")
+    shown = one_line(model, 80)
+    if provider.lower() == "local":
+        return f"There is no embedded model {shown!r} for {role}; it is called local (or {LOCAL_NAME})."
+    if slash and not name:
+        return f"{shown!r} names a provider but no model for {role}; write it as {provider}/NAME."
+    if slash:
+        similar = difflib.get_close_matches(provider.lower(), providers(), 3)
+        hint = (
+            f"did you mean {' or '.join(similar)}?"
+            if similar
+            else f"known are {', '.join(list(PROVIDER_KEYS)[:8])} and others."
+        )
+        more = f" For your own server, use openai/{shown}." if own_endpoint else ""
+        return f"There is no provider {one_line(provider, 60)!r} for the model {shown!r} of {role}; {hint}{more}"
+    similar = difflib.get_close_matches(model.lower(), ["local", "offline", *known_models()], 2, cutoff=0.75)
+    if "offline" in similar and role != "the judge":
+        similar.remove("offline")
+    hint = (
+        f"did you mean {' or '.join(similar)}?" if similar else "write it as PROVIDER/NAME, for example openai/gpt-4o."
+    )
+    return f"No provider is known for the model {shown!r} of {role}; {hint}"
+
+
+@cache
+def providers() -> frozenset[str]:
+    """Return the names of LiteLLM's providers; empty if its files do not have the expected form."""
+    spec = importlib.util.find_spec("litellm")
+    if spec is None or spec.origin is None:
+        return frozenset()
+    folder = Path(spec.origin).parent
+    try:
+        found = _ENUM.search((folder / "types" / "utils.py").read_text(encoding="utf-8"))
+        names = set(_MEMBER.findall(found[1])) if found else set()
+        more = folder / "llms" / "openai_like" / "providers.json"
+        if names and more.is_file():
+            listed: Mapping[str, object] = json.loads(more.read_text(encoding="utf-8"))
+            names |= set(listed)
+    except (OSError, ValueError):
+        return frozenset()
+    return frozenset(names)

@@ -1,0 +1,285 @@
+"""What came of the samples of a run: the one place where its figures are computed, for app, commands and reports alike.
+
+It stands on plain rows (:class:`workbench.session.sample_counts.SampleCount`), whether these count one sample each or
+thousands. The rules: a sample of a task that was taken out counts nowhere but in the controls; our own errors are no samples
+of pass@k; a sample that is being tested again counts by its former verdict until the new one is there; a task with fewer
+than k counted samples has no pass@k.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.regeneration.intervals import LEVEL, RESAMPLES
+from workbench.regeneration.leakage import THRESHOLD
+from workbench.regeneration.passk import Estimate, TaskCount, pass_at_k, summarise
+from workbench.session.groups import Group
+from workbench.session.rows import TaskRow
+from workbench.session.sample_counts import SampleCount
+
+DEFAULT_KS = (1, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """One task under one group: ``counted`` samples go into pass@k, ``passed`` of them passed.
+
+    ``doubtful`` of the passed ones are marked so; ``waiting`` samples have no verdict; ``leaking`` says that the docstring
+    carries the code.
+    """
+
+    task: str
+    repository: str
+    file: str
+    leaking: bool
+    counted: int
+    passed: int
+    doubtful: int = 0
+    waiting: int = 0
+
+    def at(self, k: int) -> float | None:
+        """Return the task's pass@k, None where it has fewer than k samples."""
+        return pass_at_k(self.counted, self.passed, k)
+
+    def count(self, *, doubtful: bool = True) -> TaskCount:
+        """Return what pass@k is made of; without ``doubtful`` ones such a pass counts as a failure."""
+        passed = self.passed if doubtful else self.passed - self.doubtful
+        return TaskCount(self.task, self.repository, self.file, self.counted, passed)
+
+
+@dataclass(frozen=True, slots=True)
+class PassFigures:
+    """pass@k of a group.
+
+    Attributes:
+        pass_at: An estimate for each k, in the order asked for.
+        tasks: Tasks with a sample.
+        decided: Those of them whose samples all have a verdict.
+        samples_per_task: The fewest and the most counted samples of a task.
+        leaking: Tasks whose docstring carries the code.
+        without_leaking: pass@k for each k without these.
+        doubtful: Passed samples that are marked doubtful.
+        without_doubtful: pass@k for each k if these count as failed.
+    """
+
+    pass_at: tuple[Estimate, ...]
+    tasks: int
+    decided: int
+    samples_per_task: tuple[int, int]
+    leaking: int
+    without_leaking: tuple[float | None, ...]
+    doubtful: int
+    without_doubtful: tuple[float | None, ...]
+
+    @property
+    def partial(self) -> bool:
+        """Whether some task still waits for a verdict."""
+        return self.decided < self.tasks
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums over the samples of a group, those of tasks that were taken out left out.
+
+    Attributes:
+        samples: How many there are.
+        verdicts: How often each verdict was given.
+        unfinished: Samples without a verdict.
+        again: Samples that are being tested again; they count by their former verdict.
+        routes: How many verdicts each route gave.
+        tokens: Tokens of prompts and answers.
+        cost_usd: What the answers cost; None where no cost is known.
+        elapsed_s: From its first request to its last verdict; to now while a living run works on it.
+        began: When that first request was made, in unix seconds.
+    """
+
+    samples: int
+    verdicts: Mapping[str, int]
+    unfinished: int
+    again: int
+    routes: Mapping[str, int]
+    tokens: int
+    cost_usd: float | None
+    elapsed_s: float | None
+    began: float | None
+
+    @property
+    def decided(self) -> int:
+        """Samples with a verdict, former ones included."""
+        return self.samples - self.unfinished
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOutcome:
+    """What came of a group; ``control`` says that it is shown apart from what was asked for."""
+
+    group: Group
+    control: bool
+    totals: Totals
+    figures: PassFigures
+    results: tuple[TaskResult, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the outcome as JSON values, the same in every report and summary."""
+        totals, figures = self.totals, self.figures
+        ks = [estimate.k for estimate in figures.pass_at]
+        return {
+            **self.group.to_json(),
+            "control": self.control,
+            "tasks": figures.tasks,
+            "samples": totals.samples,
+            "samples_per_task": list(figures.samples_per_task),
+            "pass_at_k": {
+                str(e.k): {
+                    "value": e.value,
+                    "low": e.low,
+                    "high": e.high,
+                    "interval": e.interval.words if e.interval else None,
+                    "tasks": e.tasks,
+                    "undefined": e.undefined,
+                }
+                for e in figures.pass_at
+            },
+            "leaking": figures.leaking,
+            "pass_at_k_without_leaking": dict(zip(map(str, ks), figures.without_leaking, strict=True)),
+            "doubtful": figures.doubtful,
+            "pass_at_k_without_doubtful": dict(zip(map(str, ks), figures.without_doubtful, strict=True)),
+            "verdicts": dict(totals.verdicts),
+            "unfinished": totals.unfinished,
+            "again": totals.again,
+            "routes": dict(totals.routes),
+            "tokens": totals.tokens,
+            "cost": totals.cost_usd,
+            "elapsed_s": totals.elapsed_s,
+        }
+
+
+def totals(counts: Iterable[SampleCount], *, now: float | None = None) -> Totals:
+    """Return the sums over samples.
+
+    Args:
+        counts: The samples of one group.
+        now: The time in unix seconds while an engine executes the run, None where none does.
+    """
+    rows = [row for row in counts if not row.excluded]
+    verdicts: Counter[str] = Counter()
+    routes: Counter[str] = Counter()
+    for row in rows:
+        if row.verdict:
+            verdicts[row.verdict] += row.count
+        if row.route:
+            routes[row.route] += row.count
+    costs = [row.cost_usd for row in rows if row.cost_usd is not None]
+    samples = sum(row.count for row in rows)
+    unfinished = samples - verdicts.total()
+    again = sum(row.count for row in rows if row.again)
+    begun = [row.began for row in rows if row.began is not None]
+    ended = [row.ended for row in rows if row.ended is not None]
+    at_work = now is not None and bool(unfinished or again)
+    end = now if at_work else max(ended, default=None)
+    began = min(begun, default=None)
+    return Totals(
+        samples=samples,
+        verdicts=dict(sorted(verdicts.items())),
+        unfinished=unfinished,
+        again=again,
+        routes=dict(sorted(routes.items())),
+        tokens=sum(row.tokens for row in rows),
+        # Sums of SQLite and of Python differ in the last bits.
+        cost_usd=round(math.fsum(costs), 9) if costs else None,
+        elapsed_s=max(0.0, end - began) if end is not None and began is not None else None,
+        began=began,
+    )
+
+
+def task_results(counts: Iterable[SampleCount], tasks: Mapping[str, TaskRow]) -> tuple[TaskResult, ...]:
+    """Return the result of each task that has samples and was not taken out, in the order of ``tasks``.
+
+    Args:
+        counts: The samples of one group, by task.
+        tasks: The tasks by their ids.
+    """
+    by_task: dict[str, list[SampleCount]] = {}
+    for row in counts:
+        if not row.excluded:
+            by_task.setdefault(row.task, []).append(row)
+    return tuple(task_result(tasks[key], by_task[key]) for key in tasks if key in by_task)
+
+
+def task_result(task: TaskRow, rows: Iterable[SampleCount]) -> TaskResult:
+    """Return the result of one task from its samples of one group."""
+    counted = passed = doubtful = waiting = 0
+    for row in rows:
+        counted += row.count if row.verdict not in ("", "error") else 0
+        passed += row.count if row.verdict == "passed" else 0
+        doubtful += row.count if row.verdict == "passed" and row.doubtful else 0
+        waiting += row.count if not row.verdict else 0
+    return TaskResult(task.id, task.snapshot, task.path, is_leaking(task.leak), counted, passed, doubtful, waiting)
+
+
+def is_leaking(leak: float | None) -> bool:
+    """Return whether a docstring repeats so much of the body that it carries the code."""
+    return leak is not None and leak >= THRESHOLD
+
+
+def pass_figures(
+    results: Sequence[TaskResult], ks: Sequence[int], *, interval: bool = True, resamples: int = RESAMPLES
+) -> PassFigures:
+    """Return pass@k over tasks of one group, for all of them and without those in doubt.
+
+    Args:
+        results: The tasks.
+        ks: The k of pass@k.
+        interval: Whether to draw intervals, which takes longer than all the rest.
+        resamples: How often to draw.
+    """
+    overall = summarise([one.count() for one in results], ks, interval=LEVEL if interval else None, resamples=resamples)
+    clean = [one for one in results if not one.leaking]
+    unleaked = summarise([one.count() for one in clean], ks).overall
+    undoubted = summarise([one.count(doubtful=False) for one in results], ks).overall
+    drawn = [one.counted for one in results]
+    return PassFigures(
+        pass_at=tuple(overall.overall[k] for k in ks),
+        tasks=len(results),
+        decided=sum(not one.waiting for one in results),
+        samples_per_task=(min(drawn, default=0), max(drawn, default=0)),
+        leaking=len(results) - len(clean),
+        without_leaking=tuple(unleaked[k].value for k in ks),
+        doubtful=sum(one.doubtful for one in results),
+        without_doubtful=tuple(undoubted[k].value for k in ks),
+    )
+
+
+def group_outcomes(
+    counts: Iterable[SampleCount], tasks: Iterable[TaskRow], ks: Sequence[int], *, now: float | None = None
+) -> tuple[GroupOutcome, ...]:
+    """Return what came of each group of a run: those asked for in order of their names, then the controls.
+
+    Args:
+        counts: The samples, by task.
+        tasks: The tasks of the run, also those that were taken out.
+        ks: The k of pass@k.
+        now: The time in unix seconds while an engine executes the run, None where none does.
+    """
+    known = {task.id: task for task in tasks}
+    groups: dict[tuple[bool, Group], list[SampleCount]] = {}
+    for row in counts:
+        groups.setdefault((row.control, row.group), []).append(row)
+    outcomes = []
+    for (control, group), rows in sorted(groups.items()):
+        results = task_results(rows, known)
+        # A control must be exactly 1 or 0: an interval around it would say that it need not.
+        figures = pass_figures(results, ks, interval=not control)
+        outcomes.append(GroupOutcome(group, control, totals(rows, now=now), figures, results))
+    return tuple(outcomes)
+
+
+def ks_of(plan: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the k of pass@k that a run was asked for, sorted."""
+    asked = plan.get("k")
+    listed = asked if isinstance(asked, list | tuple) else [asked]
+    return tuple(sorted({k for k in listed if isinstance(k, int) and not isinstance(k, bool) and k >= 1})) or DEFAULT_KS

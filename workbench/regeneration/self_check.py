@@ -1,0 +1,196 @@
+"""What a run proves about itself: both controls on every task, and fast verdicts tested again on the cold route."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.glyphs import VERDICTS
+from workbench.session.groups import CONTROLS, Group
+from workbench.session.sample_counts import CheckRow, SampleCount
+from workbench.text import one_line
+
+_MUST_PASS = {"reference": 1.0, "stub": 0.0}  # share of tasks on which each control must pass
+_SIGN = VERDICTS["failed"]
+_NAMED = 3  # tasks that a sentence names
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A control: it passed on ``passed`` of ``decided`` of ``tasks`` tasks; on ``errors`` it could not be tested."""
+
+    name: str
+    expected: float
+    decided: int
+    passed: int
+    tasks: int
+    errors: int = 0
+
+    @property
+    def wrong(self) -> int:
+        """Return on how many tasks the control does not hold."""
+        return self.passed if self.expected == 0 else self.decided - self.passed
+
+    @property
+    def complete(self) -> bool:
+        """Whether it was tested on every task."""
+        return self.decided >= self.tasks
+
+
+@dataclass(frozen=True, slots=True)
+class Rechecks:
+    """Verdicts that were tested again on the cold route, and how many of them came out otherwise."""
+
+    done: int = 0
+    disagreeing: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A task on which a self-check failed: by a control, or by the cold re-check of its sample (from 0) of an evaluator.
+
+    ``untested`` says that the control could not be tested at all; ``group`` is that of the sample.
+    """
+
+    task: str
+    name: str
+    check: str
+    evaluator: str = ""
+    sample: int | None = None
+    untested: bool = False
+    group: Group | None = None
+
+    @property
+    def sentence(self) -> str:
+        """Return what is wrong."""
+        if self.check == "recheck":
+            return "a cold re-check gave another verdict than the fast path"
+        if self.untested:
+            return f"the control {self.check} could not be tested"
+        if self.check == "stub":
+            return "its tests pass with a stub"
+        return "its tests do not pass with the original body"
+
+
+@dataclass(frozen=True, slots=True)
+class SelfCheck:
+    """Both controls, the re-checks, and the tasks on which one of them failed."""
+
+    controls: tuple[Control, ...]
+    rechecks: Rechecks
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def suspect(self) -> bool:
+        """Whether something failed, so that it pays to look for the tasks."""
+        return bool(self.rechecks.disagreeing) or any(control.wrong or control.errors for control in self.controls)
+
+    def banner(self, *, live: bool, named: bool = True) -> str:
+        """Return what must not be missed, a line for each self-check that failed; "" if all hold.
+
+        Args:
+            live: Whether the run goes on, so that what was not tested yet may still be.
+            named: Whether tasks are named.
+        """
+        return banner(self.controls, self.rechecks, self.problems if named else (), live=live)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the self-check as JSON values; ``failed`` has a sentence for each that did not hold."""
+        failed = self.banner(live=False)
+        return {
+            "controls": {
+                one.name: {"passed": one.passed, "tested": one.decided, "errors": one.errors, "tasks": one.tasks}
+                for one in self.controls
+            },
+            "rechecks": self.rechecks.done,
+            "disagreements": self.rechecks.disagreeing,
+            "failed": failed.split("\n") if failed else [],
+            "tasks": [
+                {
+                    "id": one.task,
+                    "function": one.name,
+                    "check": one.check,
+                    "evaluator": one.evaluator,
+                    "sample": one.sample,
+                }
+                for one in self.problems
+            ],
+        }
+
+
+def self_check(counts: Iterable[SampleCount], tasks: int, failed: Iterable[CheckRow] = ()) -> SelfCheck:
+    """Return how the controls and the re-checks of a run came out.
+
+    Args:
+        counts: The samples of all tasks, also of those taken out, in whatever rows.
+        tasks: How many tasks there are.
+        failed: The candidates on which a check failed, if somebody wants to know.
+    """
+    rows = list(counts)
+    controls = []
+    for name in CONTROLS:
+        # Their first samples, also where a control is itself the evaluator; an error is the sandbox's and says nothing of the task.
+        mine = [row for row in rows if row.group.evaluator == name and row.first]
+        if mine:
+            by = {kind: sum(row.count for row in mine if row.verdict == kind) for kind in ("", "passed", "error")}
+            decided = sum(row.count for row in mine) - by[""] - by["error"]
+            controls.append(Control(name, _MUST_PASS[name], decided, by["passed"], tasks, by["error"]))
+    rechecks = Rechecks(sum(row.rechecked for row in rows), sum(row.disagreeing for row in rows))
+    return SelfCheck(tuple(controls), rechecks, problems(failed))
+
+
+def problems(failed: Iterable[CheckRow]) -> tuple[Problem, ...]:
+    """Return what is wrong with the tasks of candidates that failed a check."""
+    found = []
+    for row in failed:
+        name = row.group.evaluator
+        is_control = row.sample == 0 and name in CONTROLS
+        if is_control and (row.verdict == "error" or (row.verdict == "passed") == (name == "stub")):
+            found.append(Problem(row.task, row.name, name, untested=row.verdict == "error", group=row.group))
+        if row.disagrees:
+            sample = None if row.control else row.sample
+            found.append(Problem(row.task, row.name, "recheck", name, sample, group=row.group))
+    return tuple(found)
+
+
+def banner(controls: Sequence[Control], rechecks: Rechecks, named: Sequence[Problem], *, live: bool) -> str:
+    """Return what must not be missed, a line for each self-check that failed; "" if all hold.
+
+    Args:
+        controls: The controls.
+        rechecks: The re-checks.
+        named: Tasks to name; none where there is no room for names.
+        live: Whether the run goes on, so that what was not tested yet may still be.
+    """
+    failed, untested = [], []
+    for control in controls:
+        if control.wrong:
+            verb = "does not pass" if control.expected else "passes"
+            failed.append(f"{control.name} {verb} on {_tasks(control.wrong)}{_named(named, control.name)}")
+        elif control.errors and not live:
+            untested.append(f"{control.name} on {_tasks(control.errors)}{_named(named, control.name)}")
+    said = []
+    if failed:
+        said.append(f"{_SIGN} SELF-CHECK FAILED: {'; '.join(failed)}: taken out of pass@k")
+    if untested:
+        said.append(f"{_SIGN} SELF-CHECK INCOMPLETE: could not test {'; '.join(untested)}: taken out of pass@k")
+    if rechecks.disagreeing:
+        of = f"{rechecks.done:,} cold re-check{'' if rechecks.done == 1 else 's'}"
+        said.append(
+            f"{_SIGN} VERDICTS DISAGREE: {rechecks.disagreeing:,} of {of} came out otherwise"
+            f"{_named(named, 'recheck')}" + (": the cold verdict counts" if named else "")
+        )
+    return "\n".join(said)
+
+
+def _tasks(count: int) -> str:
+    return f"{count:,} task{'' if count == 1 else 's'}"
+
+
+def _named(named: Sequence[Problem], check: str) -> str:
+    names = list(dict.fromkeys(one_line(problem.name, 40) for problem in named if problem.check == check))
+    if not names:
+        return ""
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return f" ({', '.join(names[:_NAMED])}{more})"

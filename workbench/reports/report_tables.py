@@ -1,0 +1,242 @@
+"""The tables that people read, as headings and cells: the same in Markdown, in HTML and on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench import glyphs
+from workbench.reports import wording
+from workbench.reports.contents import Contents, Trial, tier_points
+from workbench.reports.regenerated import Line, Regenerated, estimate_words, verdict_words
+from workbench.rubric.spread import words as spread_words
+
+DAMAGE_SENTENCE = "These parts of the session file could not be read; everything else is shown."
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A table; ``right`` are the columns with numbers, ``links`` the item that each row leads to ("" for none)."""
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    right: frozenset[int]
+    links: tuple[str, ...] = ()
+
+
+def runs(contents: Contents) -> Shown:
+    """Return the runs: what was asked for, and how it stands."""
+    rows = []
+    for run in contents.runs:
+        remark = "; ".join(text for text in (run.row.error, run.row.note) if text)
+        rows.append(
+            (
+                run.row.id,
+                run.row.kind,
+                wording.state(run.state),
+                str(run.items),
+                wording.plan_words(run.row.config),
+                wording.when(run.row.created_at),
+                wording.money(run.row.spend_usd),
+                remark,
+            )
+        )
+    headings = ("run", "kind", "state", "items", "plan", "asked for", "spend $", "remark")
+    return _without_empty(Shown(headings, tuple(rows), frozenset({3, 6})), {"remark"})
+
+
+def trials(contents: Contents) -> Shown:
+    """Return the trials with their score by each rubric and judge, and the tiers of the first."""
+    judged = contents.judged
+    headings = ["id", "case", "agent", "model", "rep."]
+    headings += [f"{rubric} ({judge})" for rubric, judge in judged]
+    numbers = {4, *range(5, 5 + len(judged))}
+    first = len(headings)
+    headings += ["T1", "T2", "T3", "T4", "steps", "tokens", "cost $", "s", "status"]
+    numbers |= set(range(first, first + 8))
+    rows = []
+    for trial in contents.trials:
+        row = trial.row
+        scores = [trial.score(pair) for pair in judged]
+        tiers = [wording.points(points) for points in tier_points(trial.main)] if trial.main else [wording.NOTHING] * 4
+        rows.append(
+            (
+                contents.short.get(row.id, row.id),
+                " ".join(filter(None, (row.case_name or row.case_id, trial.told_apart))),
+                row.agent,
+                row.model,
+                str(row.repeat),
+                *(wording.NOTHING if score is None else wording.of(score.total, score.out_of) for score in scores),
+                *tiers,
+                str(row.steps),
+                wording.count(row.prompt_tokens + row.completion_tokens),
+                wording.money(row.cost_usd),
+                wording.seconds(row.seconds),
+                wording.state(row.state),
+            )
+        )
+    return Shown(tuple(headings), tuple(rows), frozenset(numbers), tuple(trial.row.id for trial in contents.trials))
+
+
+def means(contents: Contents) -> Shown:
+    """Return mean and spread per agent and model, and per case with several trials."""
+    rows = [
+        (one.agent, one.model, one.case or "all", f"{one.rubric} ({one.judge})", f"{one.scored} of {one.trials}",
+         spread_words(one))
+        for one in contents.spread
+    ]  # fmt: skip
+    headings = ("agent", "model", "case", "rubric (judge)", "scored", "mean ± sd (range)")
+    return Shown(headings, tuple(rows), frozenset({4}))
+
+
+AGREEMENT_SENTENCE = (
+    "Difference: points of the second judge minus those of the first, mean over n documents that both scored; same: share of "
+    "documents with the same points; r: Pearson's correlation."
+)
+
+
+def agreement(contents: Contents) -> Shown:
+    """Return how judges agree, tier by tier, the tier's criteria below it."""
+    rows = [
+        (
+            one.rubric,
+            f"{one.judges[0]} / {one.judges[1]}",
+            f"T{one.tier}",
+            one.criterion or "whole tier",
+            str(one.documents),
+            f"{one.difference:+.1f}",
+            f"{one.exact:.0%}",
+            wording.NOTHING if one.correlation is None else f"{one.correlation:.2f}",
+        )
+        for one in contents.agreement
+    ]
+    headings = ("rubric", "judges", "tier", "criterion", "n", "difference", "same", "r")
+    return Shown(headings, tuple(rows), frozenset({4, 5, 6, 7}))
+
+
+def evaluators(outcome: Regenerated) -> Shown:
+    """Return pass@k and verdicts per group, controls included."""
+    rows = []
+    for one in outcome.groups:
+        totals, figures = one.totals, one.figures
+        clean = figures.without_doubtful if figures.doubtful else ()
+        rows.append(
+            (
+                outcome.name(one.group) + (" (control)" if one.control else ""),
+                *(estimate_words(estimate) for estimate in figures.pass_at),
+                " · ".join(map(wording.share, clean)),
+                verdict_words(totals.verdicts),
+                str(figures.doubtful or ""),
+                str(totals.unfinished),
+                str(totals.again or ""),
+                wording.count(totals.tokens),
+                wording.money(totals.cost_usd),
+            )
+        )
+    last = 1 + len(outcome.ks)
+    headings = (
+        "evaluator",
+        *(f"pass@{k}" for k in outcome.ks),
+        "without doubtful",
+        "verdicts",
+        "doubtful",
+        "unfinished",
+        "tested again",
+        "tokens",
+        "cost $",
+    )
+    shown = Shown(headings, tuple(rows), frozenset({*range(1, last + 1), *range(last + 2, last + 7)}))
+    return _without_empty(shown, {"tested again", "doubtful", "without doubtful"})
+
+
+def tasks(contents: Contents, outcome: Regenerated) -> Shown:
+    """Return a line per task and group with a cell per sample; excluded tasks say why."""
+    rows: list[tuple[str, ...]] = []
+    links = []
+    of_task: dict[str, list[Line]] = {}
+    for line in outcome.lines:
+        if not line.control:
+            of_task.setdefault(line.task.id, []).append(line)
+    for task in outcome.tasks:
+        held = controls_words(task.controls)
+        cover = wording.NOTHING if task.coverage is None else f"{100 * task.coverage:.0f} %"
+        start = (contents.short.get(task.id, task.id), task.path, task.qualified_name, str(task.test_count), cover)
+        status = "ready" if task.state == "ready" else f"{task.state}: {task.reason or 'no reason given'}"
+        lines: list[Line | None] = [*of_task.get(task.id, ())]
+        for one in lines or [None]:
+            values = [one.result.at(k) if one else None for k in outcome.ks]
+            middle = (outcome.name(one.group), one.cells) if one else (wording.NOTHING, "")
+            rows.append((*start, *middle, *(wording.share(value) for value in values), held, status))
+            links.append(task.id)
+    headings = ("id", "file", "function", "tests", "cover", "evaluator", "samples",
+                *(f"pass@{k}" for k in outcome.ks), "controls", "state")  # fmt: skip
+    last = 7 + len(outcome.ks)
+    shown = Shown(headings, tuple(rows), frozenset({3, 4, *range(7, last)}), tuple(links))
+    return _without_empty(shown, {"controls"})
+
+
+def controls_words(controls: str | None) -> str:
+    """Return how the controls of a task went, whatever JSON the run recorded of them."""
+    told = wording.decoded(controls)
+    if not told:
+        return ""
+    if not isinstance(told, dict):
+        return str(told)
+    words = {True: glyphs.VERDICTS["passed"], False: glyphs.VERDICTS["failed"]}
+    return " · ".join(
+        f"{words.get(held, held) if isinstance(held, bool) else held} {name}" for name, held in told.items()
+    )
+
+
+def dropped(outcome: Regenerated) -> Shown:
+    """Return the functions that became no task, at which stage and why."""
+    rows = tuple((row.path, row.qualified_name, row.stage, row.reason) for row in outcome.dropped)
+    return Shown(("file", "function", "stage", "reason"), rows, frozenset())
+
+
+def _first(note: str | None) -> str:
+    # A suite's note names the quarantined tests below its first line.
+    return (note or "").partition("\n")[0]
+
+
+def stages(outcome: Regenerated) -> Shown:
+    """Return the stages from repository to tasks."""
+    rows = tuple(
+        (
+            row.name,
+            row.state,
+            f"{row.done:,}" + (f" of {row.total:,}" if row.total is not None else ""),
+            _first(row.note),
+        )
+        for row in outcome.stages
+    )
+    return _without_empty(Shown(("stage", "state", "done", "note"), rows, frozenset({2})), {"note"})
+
+
+def trial_title(trial: Trial) -> str:
+    """Return what identifies a trial to a person."""
+    row = trial.row
+    case = " ".join(filter(None, (row.case_name or row.case_id, trial.told_apart)))
+    return f"{case} · {row.agent} · {row.model} · repeat {row.repeat}"
+
+
+def _without_empty(shown: Shown, names: set[str]) -> Shown:
+    """Leave out the named columns where no row has anything to say."""
+    kept = [
+        place
+        for place, heading in enumerate(shown.headings)
+        if heading not in names or any(row[place] for row in shown.rows)
+    ]
+    return Shown(
+        headings=tuple(shown.headings[place] for place in kept),
+        rows=tuple(tuple(row[place] for place in kept) for row in shown.rows),
+        right=frozenset(new for new, place in enumerate(kept) if place in shown.right),
+        links=shown.links,
+    )
+
+
+def state_advice(contents: Contents, session: str) -> Sequence[str]:
+    """Return what to do about runs that are not at their end."""
+    if any(run.state in {"interrupted", "unscored", "cancelled", "failed"} for run in contents.runs):
+        return (f"Something is missing. Go on with: workbench resume {session}",)
+    return ()

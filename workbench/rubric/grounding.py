@@ -1,0 +1,406 @@
+"""How far a README knows its project: which of its names exist, which statements are about them, which are wrong.
+
+A README that anybody could have written without opening the repository may be well formed and even true. What it says is
+compared with what the repository says (`workbench.rubric.sources`): names that exist, sentences in an order that words have,
+statements that fit the thing that they are made of, calls that the signatures allow.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from workbench import python_syntax
+from workbench.rubric import spans, terms, word_order
+from workbench.rubric.commands import TOOLING, package_name
+from workbench.rubric.markdown import PYTHON, SHELL, Fence, Outline
+from workbench.rubric.project import Project
+from workbench.rubric.scorecard import Evidence
+from workbench.rubric.sources import COMMON, Sources
+
+ENOUGH = 3.0
+"""Own names and own words at which half of a README's knowledge is shown."""
+UNCHECKED = 0.45
+"""The amount of knowledge that is assumed where there is neither a repository nor facts to compare with."""
+_INLINE_WEIGHT = 0.3
+"""What an unknown name in inline code counts: it may as well be another program's."""
+_INLINE = re.compile(r"`{1,2}([^`\n]{2,80})`{1,2}")
+_NAME = re.compile(r"(?<![\w./@-])(--[a-zA-Z][\w-]+|[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*)*)")
+_OPTION = re.compile(r"(?<![\w-])--[a-zA-Z][\w-]+")
+_SPELLED = re.compile(r"[_\d]|--|[a-z][A-Z]|\.")
+_NEGATED = re.compile(
+    r"\b(?:is|are|was|were|does|do|did|can|could|will|would|should|has|have)\s+not\b|\w+n[’']t\b|\bcannot\b|\bnever\b|"
+    r"\bby no means\b|\bfar from\b|\bno longer\b",
+    re.I,
+)
+_MEANT = re.compile(r"\bnot (?:only|just|merely|limited to)\b", re.I)
+_ASIDE = re.compile(
+    r"change\s?log|history|release|what'?s new|licen[cs]e|contribut|author|acknowledg|credit|thanks|badge|status", re.I
+)
+_VERSION = re.compile(r"^v?\d+\.\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One name that a README shows as a name, and where."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Grounding:
+    """A README beside its sources; every measure is computed when it is asked for."""
+
+    readme: str
+    outline: Outline
+    project: Project
+    sources: Sources
+
+    # -- names
+
+    @cached_property
+    def _named(self) -> tuple[tuple[Use, ...], tuple[Use, ...], float]:
+        own: dict[str, Use] = {}
+        absent: dict[str, Use] = {}
+        weights: dict[str, float] = {}
+        for use, weight in self._shown():
+            low = use.name.lower()
+            if low in self.titles or low in COMMON:
+                continue
+            if self.sources.own(use.name) or self.sources.own(low.replace("--no-", "--", 1)):
+                own.setdefault(low, use)
+            elif weight and self.sources.complete and not self._excused(low):
+                absent.setdefault(low, use)
+                weights[low] = max(weight, weights.get(low, 0.0))
+        return tuple(own.values()), tuple(absent.values()), sum(weights.values())
+
+    @property
+    def uses(self) -> tuple[tuple[Use, ...], tuple[Use, ...]]:
+        """The names that a README shows as code: those that are the project's own, and those that are nowhere in it."""
+        return self._named[0], self._named[1]
+
+    def _excused(self, low: str) -> bool:
+        """Tell whether a name that the project does not define may stand in its README all the same."""
+        known = self.sources.identifiers
+        # ``--no-color`` is made from ``color`` by several option parsers.
+        made = low.startswith("--no-") and low.removeprefix("--no-").replace("-", "_") in known
+        return low in known or made or low in TOOLING or low in self._made_here or low.startswith("__")
+
+    @cached_property
+    def _made_here(self) -> frozenset[str]:
+        """The names that the README's own examples define or assign."""
+        code = "\n".join(fence.code for fence in self.outline.fences)
+        found = re.findall(r"(?:def|class|as|for)\s+(\w+)|^\W*(\w+)\s*=", code, re.M)
+        return frozenset(name.lower() for pair in found for name in pair if name)
+
+    @cached_property
+    def titles(self) -> frozenset[str]:
+        """The project's name as the README has it, in its spellings: who was asked about the project knows it."""
+        heading = next((h.text.lower() for h in self.outline.headings[:1]), "")
+        words = re.findall(r"[\w.-]+", heading)
+        named = {heading, *words, "_".join(words), "-".join(words)} if words else set(self.project.packages)
+        named |= {re.sub(r"^(?:python|py)-|-(?:python|py)$", "", name) for name in named}
+        plain = {name.replace("-", "_") for name in named}
+        return frozenset(named | plain | {f"{name}.py" for name in plain} | {package_name(name) for name in named})
+
+    @cached_property
+    def title_stems(self) -> frozenset[str]:
+        """The stems of the project's name."""
+        return frozenset(token.stem for name in self.titles for token in terms.tokens(name))
+
+    def _shown(self) -> Iterator[tuple[Use, float]]:
+        """Yield the names in inline code, examples and options, and how surely each one would have to be the project's."""
+        text = self.outline.text
+        for block in self.outline.blocks:
+            for match in _INLINE.finditer(text, block.start, block.end):
+                whole = match.group(1).strip()
+                for part in _NAME.finditer(match.group(1)):
+                    place = (match.start(1) + part.start(), match.start(1) + part.end())
+                    last = part.group(1).rsplit(".", 1)[-1]
+                    alone = re.sub(r"\(.*\)$", "", whole) == part.group(1)
+                    yield Use(last, *place), _INLINE_WEIGHT * (alone and _SPELLED.search(part.group(1)) is not None)
+            for match in _OPTION.finditer(text, block.start, block.end):
+                yield Use(match.group(), *match.span()), 0.6
+        for fence in self.outline.fences:
+            if fence.language in PYTHON or _is_python(fence):
+                yield from self._in_python(fence)
+            elif not fence.language or fence.language in SHELL:
+                for match in _OPTION.finditer(text, fence.start, fence.end):
+                    yield Use(match.group(), *match.span()), float(self._own_line(match.start(), fence))
+            for match in _NAME.finditer(text, fence.start, fence.end):
+                if not match.group(1).startswith("--"):
+                    yield Use(match.group(1).rsplit(".", 1)[-1], *match.span()), 0.0
+
+    def _own_line(self, at: int, fence: Fence) -> bool:
+        """Tell whether an option stands in a command of this project's."""
+        text = self.outline.text
+        line = text[text.rfind("\n", fence.start, at) + 1 : at].lower()
+        return any(name and name in line for name in self.titles | {name.lower() for name in self.project.modules})
+
+    def _in_python(self, fence: Fence) -> Iterator[tuple[Use, float]]:
+        for called in self._from_project(fence):
+            at = self.outline.text.find(called, fence.start, fence.end)
+            if at >= 0:
+                yield Use(called, at, at + len(called)), 1.0
+
+    def _from_project(self, fence: Fence) -> Iterator[str]:
+        """Yield what a Python example takes from this project: what it imports from it, and attributes of its modules."""
+        tree = _tree(fence)
+        if tree is None:
+            return
+        modules: set[str] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in self.project.modules:
+                yield from (alias.name for alias in node.names if alias.name != "*")
+            elif isinstance(node, ast.Import):
+                modules.update(
+                    alias.asname or alias.name.split(".")[0]
+                    for alias in node.names
+                    if alias.name.split(".")[0] in self.project.modules
+                )
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+                yield node.attr
+
+    # -- examples
+
+    @cached_property
+    def examples(self) -> tuple[tuple[Fence, ...], tuple[tuple[str, Evidence], ...]]:
+        """The code blocks that use the project's own names or commands, and what is wrong in any of them."""
+        good: list[Fence] = []
+        wrong: list[tuple[str, Evidence]] = []
+        starts = self.project.modules | self.project.packages
+        for fence in self.outline.fences:
+            tree = _tree(fence) if fence.language in PYTHON or _is_python(fence) else None
+            if tree is None:
+                words = {*re.findall(r"--[\w-]+|[\w.-]+", fence.code)}
+                if any(self.sources.own(word) for word in words) and words & {
+                    *starts,
+                    *(f"{name}.py" for name in starts),
+                }:
+                    good.append(fence)
+                continue
+            problems = list(self._wrong_calls(tree))
+            wrong += [(problem, spans.at(self.readme, fence.start, fence.end)) for problem in problems[:2]]
+            used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+            used |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+            if not problems and any(self.sources.own(name) for name in used):
+                good.append(fence)
+        return tuple(good), tuple(wrong)
+
+    def _wrong_calls(self, tree: ast.Module) -> Iterator[str]:
+        """Yield calls of the project's functions that no function of that name would take."""
+        here = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call):
+                continue
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            known = self.sources.signatures.get(name)
+            if not known or name in here or name.lower() in COMMON:
+                continue
+            for keyword in node.keywords:
+                if keyword.arg and all(s.keywords is not None and keyword.arg not in s.keywords for s in known):
+                    yield f"{spans.quote(name, 40)}() takes no {spans.quote(keyword.arg, 40)}"
+
+    # -- statements
+
+    @cached_property
+    def statements(self) -> tuple[tuple[str, int, int], ...]:
+        """The prose that speaks of the project: no change log, licence, credits; text and span."""
+        asides = [
+            self.outline.section(heading)
+            for heading in self.outline.headings[1:]
+            if _ASIDE.search(heading.text) or _VERSION.match(heading.text)
+        ]
+        return tuple(
+            (block.text, block.start, block.end)
+            for block in self.outline.blocks
+            if not any(start <= block.start < end for start, end in asides)
+        )
+
+    @cached_property
+    def order(self) -> word_order.Order:
+        """How far the prose is written in sentences."""
+        return word_order.order([text for text, _, _ in self.statements])
+
+    @cached_property
+    def topics(self) -> frozenset[str]:
+        """The project's own words that the prose uses, its name left out."""
+        used = {token.stem for text, _, _ in self.statements for token in terms.tokens(word_order.plain(text))}
+        return frozenset((used & self.sources.salient.keys()) - self.title_stems)
+
+    @cached_property
+    def informed(self) -> tuple[float, Evidence | None]:
+        """The share of statements that name something of the project's or speak in its own words, and one that does not."""
+        good = total = 0
+        first: Evidence | None = None
+        own = {use.name.lower() for use in self.uses[0]}
+        for text, start, end in self.statements:
+            words = word_order.plain(text)
+            if len(words.split()) < 3:
+                continue
+            total += 1
+            stems = {token.stem for token in terms.tokens(words)} & self.topics
+            if len(stems) >= 2 or any(
+                name.group(1).rsplit(".", 1)[-1].lower() in own for name in _NAME.finditer(words)
+            ):
+                good += 1
+            elif first is None:
+                first = spans.at(self.readme, start, end)
+        return (good / total if total else 0.0), first
+
+    @cached_property
+    def misplaced(self) -> tuple[float, tuple[tuple[str, Evidence], ...]]:
+        """The share of statements about a name that fit another name and not this one, and such statements."""
+        return self._fitting[0], self._fitting[1]
+
+    @cached_property
+    def _fitting(self) -> tuple[float, tuple[tuple[str, Evidence], ...], float]:
+        """As `misplaced`, and the share of statements that have a word in common with what the source says of their name."""
+        wrong: list[tuple[str, Evidence]] = []
+        judged = backed = 0
+        rare = Counter(stem for words in self.sources.said.values() for stem in words)
+        own = {use.name.lower() for use in self.uses[0]}
+        for text, start, end in self.statements:
+            for sentence in word_order.sentences_of(text):
+                named = {
+                    low for word in sentence if (low := word.lower().rsplit(".", 1)[-1]) in own and f"`{word}" in text
+                }
+                named |= {low for word in sentence if _SPELLED.search(word) and (low := word.lower()) in own}
+                if not named or len(named) > 2 or not any(self.sources.said.get(name) for name in named):
+                    continue
+                parts = {token.stem for name in named for token in terms.tokens(name)}
+                stems = {token.stem for word in sentence for token in terms.tokens(word)} - parts
+                stems -= terms.PALE_STEMS
+                if len(stems) < 2:
+                    continue
+                judged += 1
+                mine = max(
+                    _fit(stems, {*self.sources.said.get(name, ()), *self.sources.around.get(name, ())}, rare)
+                    for name in named
+                )
+                backed += mine > 0
+                other, best = max(
+                    (
+                        (_fit(stems, words, rare), name)
+                        for name, words in self.sources.said.items()
+                        if name not in named
+                    ),
+                    default=(0.0, ""),
+                )
+                if other >= 0.6 and mine < 0.4 * other:
+                    said = f"what is said of {spans.quote(min(named), 40)} fits {spans.quote(best, 40)}"
+                    wrong.append((said, spans.at(self.readme, start, end)))
+        return (len(wrong) / judged if judged else 0.0), tuple(wrong), ((backed + 1) / (judged + 1))
+
+    def negated(self, start: int, end: int) -> Evidence | None:
+        """Return the negation in the first sentence of a span, None if there is none."""
+        text = self.outline.text[start:end]
+        first = re.split(r"(?<=[.!?])\s", text, maxsplit=1)[0]
+        match = _NEGATED.search(first)
+        if match is None or _MEANT.search(first):
+            return None
+        return spans.at(self.readme, start + match.start(), start + match.end())
+
+    def guessable(self, words: Collection[str], telling: Collection[str]) -> bool:
+        """Tell whether anybody who knows the project's name could have written a command.
+
+        ``python -m NAME --help`` is such a one. Not so one with an option of the project's own, a file of it, or one of the
+        ``telling`` words that the facts have.
+        """
+        known = {
+            "python",
+            "-m",
+            "-c",
+            "--help",
+            "-h",
+            "--version",
+            "main.py",
+            "app.py",
+            "cli.py",
+            "run.py",
+            "pip",
+            "install",
+        }
+        for word in words:
+            plain = word.lower().split("[")[0]
+            if plain in known or plain in self.titles:
+                continue
+            if word in telling or self.sources.own(plain) or self.sources.own(plain.rsplit("/", 1)[-1]):
+                return False
+        return True
+
+    # -- together
+
+    @cached_property
+    def amount(self) -> float:
+        """How much of the project is spoken of: own names and, for a half each, own words."""
+        return len(self.uses[0]) + 0.5 * len(self.topics)
+
+    @cached_property
+    def truth(self) -> float:
+        """The share of what can be looked up that is right: names that exist, statements that fit, calls that work."""
+        own, _ = self.uses
+        there = (len(own) + 1) / (len(own) + 1 + self._named[2])
+        share, wrong = self.misplaced
+        # One statement may speak of two things; several are no accident.
+        fits = max(0.0, 1 - 1.5 * share * len(wrong) / (len(wrong) + 1))
+        # Where hardly anything that is said of a thing is found in its source, it is said of the wrong thing.
+        fits *= min(1.0, 2 * self._fitting[2])
+        calls = 1 / (1 + 0.25 * len(self.examples[1]))
+        return there * fits * calls
+
+    @cached_property
+    def knowledge(self) -> float:
+        """From 0 (could be written without opening the repository) to 1: amount, truth and sentences together."""
+        amount = self.amount / (self.amount + ENOUGH) if self.sources.names else UNCHECKED
+        return amount * self.truth * (0.25 + 0.75 * min(1.0, self.order.share / 0.8))
+
+    @cached_property
+    def trust(self) -> float:
+        """`knowledge` as a factor from 0 to 1: nothing up to 0.15, which a guess reaches, everything from 0.6."""
+        return min(1.0, max(0.0, (self.knowledge - 0.15) / 0.45))
+
+    def why(self) -> str:
+        """Return the parts of `knowledge` in words."""
+        if not self.sources.names:
+            return "there is neither a repository nor facts to compare with"
+        own, absent = self.uses
+        said = f"{spans.counted(len(own), 'name')} and {spans.counted(len(self.topics), 'word')} of the project's own"
+        if absent:
+            said += f", {spans.counted(len(absent), 'name')} that it does not have ({', '.join(u.name for u in absent[:3])})"
+        wrong = [text for text, _ in (*self.misplaced[1], *self.examples[1])]
+        if wrong:
+            said += f"; {'; '.join(wrong[:2])}"
+        if self.order.share < 0.8:
+            said += f"; {self.order.share:.0%} in the order of sentences"
+        return said
+
+
+def _fit(stems: set[str], words: Collection[str], rare: Counter[str]) -> float:
+    """Return the share of stems, rare ones first, that are said of a thing (0–1)."""
+    whole = sum(1 / max(rare[stem], 1) for stem in stems)
+    return sum(1 / max(rare[stem], 1) for stem in stems if stem in words) / whole if whole else 0.0
+
+
+def _is_python(fence: Fence) -> bool:
+    return not fence.language and re.search(r"^(?:>>> |import \w|from \w+ import )", fence.code, re.M) is not None
+
+
+def _tree(fence: Fence) -> ast.Module | None:
+    """Return the syntax tree of a Python example; of an interactive session what was typed."""
+    lines = fence.code[:20_000].splitlines()
+    if any(line.lstrip().startswith(">>>") for line in lines):
+        code = "\n".join(line.lstrip()[4:] for line in lines if line.lstrip().startswith((">>>", "...")))
+    else:
+        code = "\n".join(lines)
+    try:
+        return python_syntax.parse(code)
+    except python_syntax.UNREADABLE:
+        return None

@@ -1,0 +1,375 @@
+"""What a repository itself says: the names that it defines, what is said of each of them, and the words that it uses.
+
+Read once for a view, from the files that the agent could see; where there is no repository, from the facts alone. Names are
+looked up without case. Text of a repository is data: it is parsed, never imported.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Protocol, runtime_checkable
+from weakref import WeakKeyDictionary
+
+from workbench import python_syntax
+from workbench.errors import WorkbenchError
+from workbench.rubric import terms
+from workbench.rubric.judging import FactsLike, ViewLike
+from workbench.rubric.word_order import common_stems
+
+_MOST_FILES = 300
+_LONGEST = 200_000
+"""Characters of a file that are read."""
+_MOST_TEXT = 3_000_000
+"""Characters that are read in all: a few seconds."""
+_TEXT = {
+    ".py",
+    ".pyi",
+    ".pyx",
+    ".toml",
+    ".cfg",
+    ".ini",
+    ".txt",
+    ".sh",
+    ".js",
+    ".ts",
+    ".go",
+    ".rs",
+    ".c",
+    ".h",
+    ".java",
+    ".rb",
+}
+_DEFINED = re.compile(r"\b(?:def|class|func|fn|function|struct|interface|type|module|const)\s+([A-Za-z_]\w{1,60})")
+_OPTION = re.compile(r"(?<![\w-])(--[a-zA-Z][\w-]{1,40})")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w{1,60}")
+_SCRIPT = re.compile(r"^\s*[\"']?([\w.-]{2,60})[\"']?\s*=\s*[\"']?[\w.]+:[\w.]+", re.M)
+_DESCRIPTION = re.compile(r"^\s*(?:summary|description)\s*=\s*[\"']?([^\n\"']{5,300})", re.M)
+_SALIENT = 80
+
+#: Names that every Python program may use: to name one of them tells nothing about this project.
+COMMON = (
+    frozenset(name.lower() for name in (*dir(builtins), *sys.stdlib_module_names))
+    | frozenset(name.lower() for kind in (str, list, dict, set, bytes, int, float) for name in dir(kind))
+    | frozenset(
+        [
+            "self",
+            "cls",
+            "args",
+            "kwargs",
+            "main",
+            "test",
+            "tests",
+            "setup",
+            "init",
+            "name",
+            "value",
+            "data",
+            "text",
+            "file",
+            "path",
+            "run",
+            "result",
+            "output",
+            "input",
+        ]
+    )
+    | frozenset(
+        [
+            "--help",
+            "--version",
+            "--verbose",
+            "--quiet",
+            "--output",
+            "--input",
+            "--user",
+            "--upgrade",
+            "--editable",
+            "__init__",
+            "__main__",
+            "usage",
+            "example",
+        ]
+    )
+    | frozenset(
+        [
+            "path.py",
+            "main.py",
+            "setup.py",
+            "__init__.py",
+            "__main__.py",
+            "readme.md",
+            "license",
+            "requirements.txt",
+            "pyproject.toml",
+        ]
+    )
+)
+
+
+@runtime_checkable
+class ReadText(Protocol):
+    """The text of a file, as ``workbench.repository`` returns it."""
+
+    @property
+    def text(self) -> str:
+        """The text."""
+
+
+@runtime_checkable
+class ReadableView(Protocol):
+    """A view whose files can be read, as ``workbench.repository.View``."""
+
+    def read_file(self, path: str, *, limit: int | None = None) -> ReadText:
+        """Return the text of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a function may be called with; ``positional`` is None where it takes any number, as is ``keywords``."""
+
+    positional: int | None
+    keywords: frozenset[str] | None
+
+
+@dataclass(slots=True)
+class Sources:
+    """What is known of a project from its own text.
+
+    Attributes:
+        names: What it defines, in lower case → as it is spelled: functions, classes, options, files, commands.
+        said: Name in lower case → stems of its documentation: docstring, parameters, an option's help.
+        around: Name in lower case → stems of the names and short strings of its body.
+        identifiers: Every identifier that occurs, in lower case.
+        signatures: Name → the signatures of the functions and classes of that name.
+        salient: Stems that are this project's own → weight from 0 to 1.
+        described: Stems by which the project describes itself: first lines of its modules, its manifest, the facts' purpose.
+        complete: Whether the whole repository was read, so that a name which is not among the identifiers is not there.
+    """
+
+    names: dict[str, str] = field(default_factory=dict)
+    said: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    around: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    identifiers: set[str] = field(default_factory=set)
+    signatures: dict[str, list[Signature]] = field(default_factory=lambda: defaultdict(list))
+    salient: Mapping[str, float] = field(default_factory=dict)
+    described: set[str] = field(default_factory=set)
+    complete: bool = False
+
+    def own(self, name: str) -> bool:
+        """Tell whether a name is this project's and tells something about it."""
+        low = name.lower()
+        return low in self.names and low not in COMMON and len(low) > 2
+
+
+_READ: WeakKeyDictionary[ViewLike, tuple[Sources, Counter[str]]] = WeakKeyDictionary()
+
+
+def sources_of(view: ViewLike | None, facts: FactsLike | None) -> Sources:
+    """Return what is known of a project from its repository and its facts; a view is read once."""
+    read = _of_view(view)
+    found = Sources(
+        dict(read[0].names),
+        defaultdict(Counter, {name: Counter(words) for name, words in read[0].said.items()}),
+        read[0].around,
+        set(read[0].identifiers),
+        read[0].signatures,
+        described=set(read[0].described),
+        complete=read[0].complete,
+    )
+    words = Counter(read[1])
+    if facts is not None:
+        _add_facts(found, words, facts)
+    found.salient = _salient(words)
+    return found
+
+
+def _of_view(view: ViewLike | None) -> tuple[Sources, Counter[str]]:
+    if view is None:
+        return Sources(), Counter()
+    try:
+        kept = _READ.get(view)
+    except TypeError:  # a view that cannot be a key is read each time
+        return _read(view)
+    if kept is None:
+        kept = _READ[view] = _read(view)
+    return kept
+
+
+def _read(view: ViewLike) -> tuple[Sources, Counter[str]]:
+    found, words = Sources(), Counter[str]()
+    paths = [entry.path for entry in view.files]
+    for path in paths:
+        _add_name(found, path.rsplit("/", 1)[-1])
+        if path.endswith((".py", ".pyi")):
+            _add_name(found, PurePosixPath(path).stem)
+            found.identifiers.update(part.lower() for part in PurePosixPath(path).with_suffix("").parts)
+    if not isinstance(view, ReadableView):
+        return found, words
+    texts = [path for path in paths if PurePosixPath(path).suffix.lower() in _TEXT]
+    # Sources before tests, and those near the root first: of a large repository these are read.
+    texts.sort(key=lambda path: ("test" in path.lower(), not path.endswith(".py"), path.count("/"), path))
+    left, whole = _MOST_TEXT, True
+    for path in texts[:_MOST_FILES]:
+        try:
+            text = view.read_file(path, limit=_LONGEST).text
+        except WorkbenchError:
+            continue
+        left -= len(text)
+        if left < 0:
+            break
+        found.complete |= bool(text.strip())
+        whole &= len(text) < _LONGEST
+        _add_text(found, words, path, text)
+    found.complete &= whole and left >= 0 and len(texts) <= _MOST_FILES
+    return found, words
+
+
+def _add_name(found: Sources, name: str) -> None:
+    found.names.setdefault(name.lower(), name)
+    found.identifiers.add(name.lower())
+
+
+def _add_text(found: Sources, words: Counter[str], path: str, text: str) -> None:
+    found.identifiers.update(match.group().lower() for match in _IDENTIFIER.finditer(text))
+    for pattern in (_DEFINED, _OPTION):
+        for match in pattern.finditer(text):
+            _add_name(found, match.group(1))
+    if path.endswith((".toml", ".cfg", "setup.py", ".txt")):
+        for match in _SCRIPT.finditer(text):
+            _add_name(found, match.group(1))
+        if described := _DESCRIPTION.search(text):
+            found.described |= _telling(described.group(1))
+        return
+    if "test" in path.lower():
+        return
+    # Counted once a file: a table of data must not make its words the project's own.
+    words.update({token.stem: 1 for token in terms.tokens(text[:_LONGEST])})
+    if path.endswith((".py", ".pyi")):
+        try:
+            tree = python_syntax.parse(text)
+        except python_syntax.UNREADABLE:
+            return
+        if path.count("/") <= 2:
+            found.described |= _telling((ast.get_docstring(tree) or "").split("\n\n")[0][:300])
+        _add_tree(found, words, tree)
+
+
+def _add_tree(found: Sources, words: Counter[str], tree: ast.Module) -> None:
+    for documented in ast.walk(tree):
+        if isinstance(documented, ast.Module):
+            words.update(stem for stem in _stems([ast.get_docstring(documented) or ""]) for _ in range(3))
+        if isinstance(documented, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            name = documented.name.lower()
+            docstring = ast.get_docstring(documented) or ""
+            parameters = [arg.arg for arg in ast.walk(documented) if isinstance(arg, ast.arg)][:20] if docstring else []
+            found.said[name].update(_stems([docstring[:2_000], documented.name, *parameters]))
+            found.around[name].update(_stems(_texts_in(documented)))
+            words.update(_stems([docstring, documented.name]))
+            if isinstance(documented, ast.FunctionDef | ast.AsyncFunctionDef):
+                owner = documented.name if documented.name != "__init__" else ""
+                if owner:
+                    found.signatures[owner].append(_signature(documented.args))
+            else:
+                _add_class(found, documented)
+        elif isinstance(documented, ast.Call):
+            strings: list[object] = [
+                getattr(node, "value", "")
+                for node in (*documented.args, *(k.value for k in documented.keywords))
+                if _is_text(node)
+            ]
+            for option in strings:
+                if isinstance(option, str) and _OPTION.fullmatch(option.split("/")[0]):
+                    found.said[option.split("/")[0].lower()].update(_stems(str(text) for text in strings))
+                    words.update(_stems(str(text) for text in strings))
+        elif isinstance(documented, ast.Assign):
+            for target in documented.targets:
+                if isinstance(target, ast.Name) and len(target.id) > 2:
+                    _add_name(found, target.id)
+
+
+def _add_class(found: Sources, node: ast.ClassDef) -> None:
+    own = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
+    if own:
+        found.signatures[node.name].append(_signature(own[0].args, bound=True))
+    else:
+        found.signatures[node.name].append(Signature(None, None))
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _texts_in(node: ast.AST) -> list[str]:
+    """Return names and short strings of a definition."""
+    found: list[str] = []
+    for part in ast.walk(node):
+        if isinstance(part, ast.arg):
+            found.append(part.arg)
+        elif isinstance(part, ast.Attribute):
+            found.append(part.attr)
+        elif isinstance(part, ast.Name):
+            found.append(part.id)
+        elif isinstance(part, ast.Constant) and isinstance(part.value, str) and len(part.value) < 200:
+            found.append(part.value)
+        if len(found) > 300:
+            break
+    return found
+
+
+def _signature(arguments: ast.arguments, *, bound: bool = False) -> Signature:
+    named = [arg.arg for arg in (*arguments.posonlyargs, *arguments.args)]
+    method = bool(named) and named[0] in {"self", "cls"}
+    count = len(named) - (1 if bound or method else 0)
+    return Signature(
+        None if arguments.vararg else count,
+        None if arguments.kwarg else frozenset((*named, *(arg.arg for arg in arguments.kwonlyargs))),
+    )
+
+
+def _stems(texts: Iterable[str]) -> set[str]:
+    return {token.stem for text in texts for token in terms.tokens(text)}
+
+
+def _telling(text: str) -> set[str]:
+    return _stems([text]) - terms.PALE_STEMS
+
+
+def _add_facts(found: Sources, words: Counter[str], facts: FactsLike) -> None:
+    # A thing that must be mentioned is a name of the project's where it is spelled like one.
+    for name in facts.must_mention:
+        if re.fullmatch(r"[\w.:-]{2,60}", name):
+            _add_name(found, name)
+            found.identifiers.update(part.lower() for part in _IDENTIFIER.findall(name))
+    for option in _OPTION.findall(facts.run_command):
+        _add_name(found, option)
+    _add_name(found, facts.main_file.rsplit("/", 1)[-1])
+    found.described |= _telling(facts.main_purpose)
+    for text in (facts.main_purpose, *facts.key_features):
+        found.identifiers.update(match.group().lower() for match in _IDENTIFIER.finditer(text))
+        for stem in _stems([text]):
+            words[stem] += 3
+    for feature in facts.key_features:
+        stems = _stems([feature])
+        first = feature.split()[0].rstrip(":,") if feature.split() else ""
+        for name in {*(name for name in facts.must_mention if name.lower() in feature.lower()), first}:
+            if re.search(r"[_\d]|--|[a-z][A-Z]", name) or name in facts.must_mention:
+                _add_name(found, name)
+                found.said[name.lower()].update(stems)
+
+
+def _salient(words: Counter[str]) -> Mapping[str, float]:
+    """Return the words that are this project's own: frequent here, not among those of every program."""
+    common = common_stems() | terms.PALE_STEMS
+    own = Counter(
+        {stem: count for stem, count in words.items() if stem not in common and len(stem) > 2 and not stem.isdigit()}
+    )
+    best = own.most_common(_SALIENT)
+    top = best[0][1] if best else 1
+    return {stem: min(1.0, 0.3 + 0.7 * count / top) for stem, count in best}

@@ -1,0 +1,29 @@
+"""``python -m workbench.sandbox [NAME [FOLDER…]]``: print as one JSON object whether a back end can be used, and why not.
+
+A process of its own for callers that must not import the package ``docker``, such as the app.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from workbench.sandbox.choose import choose_backend
+from workbench.sandbox.errors import NoIsolation, SandboxUnavailable
+
+
+def main() -> int:
+    """Print ``{"backend": NAME}`` or ``{"problem": SENTENCE, "promises": [...] or null}``; always 0."""
+    name, *folders = sys.argv[1:] or [""]
+    try:
+        said: dict[str, object] = {"backend": choose_backend(name or None, folders).name}
+    except NoIsolation as error:
+        said = {"problem": str(error), "promises": error.promises}
+    except SandboxUnavailable as error:
+        said = {"problem": str(error), "promises": None}
+    print(json.dumps(said))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,232 @@
+"""What code may use without coming near the process that reports on it: builtins and modules.
+
+Every list says what is allowed, and what stands in none is not. A thing is in a list only if a program that uses nothing
+else can neither get an attribute by a name that it computes, nor run a text, nor import by a computed name, nor make a
+class, nor write into a file of its choice, nor reach a frame, a module table, another process or its own end: each of
+these leads to the reporter or makes an object that every test takes for right.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import importlib
+import sys
+import types
+
+#: Exceptions, and functions and types that only work on what they are given.
+BUILTINS = frozenset(
+    name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
+) | frozenset(
+    [
+        "abs",
+        "aiter",
+        "all",
+        "anext",
+        "any",
+        "ascii",
+        "bin",
+        "bool",
+        "bytearray",
+        "bytes",
+        "callable",
+        "chr",
+        "classmethod",
+        "complex",
+        "dict",
+        "dir",
+        "divmod",
+        "enumerate",
+        "filter",
+        "float",
+        "format",
+        "frozenset",
+        "hasattr",
+        "hash",
+        "hex",
+        "id",
+        "input",
+        "int",
+        "isinstance",
+        "issubclass",
+        "iter",
+        "len",
+        "list",
+        "map",
+        "max",
+        "memoryview",
+        "min",
+        "next",
+        "object",
+        "oct",
+        "ord",
+        "pow",
+        "print",
+        "property",
+        "range",
+        "repr",
+        "reversed",
+        "round",
+        "set",
+        "slice",
+        "sorted",
+        "staticmethod",
+        "str",
+        "sum",
+        "tuple",
+        "zip",
+        "NotImplemented",
+        "Ellipsis",
+        "exit",
+        "quit",
+    ]
+)
+
+#: Modules of which everything public is harmless, but for what :data:`_EXCEPT` names.
+_WHOLE = frozenset(
+    [
+        "ast",
+        "base64",
+        "binascii",
+        "bisect",
+        "calendar",
+        "cmath",
+        "collections",
+        "collections.abc",
+        "colorsys",
+        "contextlib",
+        "configparser",
+        "contextvars",
+        "copy",
+        "csv",
+        "dataclasses",
+        "datetime",
+        "decimal",
+        "difflib",
+        "email.utils",
+        "errno",
+        "fnmatch",
+        "fractions",
+        "functools",
+        "glob",
+        "graphlib",
+        "hashlib",
+        "heapq",
+        "hmac",
+        "html",
+        "html.entities",
+        "html.parser",
+        "ipaddress",
+        "itertools",
+        "json",
+        "keyword",
+        "math",
+        "numbers",
+        "operator",
+        "os.path",
+        "pprint",
+        "queue",
+        "random",
+        "re",
+        "reprlib",
+        "secrets",
+        "shlex",
+        "stat",
+        "statistics",
+        "string",
+        "struct",
+        "textwrap",
+        "time",
+        "tokenize",
+        "typing",
+        "unicodedata",
+        "urllib.parse",
+        "uuid",
+        "zlib",
+        "zoneinfo",
+    ]
+)
+_EXCEPT = {
+    "dataclasses": {"make_dataclass"},  # makes a class
+    # Annotations that are texts are evaluated.
+    "functools": {"singledispatch", "singledispatchmethod"},
+    "operator": {"attrgetter", "methodcaller"},  # attributes by computed names
+    "string": {"Formatter"},  # the same, as get_field
+    "typing": {"get_type_hints", "ForwardRef"},  # evaluates texts
+}
+#: Modules of which only this is harmless.
+_PART = {
+    "abc": "ABC abstractmethod abstractproperty",
+    "argparse": "Action ArgumentDefaultsHelpFormatter ArgumentError ArgumentParser ArgumentTypeError BooleanOptionalAction "
+    "HelpFormatter Namespace ONE_OR_MORE OPTIONAL REMAINDER RawDescriptionHelpFormatter RawTextHelpFormatter SUPPRESS ZERO_OR_MORE",
+    "array": "array typecodes",
+    "asyncio": "CancelledError Condition Event Future InvalidStateError Lock PriorityQueue Queue QueueEmpty QueueFull Semaphore "
+    "TimeoutError create_task ensure_future gather get_event_loop get_running_loop iscoroutine iscoroutinefunction isfuture "
+    "run shield sleep wait wait_for",
+    "codecs": "BOM_UTF8 BOM_UTF16 BOM_UTF16_BE BOM_UTF16_LE BOM_UTF32 BOM_UTF32_BE BOM_UTF32_LE decode encode "
+    "getincrementaldecoder getincrementalencoder",
+    "enum": "auto",
+    "gettext": "GNUTranslations NullTranslations gettext ngettext",
+    "http": "HTTPStatus",
+    "importlib.metadata": "PackageNotFoundError version",
+    "inspect": "Parameter cleandoc getdoc isawaitable isclass iscoroutine iscoroutinefunction isfunction isgenerator "
+    "isgeneratorfunction ismethod ismodule isroutine",
+    "io": "BytesIO RawIOBase BufferedIOBase IOBase SEEK_CUR SEEK_END SEEK_SET StringIO TextIOBase TextIOWrapper UnsupportedOperation",
+    "logging": "CRITICAL DEBUG ERROR FATAL Formatter INFO LogRecord Logger NOTSET NullHandler WARN WARNING critical debug error "
+    "exception getLevelName getLogger info log warning",
+    "mimetypes": "guess_extension guess_type",
+    "os": "F_OK R_OK SEEK_CUR SEEK_END SEEK_SET W_OK X_OK PathLike access altsep close cpu_count curdir environ extsep fsdecode fsencode fspath fsync get_terminal_size "
+    "getcwd getenv getpid isatty linesep listdir lstat makedirs mkdir name pardir pathsep remove rmdir scandir "
+    "sep stat strerror unlink urandom walk",
+    "pathlib": "Path PosixPath PurePath PurePosixPath PureWindowsPath",
+    "platform": "machine node python_implementation python_version python_version_tuple release system",
+    "shutil": "disk_usage get_terminal_size rmtree which",
+    "socket": "AF_INET AF_INET6 error gaierror herror htonl htons inet_aton inet_ntoa inet_ntop inet_pton ntohl ntohs timeout",
+    "sys": "argv byteorder exit float_info getdefaultencoding getfilesystemencoding getrecursionlimit getsizeof hexversion "
+    "implementation int_info intern maxsize maxunicode platform stderr stdin stdout version version_info",
+    "tempfile": "NamedTemporaryFile SpooledTemporaryFile TemporaryDirectory TemporaryFile gettempdir mkdtemp mkstemp",
+    "threading": "BoundedSemaphore Condition Event Lock RLock Semaphore get_ident local",
+    "traceback": "format_exc format_exception format_exception_only print_exc",
+    "types": "MappingProxyType MethodType SimpleNamespace",
+    "warnings": "catch_warnings filterwarnings simplefilter warn",
+    "weakref": "WeakKeyDictionary WeakMethod WeakSet WeakValueDictionary ref",
+    "xml.etree.ElementTree": "Comment Element ParseError QName SubElement fromstring indent tostring",
+}
+_PARTS = {name: frozenset(words.split()) for name, words in _PART.items()}
+
+#: A class of these runs nothing when it is raised or caught.
+_RAISED = ("Error", "Exception", "Warning", "Expired")
+
+#: Of the tests: whoever holds one of these holds the reporter.
+FRAMEWORK = frozenset({"pytest", "_pytest", "pluggy", "unittest", "doctest", "nose", "hypothesis", "workbench_runner"})
+
+
+@functools.cache
+def public(module: str) -> frozenset[str] | None:
+    """Return what may be used of a module of the standard library; None for one that stands in no list."""
+    part = _PARTS.get(module)
+    if part is not None or module not in _WHOLE:
+        return part
+    live = importlib.import_module(module)
+    names = getattr(live, "__all__", None) or [
+        name
+        for name, value in vars(live).items()
+        if getattr(value, "__module__", None) in (None, module, f"_{module}", "builtins")
+    ]
+    kept = {
+        name for name in names if not name.startswith("_") and type(getattr(live, name, None)) is not types.ModuleType
+    }
+    return frozenset(kept - _EXCEPT.get(module, set()))
+
+
+def of_standard_library(module: str) -> bool:
+    """Return whether a dotted module belongs to Python itself."""
+    return module.partition(".")[0] in sys.stdlib_module_names
+
+
+def usable(module: str, name: str) -> bool:
+    """Return whether a name of a module of the standard library may be used."""
+    known = public(module)
+    if known is not None and name in known:
+        return True
+    return name.endswith(_RAISED) and name.isidentifier() and module.partition(".")[0] not in FRAMEWORK

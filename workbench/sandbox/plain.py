@@ -1,0 +1,118 @@
+"""Is a body *plain*: does it use only what cannot reach the process that reports on it?
+
+A candidate and its reporter share a process, so a body that wants to can forge its report, whatever it calls things by.
+Hence not a list of what is forbidden but one of what is allowed (:mod:`workbench.sandbox.harmless_modules`): the syntax tree of the
+changed function is read in the context of its file, and the first thing that stands in no list is the reason why the body
+is not plain. That is no accusation: a body that is not plain is tested in further ways and marked, see
+:mod:`workbench.sandbox.forgery`.
+
+What the file itself does is trusted as far as a body cannot bend it: its functions, classes, values and the attributes
+that it names; of its imports from other packages what it uses itself; not those of its functions that run a text or reach
+an attribute by a name that they are given. Of the project's other files the names of attributes are known.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from workbench import python_syntax
+from workbench.sandbox.plain_context import FileContext, Function, Place, read_context
+from workbench.sandbox.plain_names import Found
+from workbench.sandbox.plain_reading import Reading
+from workbench.sandbox.project_names import ProjectNames
+
+
+@dataclass(frozen=True, slots=True)
+class Plainness:
+    """Whether a body is plain; if not, ``reason`` is the first thing that it uses and stands in no list."""
+
+    plain: bool
+    reason: str = ""
+
+
+class PlainnessCheck:
+    """Judges the bodies of one file's functions.
+
+    Args:
+        pristine: The file as it was.
+        project: Returns what the project's other files name; asked once, and only where the file alone does not suffice.
+    """
+
+    def __init__(self, pristine: bytes, project: Callable[[], ProjectNames] = ProjectNames) -> None:
+        self._context = read_context(pristine)
+        self._project: Callable[[], ProjectNames] | None = project
+        self._values: dict[str, str] = {}
+
+    def judge(self, content: bytes, function: tuple[str, int]) -> Plainness:
+        """Return whether the changed file's function is plain.
+
+        Args:
+            content: The whole changed file.
+            function: Qualified name and occurrence of the function whose body was changed.
+        """
+        context = self._context
+        place = context.places.get(function) if context is not None else None
+        if context is None or place is None:
+            return Plainness(False, "the function is not found in its file")
+        try:
+            node = _changed(context, place, content)
+            try:
+                Reading(context, place, node, self._values).read()
+            except Found:
+                # More names make nothing suspicious that was not, so the order of the bodies judged changes no answer.
+                if not self._learn(context):
+                    raise
+                Reading(context, place, node, self._values).read()
+        except Found as found:
+            return Plainness(False, str(found))
+        except RecursionError:
+            return Plainness(False, "it is nested too deeply to be read")
+        return Plainness(True)
+
+    def _learn(self, context: FileContext) -> bool:
+        """Take in the names of the project's other files; return whether any is new."""
+        if self._project is None:
+            return False
+        names, self._project = self._project(), None
+        if (
+            names.attributes <= context.attributes
+            and names.stored <= context.stored
+            and names.private <= context.private
+        ):
+            return False
+        # What the file's own functions do with a text they are given stays in `gadgets`, which is looked at first.
+        context.attributes |= names.attributes
+        context.stored |= names.stored
+        context.private |= names.private
+        self._values.clear()
+        return True
+
+
+def _changed(context: FileContext, place: Place, content: bytes) -> Function:
+    """Return the syntax tree of the changed function, and make sure that nothing else of the file was changed."""
+    before, after = b"".join(context.lines[: place.first - 1]), b"".join(context.lines[place.last :])
+    if len(content) < len(before) + len(after) or not (content.startswith(before) and content.endswith(after)):
+        raise Found("more than its body was changed")
+    lines = content[len(before) : len(content) - len(after)]
+    try:
+        text = lines.decode(context.encoding)
+        wrapped = text[:1] in (" ", "\t", "\f")
+        body = python_syntax.parse("if 1:\n" + text if wrapped else text).body
+        if wrapped and len(body) == 1 and isinstance(body[0], ast.If):
+            body = body[0].body
+    except python_syntax.UNREADABLE:
+        raise Found("it cannot be read by itself") from None
+    if len(body) != 1 or type(body[0]) is not type(place.node):
+        raise Found("it is more than one function")
+    node = body[0]
+    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    if _header(node) != _header(place.node):
+        raise Found("its header was changed")
+    return node
+
+
+def _header(node: Function) -> tuple[str, ...]:
+    parts = [node.args, *node.decorator_list, *([node.returns] if node.returns else [])]
+    return (node.name, *map(ast.dump, parts))

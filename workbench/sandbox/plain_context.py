@@ -1,0 +1,286 @@
+"""What a file gives to the code of one of its functions: imports, definitions, values, names of attributes.
+
+It is read once per file, from the pristine text; see :mod:`workbench.sandbox.plain`.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from workbench import python_syntax
+from workbench.sandbox.harmless_attributes import OPENS, SPECIAL, WRITES
+from workbench.sandbox.harmless_modules import FRAMEWORK, of_standard_library, public
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+#: Calls by which a function does what the text given to it says: whoever calls the function may do the same.
+_RUNS = frozenset({"import_module", "attrgetter", "methodcaller", "get_type_hints", "get_field", "Popen", "system",
+                   "check_output", "check_call", "make_dataclass"})  # fmt: skip
+_BUILTIN_RUNS = frozenset({"exec", "eval", "compile", "__import__", "globals"})
+_BY_NAME = frozenset({"getattr", "setattr", "delattr"})
+_PUBLIC_PREFIX = 4
+
+
+class Place(NamedTuple):
+    """A function of a file: its lines (decorators included), and the functions around it, outermost first."""
+
+    node: Function
+    first: int
+    last: int
+    around: tuple[Function, ...]
+    method: bool
+
+
+@dataclass(slots=True)
+class FileContext:
+    """What stands in a file.
+
+    Attributes:
+        lines: Its lines, line ends included.
+        encoding: Its encoding.
+        places: Its functions by qualified name and occurrence.
+        modules: Name → modules that it may stand for.
+        imported: Name → (module, name there, whether the project's or another package's).
+        values: Name → expressions that are assigned to it at module level.
+        defined: Names of functions and classes, and such as are bound without a value that can be judged.
+        makers: Classes that make classes.
+        gadgets: Functions and methods that do what a text given to them says.
+        attributes: Public attributes that it names; ``stored``: those that it sets or defines.
+        private: Attributes with an underscore that it names.
+        chains: Dotted names as written, and names that stand alone.
+        imports: Import statements as ``(level, module, name)``.
+        stars: Modules from which it imports ``*``.
+    """
+
+    lines: list[bytes]
+    encoding: str
+    places: dict[tuple[str, int], Place] = field(default_factory=dict)
+    modules: dict[str, set[str]] = field(default_factory=dict)
+    imported: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
+    values: dict[str, list[ast.expr]] = field(default_factory=dict)
+    defined: set[str] = field(default_factory=set)
+    makers: set[str] = field(default_factory=set)
+    gadgets: set[str] = field(default_factory=set)
+    attributes: set[str] = field(default_factory=set)
+    stored: set[str] = field(default_factory=set)
+    private: set[str] = field(default_factory=set)
+    chains: set[str] = field(default_factory=set)
+    imports: set[tuple[int, str, str]] = field(default_factory=set)
+    stars: set[str] = field(default_factory=set)
+
+    def binds(self, name: str) -> bool:
+        """Return whether the file gives a name to its functions."""
+        return name in self.modules or name in self.imported or name in self.values or name in self.defined
+
+
+def read_context(pristine: bytes) -> FileContext | None:
+    """Return what stands in a file; None where it is no Python."""
+    try:
+        encoding = tokenize.detect_encoding(io.BytesIO(pristine).readline)[0]
+        tree = python_syntax.parse(pristine)
+    except python_syntax.UNREADABLE:
+        return None
+    found = FileContext(pristine.splitlines(keepends=True), encoding)
+    counts: dict[str, int] = {}
+
+    def walk(node: ast.AST, prefix: str, around: tuple[Function, ...], top: bool, method: bool) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                name = prefix + child.name
+                counts[name] = counts.get(name, 0) + 1
+                first = min([child.lineno, *(decorator.lineno for decorator in child.decorator_list)])
+                found.places[name, counts[name]] = Place(child, first, child.end_lineno or first, around, method)
+                if top:
+                    found.defined.add(child.name)
+                if powerful(child):
+                    found.gadgets.add(child.name)
+                walk(child, name + ".<locals>.", (*around, child), False, False)
+            elif isinstance(child, ast.ClassDef):
+                _class(found, child, top)
+                walk(child, prefix + child.name + ".", around, False, True)
+            else:
+                if top:
+                    _bind(found, child)
+                walk(child, prefix, around, top and not isinstance(child, Scope), method)
+
+    walk(tree, "", (), True, False)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            add_import(found, node)
+        elif isinstance(node, ast.Global):
+            found.defined.update(node.names)
+    _names(found, tree)
+    return found
+
+
+def _class(found: FileContext, node: ast.ClassDef, top: bool) -> None:
+    if top:
+        found.defined.add(node.name)
+    bases = {chain(base).rpartition(".")[2] for base in node.bases}
+    # A class of constants without any makes classes when it is called.
+    empty = not any(isinstance(child, (ast.Assign, ast.AnnAssign)) for child in node.body)
+    if bases & {"type", "ABCMeta", "EnumMeta", "EnumType"} or (
+        empty and bases & {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
+    ):
+        found.makers.add(node.name)
+    if any(
+        isinstance(child, ast.FunctionDef) and child.name in ("__init__", "__new__") and powerful(child)
+        for child in node.body
+    ):
+        found.gadgets.add(node.name)
+    for child in node.body:
+        targets = (
+            child.targets
+            if isinstance(child, ast.Assign)
+            else [child.target]
+            if isinstance(child, ast.AnnAssign)
+            else []
+        )
+        names = [child.name] if isinstance(child, (*Scope[:2], ast.ClassDef)) else []
+        names += [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+        if targets and names == ["__slots__"] and isinstance(child, ast.Assign):
+            names += [
+                part.value
+                for part in ast.walk(child.value)
+                if isinstance(part, ast.Constant) and isinstance(part.value, str)
+            ]
+        for name in names:
+            if name not in SPECIAL:
+                (found.private if name.startswith("_") else found.stored).add(name)
+
+
+def _bind(found: FileContext, node: ast.AST) -> None:
+    """Take in what a statement at module level assigns."""
+    pairs: list[tuple[ast.expr, ast.expr]]
+    if isinstance(node, ast.Assign):
+        pairs = [(target, node.value) for target in node.targets]
+    elif isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)) and node.value is not None:
+        pairs = [(node.target, node.value)]
+    elif isinstance(node, (ast.For, ast.AsyncFor)):
+        pairs = [(node.target, node.iter)]
+    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+        pairs = [(node.optional_vars, node.context_expr)]
+    else:
+        return
+    for target, value in pairs:
+        for part in ast.walk(target):
+            if isinstance(part, ast.Name):
+                found.values.setdefault(part.id, []).append(value)
+
+
+def add_import(found: FileContext, node: ast.Import | ast.ImportFrom) -> None:
+    """Take in an import statement of the file or of a body."""
+    for alias in node.names:
+        if isinstance(node, ast.Import):
+            name = alias.asname or alias.name.partition(".")[0]
+            found.modules.setdefault(name, set()).add(alias.name if alias.asname else name)
+            found.imports.add((0, alias.name, ""))
+            continue
+        module = "." * node.level + (node.module or "")
+        found.imports.add((node.level, node.module or "", alias.name))
+        if alias.name == "*":
+            found.stars.add(module)
+        elif not node.level and public(f"{module}.{alias.name}") is not None:
+            found.modules.setdefault(alias.asname or alias.name, set()).add(f"{module}.{alias.name}")
+        else:
+            found.imported.setdefault(alias.asname or alias.name, set()).add((module, alias.name))
+
+
+def _names(found: FileContext, tree: ast.AST) -> None:
+    """Take in names of attributes and dotted names; what is part of a longer dotted name does not stand alone."""
+    inner = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            inner.add(id(node.value))
+            name = node.attr
+            if not name.startswith("_"):
+                found.attributes.add(name)
+                if not isinstance(node.ctx, ast.Load):
+                    found.stored.add(name)
+            elif name not in SPECIAL:
+                found.private.add(name)
+            if id(node) not in inner:
+                text = chain(node)
+                if text:
+                    found.chains.add(text)
+        elif isinstance(node, ast.Name) and id(node) not in inner:
+            found.chains.add(node.id)
+        elif isinstance(node, ast.Call):
+            found.attributes.update(word.arg for word in node.keywords if word.arg)
+    found.attributes |= found.stored
+
+
+def chain(node: ast.AST) -> str:
+    """Return a dotted name as written; empty for anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def powerful(function: Function) -> bool:
+    """Return whether a function does what a text given to it says: attributes, modules, programs, files by name."""
+    nodes = list(ast.walk(function))
+    called_names = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    for node in nodes:
+        if isinstance(node, ast.Name) and id(node) not in called_names and node.id in _BY_NAME | _BUILTIN_RUNS:
+            return True
+        if not isinstance(node, ast.Call):
+            continue
+        called = node.func
+        name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
+        if (
+            (name in _BUILTIN_RUNS and isinstance(called, ast.Name))
+            or name in _RUNS
+            or name in WRITES
+            or (name in OPENS and not reads_only(node, 0 if isinstance(called, ast.Attribute) else 1))
+        ):
+            return True
+        if name in _BY_NAME and isinstance(called, ast.Name) and not named_at(node):
+            return True
+    return False
+
+
+def named_at(call: ast.Call) -> bool:
+    """Return whether ``getattr`` and the like are given a name that is written there, or its public beginning."""
+    if len(call.args) < 2 or any(isinstance(part, ast.Starred) for part in call.args):
+        return False
+    name = call.args[1]
+    if isinstance(name, ast.JoinedStr) and name.values:
+        name = name.values[0]
+    elif isinstance(name, ast.BinOp) and isinstance(name.op, ast.Add):
+        name = name.left
+    elif isinstance(name, ast.Constant):
+        return isinstance(name.value, str)
+    if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
+        return False
+    return len(name.value) >= _PUBLIC_PREFIX and not name.value.startswith("_") and name.value.isidentifier()
+
+
+def reads_only(call: ast.Call, place: int) -> bool:
+    """Return whether a call of ``open`` is one that can only read; ``place`` is where its mode stands."""
+    if any(isinstance(part, ast.Starred) for part in call.args) or len(call.args) > place + 4:
+        return False
+    modes = list(call.args[place : place + 1])
+    for word in call.keywords:
+        if word.arg == "mode":
+            modes.append(word.value)
+        elif word.arg not in ("encoding", "errors", "newline", "buffering", "file"):
+            return False
+    return all(isinstance(mode, ast.Constant) and mode.value in ("r", "rb", "rt") for mode in modes)
+
+
+def is_framework(module: str) -> bool:
+    """Return whether a module is one of the test framework's."""
+    return module.partition(".")[0] in FRAMEWORK
+
+
+def is_foreign(module: str) -> bool:
+    """Return whether a module is the project's or another package's, and not one of Python's or of the framework's."""
+    return not of_standard_library(module) and not is_framework(module)

@@ -1,0 +1,351 @@
+"""The names and attributes of a body: what may be used under a name, in the context of its file."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable
+
+from workbench.sandbox import harmless_attributes, harmless_modules
+from workbench.sandbox.plain_context import FileContext, Function, Place, add_import, is_foreign
+
+NAME_OF_A_CLASS = frozenset({"__name__", "__qualname__", "__module__", "__doc__"})
+COMPARED_IN = frozenset({"isinstance", "issubclass"})
+SHOWS = frozenset({"str", "repr", "print", "format", "id", "hash", "len", "bool"})
+ONLY_CALLED = frozenset({"getattr", "setattr", "delattr", "open", "type", "vars", "super", "locals"})
+#: By further arguments these copy attributes of any name; here is how many they are called with.
+COPIES = {"wraps": 1, "update_wrapper": 2}
+NAMES = frozenset({"__name__", "__file__", "__doc__", "__debug__"})
+ALL_BUILTINS = frozenset(vars(builtins))
+NEVER_BY_PREFIX = (
+    *harmless_attributes.INSIDES,
+    *harmless_attributes.WRITES,
+    *harmless_attributes.OPENS,
+    "format",
+    "format_map",
+    *COPIES,
+)
+
+
+class Found(Exception):
+    """Something stands in no list; the message says what."""
+
+
+class Names:
+    """One reading of one function, until something is found."""
+
+    def __init__(self, context: FileContext, place: Place | None, node: ast.AST, values: dict[str, str]) -> None:
+        self.context = context
+        self.place = place
+        self.node = node
+        self.values = values
+        self.local: set[str] = set()  # everywhere in the body
+        self.inner: set[str] = set()  # in functions and comprehensions inside it only
+        self.own = FileContext([], "")  # what the body itself imports
+        self.self_name = ""
+        self.opens = False
+        self.own_stored: set[str] = set()  # attributes that the body sets on its own object
+        self._wraps: ast.AST | None = None
+
+    def read(self) -> None:
+        """Read the function's body; raises :class:`Found`."""
+        node, place = self.node, self.place
+        assert place is not None
+        assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for outer in place.around:
+            self._bind(outer, self.local)
+            self.local.update(parameters(outer.args))
+        declared: set[str] = set()
+        self.local.update(parameters(node.args))
+        self._bind(node, self.local, declared)
+        self.local -= declared
+        first = [*node.args.posonlyargs, *node.args.args][:1]
+        if place.method and first and not rebinds(node, first[0].arg):
+            self.self_name = first[0].arg
+            self.own_stored = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)
+                               and isinstance(part.ctx, ast.Store) and isinstance(part.value, ast.Name)
+                               and part.value.id == self.self_name}  # fmt: skip
+        original = {part.id if isinstance(part, ast.Name) else part.attr for part in ast.walk(place.node)
+                    if isinstance(part, (ast.Name, ast.Attribute))}  # fmt: skip
+        self.opens = bool({"open", "read_text", "read_bytes"} & original)
+        for statement in node.body:
+            self.visit(statement)
+
+    def read_value(self) -> None:
+        """Read an expression at module level; raises :class:`Found`."""
+        self._bind(self.node, self.inner)
+        self.visit(self.node)
+
+    # -- names
+
+    def _bind(self, scope: ast.AST, names: set[str], declared: set[str] | None = None) -> None:
+        """Collect what a function binds: ``names`` in its own scope, ``self.inner`` in those inside it."""
+        pending: list[tuple[ast.AST, set[str]]] = [(child, names) for child in ast.iter_child_nodes(scope)]
+        while pending:
+            node, into = pending.pop()
+            if isinstance(node, ast.Name):
+                if not isinstance(node.ctx, ast.Load):
+                    into.add(node.id)
+            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                into.add(node.name)
+                into = self.inner
+            elif isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+                into = self.inner
+            elif isinstance(node, ast.arg):
+                if into is self.inner:
+                    into.add(node.arg)
+            elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+                if node.name:
+                    into.add(node.name)
+            elif isinstance(node, ast.MatchMapping):
+                if node.rest:
+                    into.add(node.rest)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                add_import(self.own, node)
+            elif isinstance(node, ast.Global) and declared is not None:
+                declared.update(node.names)
+            pending += [(child, into) for child in ast.iter_child_nodes(node)]
+
+    def _name(self, name: str) -> None:
+        """Judge a name that is read and stands alone."""
+        context = self.context
+        for imports in (self.own, context):
+            if name in imports.modules and (imports is self.own or name not in self.local):
+                raise Found(f"it uses the module {name} as a value")
+            if name in imports.imported and (imports is self.own or name not in self.local):
+                self._imported(name, imports.imported[name], name)
+                if imports is context:
+                    self._bound(name)
+                return
+        if name in self.local:
+            return
+        if context.binds(name):
+            self._bound(name)
+        elif name in ALL_BUILTINS or (name.startswith("__") and name.endswith("__")):
+            if name not in harmless_modules.BUILTINS and name not in NAMES:
+                raise Found(f"it uses {name}")
+        elif name not in self.inner:  # where nobody binds a name, it can only be an error
+            for module in context.stars:
+                if not (
+                    harmless_modules.usable(module, name)
+                    if harmless_modules.of_standard_library(module)
+                    else is_foreign(module)
+                ):
+                    raise Found(f"it uses {name}, perhaps of {module}")
+
+    def _bound(self, name: str) -> None:
+        """Judge a name by what the file defines or assigns under it."""
+        context = self.context
+        if name in context.makers:
+            raise Found(f"it uses {name}, which makes classes")
+        if name in context.gadgets and not self._is_own(name):
+            raise Found(f"it uses {name}, which does what a text says")
+        if name in context.values:
+            self._value(name)
+
+    def _is_own(self, name: str) -> bool:
+        return self.place is not None and self.place.node.name == name
+
+    def _value(self, name: str) -> None:
+        """Judge a value of the file by what is assigned to it."""
+        if name not in self.values:
+            self.values[name] = ""
+            try:
+                for value in self.context.values[name]:
+                    type(self)(self.context, None, value, self.values).read_value()
+            except Found as found:
+                self.values[name] = f"it uses {name}: {found}"
+        if self.values[name]:
+            raise Found(self.values[name])
+
+    def _imported(self, name: str, origins: Iterable[tuple[str, str]], text: str) -> None:
+        """Judge a name that was imported from a module, used as the dotted name ``text``."""
+        for module, there in origins:
+            if harmless_modules.of_standard_library(module):
+                if not harmless_modules.usable(module, there):
+                    raise Found(f"it uses {there} of {module}")
+            elif not is_foreign(module):
+                raise Found(f"it uses {module}")
+            elif text != name and text not in self.context.chains and not name[:1].isupper():
+                raise Found(f"it uses {text}, as the file does not")
+
+    def _module(self, modules: Iterable[str], parts: list[str]) -> int:
+        """Judge attributes of a module; return how many of them lead to something that is no module."""
+        longest = 0
+        for module in modules:
+            used = 0
+            if not is_foreign(module):
+                known = module
+                while used + 1 < len(parts) and harmless_modules.public(f"{known}.{parts[used]}") is not None:
+                    known, used = f"{known}.{parts[used]}", used + 1
+                if not harmless_modules.usable(known, parts[used]):
+                    raise Found(f"it uses {known}.{parts[used]}")
+                used += 1
+            else:
+                while used < len(parts) and not parts[used].startswith("_"):
+                    used += 1
+            longest = max(longest, used)
+        return longest
+
+    def _shown(self, node: ast.expr) -> None:
+        """Judge an expression that is only shown or compared: there a class may stand, of whatever it is the class."""
+        raise NotImplementedError  # by what reads calls
+
+    def _is_class_of_self(self, node: ast.AST) -> bool:
+        """Return whether an expression is the class of the body's own object."""
+        raise NotImplementedError
+
+    def _attribute(self, name: str, base: ast.expr | None, *, stored: bool = False) -> None:
+        """Judge an attribute of something that is no module."""
+        context = self.context
+        if name.startswith("__") and name.endswith("__"):
+            if stored and name not in context.private:
+                raise Found(f"it sets {name}")
+            if name in harmless_attributes.TOLD or name in harmless_attributes.OPERATORS:
+                return
+            if name in harmless_attributes.MAKERS and base is not None and self._of_class(base):
+                return
+            if name in ("__class__", "__dict__") and isinstance(base, ast.Name) and base.id == self.self_name:
+                return
+            if name in context.private:
+                return
+            raise Found(f"it uses the attribute {name}")
+        if name.startswith("_"):
+            if name in context.private or name in harmless_attributes.OF_TUPLES:
+                return
+            raise Found(f"it uses the attribute {name}, which the file does not define")
+        if name in harmless_attributes.INSIDES or name in harmless_attributes.WRITES:
+            raise Found(f"it uses the attribute {name}")
+        if name in context.gadgets and not self._is_own(name):
+            raise Found(f"it uses the attribute {name}, which does what a text says")
+        own = isinstance(base, ast.Name) and base.id == self.self_name
+        if own and (stored or name in self.own_stored):
+            return
+        known = context.stored if stored else context.attributes
+        if name not in known and (stored or name not in harmless_attributes.ATTRIBUTES):
+            raise Found(f"it {'sets' if stored else 'uses'} the attribute {name}, which the file does not know")
+
+    def _of_class(self, base: ast.expr) -> bool:
+        if isinstance(base, ast.Call) and isinstance(base.func, ast.Name) and base.func.id == "super":
+            return True
+        return isinstance(base, ast.Name) and (base.id in self.context.defined or base.id in harmless_modules.BUILTINS)
+
+    # -- nodes
+
+    def visit(self, node: ast.AST) -> None:
+        """Judge a node and all below it."""
+        method = getattr(self, f"_visit_{type(node).__name__}", None)
+        if method is not None:
+            method(node)
+        elif isinstance(node, _HARMLESS_NODES):
+            for child in ast.iter_child_nodes(node):
+                self.visit(child)
+        else:
+            raise Found(f"it uses the construct {type(node).__name__}")
+
+    def _all(self, nodes: Iterable[ast.AST | None]) -> None:
+        for node in nodes:
+            if node is not None:
+                self.visit(node)
+
+    def _visit_Constant(self, node: ast.Constant) -> None: ...
+
+    def _visit_Load(self, node: ast.AST) -> None: ...
+
+    _visit_Store = _visit_Del = _visit_Load
+
+    def _visit_Name(self, node: ast.Name) -> None:
+        if node.id in COPIES and node is not self._wraps:
+            raise Found(f"it uses {node.id} without calling it")
+        if isinstance(node.ctx, ast.Load):
+            self._name(node.id)
+        elif node.id.startswith("__") and node.id.endswith("__") and node.id.strip("_") not in ("", "tracebackhide"):
+            raise Found(f"it binds {node.id}")
+
+    def _visit_Attribute(self, node: ast.Attribute) -> None:
+        parts: list[tuple[str, ast.expr]] = []
+        base: ast.expr = node
+        while isinstance(base, ast.Attribute):
+            parts.insert(0, (base.attr, base.value))
+            base = base.value
+        stored = not isinstance(node.ctx, ast.Load)
+        names = [name for name, _ in parts]
+        done = self._root(base, names, stored)
+        for place, (name, before) in enumerate(parts[done:], done):
+            if name == "__class__" and names[place + 1 : place + 2] and names[place + 1] in NAME_OF_A_CLASS:
+                continue
+            self._attribute(name, before, stored=stored and place == len(parts) - 1)
+        if names[-1] in COPIES and node is not self._wraps:
+            raise Found(f"it uses {names[-1]} without calling it")
+        if names[-1] == "__class__":
+            raise Found("it uses a class that it found by __class__")
+        if names[-1] in harmless_attributes.OPENS | {"format", "format_map"} and done < len(parts):
+            raise Found(f"it uses the attribute {names[-1]} without calling it")
+
+    def _root(self, base: ast.expr, names: list[str], stored: bool) -> int:
+        """Judge where a dotted expression begins; return how many of its attributes are judged with it."""
+        if not isinstance(base, ast.Name):
+            if names[0] in NAME_OF_A_CLASS:
+                self._shown(base)
+            elif not self._is_class_of_self(base):
+                self.visit(base)
+            return 0
+        name = base.id
+        for imports in (self.own, self.context):
+            if imports is self.context and name in self.local:
+                break
+            text = ".".join([name, *names])
+            if name in imports.modules:
+                modules = imports.modules[name]
+                if stored:
+                    raise Found(f"it sets {text}")
+                used = self._module(modules, names)
+                # Of another package only what the file itself uses: anything else of it may be a module or lead to one.
+                if any(map(is_foreign, modules)) and text not in self.context.chains:
+                    raise Found(f"it uses {text}, as the file does not")
+                if imports is self.context and name in self.context.values:
+                    self._value(name)
+                return used
+            if name in imports.imported:
+                origins = imports.imported[name]
+                self._imported(name, origins, text if any(is_foreign(module) for module, _ in origins) else name)
+                if imports is self.context:
+                    self._bound(name)
+                return 0
+        self._name(name)
+        return 0
+
+
+def parameters(arguments: ast.arguments) -> set[str]:
+    """Return the names of a function's parameters."""
+    several = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    return {one.arg for one in several if one is not None}
+
+
+def rebinds(node: Function, name: str) -> bool:
+    """Return whether a function binds one of its parameters anew."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and part.id == name and not isinstance(part.ctx, ast.Load):
+            return True
+        if (
+            isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+            and part is not node
+            and name in parameters(part.args)
+        ):
+            return True
+        if isinstance(part, (ast.MatchAs, ast.MatchStar, ast.ExceptHandler)) and part.name == name:
+            return True
+        if isinstance(part, ast.alias) and (part.asname or part.name) == name:
+            return True
+    return False
+
+
+#: Nodes that do nothing but what their parts do.
+_HARMLESS_NODES = (
+    ast.Return, ast.Delete, ast.Assign, ast.AugAssign, ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Raise,
+    ast.Try, ast.TryStar, ast.Assert, ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.Nonlocal, ast.BoolOp, ast.NamedExpr,
+    ast.UnaryOp, ast.IfExp, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Await, ast.Yield,
+    ast.YieldFrom, ast.JoinedStr, ast.Subscript, ast.Starred, ast.List, ast.Tuple, ast.Slice, ast.comprehension, ast.keyword, ast.withitem, ast.Match,
+    ast.match_case, ast.MatchValue, ast.MatchSingleton, ast.MatchSequence, ast.MatchMapping, ast.MatchStar, ast.MatchAs, ast.MatchOr,
+    ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
+)  # fmt: skip

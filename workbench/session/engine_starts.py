@@ -1,0 +1,67 @@
+"""Whether an engine is on its way to a run that waits: processes started for it, noted beside the engine's log.
+
+A lease says who executes a run; between an order and the lease lie the seconds in which an engine starts, and may die. The
+notes are of this machine: a process elsewhere shows itself by its lease.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from pathlib import Path
+
+from workbench import paths
+from workbench.session.lease import process_started
+
+#: So long after it was announced an engine may not have been started yet.
+_START_SECONDS = 3.0
+
+
+def _notes(run_id: str) -> Path | None:
+    # The id comes out of a file that anybody may have written.
+    plain = run_id.replace("-", "").replace("_", "").isalnum()
+    return paths.state_dir() / "engine" / f"{run_id}.started" if plain else None
+
+
+def _note(run_id: str, *words: object) -> None:
+    notes = _notes(run_id)
+    if notes is None:
+        return
+    with contextlib.suppress(OSError):
+        notes.parent.mkdir(parents=True, exist_ok=True)
+        with notes.open("a", encoding="utf-8") as file:
+            file.write(" ".join(map(str, (socket.gethostname(), *words))) + "\n")
+
+
+def announce(run_id: str) -> None:
+    """Note that an engine is about to be started; called before a run is made to wait, so that nobody takes it for left."""
+    _note(run_id, "soon", time.time())
+
+
+def started(run_id: str, pid: int) -> None:
+    """Note the process that was started for a run."""
+    _note(run_id, pid, process_started(pid) or "gone")
+
+
+def is_coming(run_id: str) -> bool:
+    """Return whether a process that was started for a run on this machine lives, or is about to be started."""
+    notes = _notes(run_id)
+    try:
+        lines = notes.read_text(encoding="utf-8").splitlines() if notes is not None else []
+    except (OSError, UnicodeDecodeError):
+        return False
+    here = [words[1:] for line in lines if len(words := line.split()) == 3 and words[0] == socket.gethostname()]
+    if not here:
+        return False
+    last, moment = here[-1]
+    if last == "soon" and _number(moment) > time.time() - _START_SECONDS:
+        return True
+    return any(pid.isdecimal() and process_started(int(pid)) == mark for pid, mark in here)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0

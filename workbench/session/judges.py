@@ -1,0 +1,28 @@
+"""What the name of a judge in a scorecard says."""
+
+from __future__ import annotations
+
+OFFLINE = "offline"
+"""How people ask for the judge that needs no model, and the name of its first rule; a later rule is ``offline-2`` and so on."""
+
+
+RULE = "offline-2"
+"""The offline judge of today, as scorecards name it; counted on with every change of its points."""
+
+
+def recorded_as(asked: str) -> str:
+    """Return the name in scorecards of a judge that was asked for: ``offline`` means its rule of today."""
+    return RULE if asked == OFFLINE else asked
+
+
+def is_offline(judge: str) -> bool:
+    """Tell whether a scorecard's judge is a rule of the offline judge rather than a model."""
+    return judge == OFFLINE or (judge.startswith(f"{OFFLINE}-") and judge.removeprefix(f"{OFFLINE}-").isdigit())
+
+
+def in_words(judge: str) -> str:
+    """Return who judged: ``offline judge``, ``offline judge, rule 2`` or ``judge MODEL``."""
+    if not is_offline(judge):
+        return f"judge {judge}"
+    rule = judge.removeprefix(OFFLINE).removeprefix("-")
+    return f"offline judge, rule {rule}" if rule else "offline judge"

@@ -1,0 +1,226 @@
+"""The write-ahead log beside a session file: does it belong to the file, and is what it holds in the file as well?
+
+SQLite applies any log that lies beside a database under the right name. When the database was removed and a backup put
+in its place, that log holds pages of another file and destroys the backup. So every transaction writes the row of
+``log_identity`` into the log, and every checkpoint gives the file a new name:
+
+- ``generation`` is the name that the file has once the checkpoint under way is complete,
+- ``base`` is the name that the file had before.
+
+A log belongs to a file whose own name, read without the log, is one of the two that the log says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from workbench.session import lease
+
+#: How often two names that differ are read again: a running engine may be in the middle of a checkpoint.
+_LOOKS = 6
+_PAUSE_SECONDS = 0.02
+_NAMES = "SELECT base, generation FROM log_identity"
+
+
+class ForeignLog(sqlite3.DatabaseError):
+    """The file is not the one that the connection wrote its log for."""
+
+
+def log_path(path: Path) -> Path:
+    """Return where SQLite keeps the log of a session file."""
+    real = path.resolve()
+    return real.with_name(f"{real.name}-wal")
+
+
+def log_size(path: Path) -> int:
+    """Return the bytes of the log beside a session file; 0 where there is none."""
+    try:
+        return log_path(path).stat().st_size
+    except OSError:
+        return 0
+
+
+def is_writable(path: Path) -> bool:
+    """Return whether the file, and files beside it, may be written."""
+    real = path.resolve()
+    return os.access(real, os.W_OK) and os.access(real.parent, os.W_OK)
+
+
+def touch(connection: sqlite3.Connection, path: Path) -> None:
+    """Write the names into the log, within a transaction that holds the write lock."""
+    base, generation = connection.execute(_NAMES).fetchone()
+    if base != generation:
+        # A checkpoint has been here. Once the file has its new name, what is logged now is for that file alone.
+        own = _names(path, "mode=ro&immutable=1")
+        if own and own[1] == generation:
+            base = generation
+    connection.execute("UPDATE log_identity SET base = ?, transactions = transactions + 1", (base,))
+
+
+def belongs(path: Path) -> bool:
+    """Return whether the log beside a session file is the file's own; nothing is written.
+
+    A file of a schema without names is taken at its word, unless the log alone has names.
+    """
+    pause = threading.Event()
+    for _ in range(_LOOKS):
+        # The order matters: a checkpoint between the two looks leaves a name that the first look has seen.
+        said = _names(path, "mode=ro")
+        own = _names(path, "mode=ro&immutable=1")
+        if said is None:
+            # With the log it cannot be read. Without it, it can: then the log is at fault.
+            return own is None
+        if own is None:
+            return not said or _is_sound(path)
+        if not said or not own:
+            return said == own
+        if own[1] in said:
+            return True
+        pause.wait(_PAUSE_SECONDS)
+    return False
+
+
+def age(path: Path) -> tuple[str, int] | None:
+    """Return when the session in a file was created and how many transactions the file has seen, its log apart.
+
+    SQLite does not notice that a file's content was exchanged. The count does: in one session it only ever grows.
+    """
+    with (
+        contextlib.suppress(sqlite3.Error, TypeError, ValueError, OverflowError),
+        _opened(path, "mode=ro&immutable=1") as connection,
+    ):
+        created = connection.execute("SELECT value FROM meta WHERE key = 'created_at'").fetchone()[0]
+        return str(created), int(connection.execute("SELECT transactions FROM log_identity").fetchone()[0])
+    return None
+
+
+def _names(path: Path, how: str) -> tuple[str, ...] | None:
+    """Return (base, generation) as seen with or without the log, () where the schema has no names, None if unreadable."""
+    with contextlib.suppress(sqlite3.Error), _opened(path, how) as connection:
+        try:
+            row = connection.execute(_NAMES).fetchone()
+        except sqlite3.OperationalError as error:
+            if "no such table" in str(error):
+                return ()
+            raise
+        return tuple(map(str, row)) if row else None
+    return None
+
+
+def _is_sound(path: Path) -> bool:
+    with contextlib.suppress(sqlite3.Error), _opened(path, "mode=ro") as connection:
+        return bool(connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
+    return False
+
+
+@contextlib.contextmanager
+def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, isolation_level=None, timeout=2.0)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def set_aside(path: Path) -> Path | None:
+    """Move a log that belongs to another file out of the way; returns where it lies now."""
+    found, number = log_path(path), 1
+    while (kept := found.with_name(f"{path.resolve().name}.foreign-log-{number}")).exists():
+        number += 1
+    try:
+        found.rename(kept)
+    except OSError:
+        return None
+    with contextlib.suppress(OSError):
+        found.with_name(found.name.removesuffix("-wal") + "-shm").unlink(missing_ok=True)
+    return kept
+
+
+def logs_set_aside(path: Path) -> list[Path]:
+    """Return the logs of other files that were moved away from beside a session file."""
+    real = path.resolve()
+    with contextlib.suppress(OSError):
+        return sorted(real.parent.glob(f"{_literal(real.name)}.foreign-log-*"))
+    return []
+
+
+def _literal(name: str) -> str:
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+
+
+def _sync(log: Path) -> None:
+    """Bring a log to the disk: done by the checkpoint itself, this would stand between the look at the file and the first write into it."""
+    with contextlib.suppress(OSError):
+        handle = os.open(log, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def checkpoint(connection: sqlite3.Connection, path: Path, busy_ms: int) -> bool:
+    """Bring what the log holds into the file, without waiting for readers; return whether all of it is there now.
+
+    Args:
+        connection: A connection that writes, outside any transaction.
+        path: The session file.
+        busy_ms: The connection's time limit for locks, which is set again afterwards.
+
+    Raises:
+        ForeignLog: Another file's content is in its place; nothing was written into it.
+        sqlite3.Error: The file cannot be written.
+    """
+    if not log_size(path):
+        return True
+    _sync(log_path(path))
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        own = _names(path, "mode=ro&immutable=1")
+        if not own:
+            connection.execute("ROLLBACK")
+            return False
+        if own[1] not in connection.execute(_NAMES).fetchone():
+            connection.execute("ROLLBACK")
+            raise ForeignLog(f"{path.name} holds the content of another file")
+        connection.execute(
+            "UPDATE log_identity SET base = ?, generation = ?, transactions = transactions + 1",
+            (own[1], secrets.token_hex(16)),
+        )
+        connection.execute("COMMIT")
+        # Once more, as late as can be: what is copied over the file from here on is the known limit.
+        now = _names(path, "mode=ro&immutable=1")
+        if now and now[1] not in connection.execute(_NAMES).fetchone():
+            raise ForeignLog(f"{path.name} holds the content of another file")
+        busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not busy
+    except sqlite3.OperationalError as error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        if "locked" in str(error) or "busy" in str(error):
+            return False
+        raise
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {busy_ms}")
+
+
+def tidy(path: Path) -> None:
+    """Bring the log's content into the file and remove the side files, if nobody else works with the session.
+
+    A connection that only reads cannot do that, and the last one out of a session should leave one file.
+    """
+    if not log_path(path).exists() or not is_writable(path) or (log_size(path) and not belongs(path)):
+        return
+    with contextlib.suppress(sqlite3.Error, OSError), _opened(path, "mode=rw") as connection:
+        if log_size(path) and lease.engine_lives(connection):
+            return  # the engine does it, a moment from now
+        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'log_identity'").fetchone():
+            checkpoint(connection, path, 2000)
+        else:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,0 +1,174 @@
+"""A session file that is removed, moved, replaced or overwritten while a writer has it open, and what is saved then."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sqlite3
+from enum import Enum
+from pathlib import Path
+
+from workbench.session import log
+
+
+class Fate(Enum):
+    """What became of the file that a writer opened.
+
+    ``MOVED`` has another name now; ``REMOVED`` has none any more (it was deleted, or another file took its name);
+    ``OVERWRITTEN`` is in its place with the content of another file; ``WITHOUT_LOG`` is in its place, and the log that was
+    beside it is not.
+    """
+
+    IN_PLACE = "in place"
+    MOVED = "moved"
+    REMOVED = "removed"
+    OVERWRITTEN = "overwritten"
+    WITHOUT_LOG = "left without its log"
+
+
+class Original:
+    """The file that a writer opened, known by more than its name.
+
+    Args:
+        path: An existing session file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        # A handle that can neither read nor write: closing it does not drop SQLite's locks, as any other would.
+        self._handle = os.open(path, os.O_PATH | os.O_CLOEXEC) if hasattr(os, "O_PATH") else -1
+        self._inode = _inode(path)
+        self._looked = self._stamp()
+        self._age = log.age(path)
+        self._log: tuple[int, int] | None = None
+
+    def close(self) -> None:
+        """Let go of the file."""
+        handle, self._handle = self._handle, -1
+        if handle >= 0:
+            os.close(handle)
+
+    def _stamp(self) -> tuple[int, int]:
+        with contextlib.suppress(OSError):
+            status = self._path.stat()
+            return status.st_mtime_ns, status.st_size
+        return 0, 0
+
+    def fate(self) -> Fate:
+        """Return what became of the file; costs microseconds while nothing wrote into it."""
+        if _inode(self._path) != self._inode:
+            linked = self._handle >= 0 and os.fstat(self._handle).st_nlink > 0
+            return Fate.MOVED if linked else Fate.REMOVED
+        beside = _inode(log.log_path(self._path))
+        if self._log is None:
+            self._log = beside if beside in _open_here() else None
+        elif beside != self._log:
+            # Whoever looked at an overwritten file before us has found that this log is not for it.
+            aside = {_inode(kept) for kept in log.logs_set_aside(self._path)}
+            return Fate.OVERWRITTEN if self._log in aside else Fate.WITHOUT_LOG
+        stamp = self._stamp()
+        if stamp != self._looked:
+            now = log.age(self._path)
+            if now and self._age and (now[0] != self._age[0] or now[1] < self._age[1]):
+                return Fate.OVERWRITTEN
+            self._age = now or self._age
+            if log.log_size(self._path):
+                if not log.belongs(self._path):
+                    return Fate.OVERWRITTEN
+                # While the log is empty nothing tells a copy that was made a moment ago: the first write will.
+                self._looked = stamp
+        return Fate.IN_PLACE
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def rescue(connection: sqlite3.Connection, path: Path) -> Path:
+    """Write all that a connection sees of its file into a session of its own beside the lost one's place.
+
+    Args:
+        connection: The writer's, outside any transaction.
+        path: Where its file was.
+
+    Returns:
+        The rescued session, ``NAME.rescued.session`` (numbered where that exists).
+
+    Raises:
+        OSError: It cannot be written.
+        sqlite3.Error: It cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    target, number = path.with_name(f"{path.stem}.rescued{path.suffix}"), 2
+    while target.exists():
+        target, number = path.with_name(f"{path.stem}.rescued-{number}{path.suffix}"), number + 1
+    copy_into(connection, target)
+    return target
+
+
+def copy_into(connection: sqlite3.Connection, target: Path) -> None:
+    """Write a consistent copy of what a connection sees; it appears complete or not at all.
+
+    Raises:
+        OSError: It cannot be written.
+        sqlite3.Error: It cannot be written.
+    """
+    building = target.with_name(f".{target.name}.{os.getpid()}.copy")
+    try:
+        copy = sqlite3.connect(building, isolation_level=None)
+        try:
+            connection.backup(copy)
+            with contextlib.suppress(sqlite3.OperationalError):
+                copy.execute("DELETE FROM leases")
+                # From here on the copy is a file of its own: no log of the original belongs to it.
+                copy.execute(
+                    "UPDATE log_identity SET base = lower(hex(randomblob(16))), generation = lower(hex(randomblob(16)))"
+                )
+        finally:
+            copy.close()
+        building.replace(target)
+    finally:
+        for leftover in (building, Path(f"{building}-wal"), Path(f"{building}-shm")):
+            leftover.unlink(missing_ok=True)
+
+
+def leave_open(connection: sqlite3.Connection, path: Path | None) -> Path | None:
+    """Keep a connection open until the process ends: closed, SQLite would write its log into what has taken the file's place.
+
+    Args:
+        connection: The writer's.
+        path: A session file from beside which the log is moved aside; None to leave what lies there.
+
+    Returns:
+        Where the log lies.
+    """
+    kept = log.set_aside(path) if path is not None and _inode(log.log_path(path)) in _open_here() else None
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+    if kept is None and path is not None:
+        kept = next((one for one in log.logs_set_aside(path) if _inode(one) in _open_here()), None)
+    return kept
+
+
+def forget_log(path: Path) -> None:
+    """Remove the log of this process' own lost file, wherever it lies now; a log of anybody else is left alone."""
+    found = log.log_path(path)
+    side = [found, found.with_name(found.name.removesuffix("-wal") + "-shm"), *log.logs_set_aside(path)]
+    mine = _open_here()
+    for file in side:
+        if _inode(file) in mine:
+            file.unlink(missing_ok=True)
+
+
+def _open_here() -> set[tuple[int, int]]:
+    found: set[tuple[int, int]] = set()
+    with contextlib.suppress(OSError):
+        for handle in Path("/proc/self/fd").iterdir():
+            with contextlib.suppress(OSError):
+                status = handle.stat()
+                found.add((status.st_dev, status.st_ino))
+    return found

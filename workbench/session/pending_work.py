@@ -1,0 +1,156 @@
+"""What is missing in a session: work that never came to its end, and scores that a judge failed to give.
+
+One place says so, for the state that a person sees and for what a resume takes up.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from workbench.session.judges import is_offline, recorded_as
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import RunRow, ScoreRow, TrialRow
+
+#: How a card says that a criterion has no points because its judge gave no usable answer; all else is unscored by design.
+JUDGE_FAILED = "judge failed: "
+
+# Candidates without a verdict, to be tested again or lost by an error of ours; tasks for which the doc system gave no docstring.
+_MISSING = """
+SELECT 1 FROM candidates JOIN tasks ON tasks.id = candidates.task_id WHERE candidates.run_id = ? AND (
+    candidates.verdict = 'error'
+    OR (candidates.state != 'done' AND (tasks.state = 'ready' OR candidates.verdict IS NOT NULL)))
+UNION ALL SELECT 1 FROM dropped WHERE run_id = ? AND stage = 'documentation' LIMIT 1
+"""
+_CARDS = """
+SELECT trial_id, rubric FROM scorecards JOIN trials ON trials.id = trial_id
+WHERE run_id = ? AND trials.state = 'done' AND problem IS NULL AND judge != 'offline' AND judge NOT GLOB 'offline-[0-9]*' AND (tier3 IS NULL OR tier4 IS NULL)
+"""
+
+
+def judge_problem(judge: str, criteria: Iterable[Mapping[str, Any]]) -> str:
+    """Return which tiers of a card are unscored because the judge failed, and why; "" where it did not."""
+    failed: dict[int, str] = {}
+    for one in criteria:
+        reason = str(one.get("reason") or "")
+        if one.get("points") is None and reason.startswith(JUDGE_FAILED):
+            failed.setdefault(int(one.get("tier") or 0), reason.removeprefix(JUDGE_FAILED).strip())
+    if not failed:
+        return ""
+    numbers = [str(number) for number in sorted(failed)]
+    which = f"Tiers {' and '.join(numbers)} are" if len(numbers) > 1 else f"Tier {numbers[0]} is"
+    why = failed[min(failed)] or "it gave no reason"
+    return f"{which} unscored, because the judge {judge} failed: {why}"
+
+
+def problem_of(reader: SessionReader, score: ScoreRow) -> str:
+    """Return why tiers of a scorecard are unscored, "" where no judge failed; of an older file the card itself says it."""
+    if score.problem is not None:
+        return score.problem
+    if is_offline(score.judge) or None not in (score.tier1, score.tier2, score.tier3, score.tier4):
+        return ""
+    try:
+        card = json.loads(reader.text(score.card_blob))
+        return judge_problem(score.judge, [one for one in card["criteria"] if isinstance(one, dict)])
+    except (KeyError, TypeError, ValueError):
+        return ""
+
+
+def judges_of(run: RunRow | None) -> tuple[str, ...]:
+    """Return who scores in a document run, by its plan and as scorecards name them; nobody where that cannot be read."""
+    plan = _plan(run)
+    judges = plan.get("judges") or [plan.get("judge")]
+    return tuple(recorded_as(str(judge)) for judge in judges if judge) if isinstance(judges, list) else ()
+
+
+def _plan(run: RunRow | None) -> dict[str, Any]:
+    try:
+        plan = json.loads(run.config) if run is not None else None
+    except (ValueError, RecursionError):
+        plan = None
+    return plan if isinstance(plan, dict) else {}
+
+
+def is_rescored(run: RunRow) -> bool:
+    """Return whether a run scores trials that other runs recorded."""
+    return bool(_plan(run).get("rescore"))
+
+
+def lacking(reader: SessionReader, run: RunRow) -> list[tuple[str, str, str]]:
+    """Return what a run is still to score of trials that other runs recorded, as (trial, rubric, judge)."""
+    plan = _plan(run)
+    if not plan.get("rescore"):
+        return []
+    since = run.created_at if plan["rescore"] == "anew" else 0.0
+    found = []
+    for trial in plan.get("trials") or ():
+        row = reader.trial(str(trial))
+        if row is None or row.run_id == run.id or row.state != "done":
+            continue
+        cards = {(score.rubric, score.judge): score for score in reader.scores(row.id)}
+        for rubric in plan.get("rubrics") or ():
+            for judge in judges_of(run):
+                card = cards.get((rubric, judge))
+                if card is None or card.at < since or problem_of(reader, card):
+                    found.append((row.id, rubric, judge))
+    return found
+
+
+def trial_problem(reader: SessionReader, trial: TrialRow, judges: Iterable[str] = ()) -> str:
+    """Return why a trial that is done lacks scores, "" if it lacks none.
+
+    Args:
+        reader: The session.
+        trial: The trial.
+        judges: Whose scores are meant; by default those of its own run, for a judge that failed later takes nothing away.
+    """
+    if trial.state != "done":
+        return ""
+    meant = tuple(judges) or judges_of(reader.run(trial.run_id))
+    every = reader.scores(trial.id)
+    # A trial that none of them scored was judged under another name than its plan says.
+    scores = [score for score in every if score.judge in meant] or every
+    return next(filter(None, (problem_of(reader, score) for score in scores)), "")
+
+
+def trial_state(reader: SessionReader, trial: TrialRow) -> str:
+    """Return the state of a trial as a person should see it: ``unscored`` is one whose judge failed, else the row's own."""
+    return "unscored" if trial_problem(reader, trial) else trial.state
+
+
+def has_unscored(reader: SessionReader, run_id: str) -> bool:
+    """Return whether a judge failed on a trial of a run, or the run lacks scores of trials of other runs."""
+    run = reader.run(run_id)
+    known = reader.query(
+        "SELECT DISTINCT trial_id FROM scorecards JOIN trials ON trials.id = trial_id "
+        "WHERE run_id = ? AND trials.state = 'done' AND problem != ''",
+        (run_id,),
+    )
+    if any(row is not None and trial_problem(reader, row) for row in (reader.trial(trial) for (trial,) in known)):
+        return True
+    if run is not None and lacking(reader, run):
+        return True
+    older = {(trial, rubric) for trial, rubric in reader.query(_CARDS, (run_id,))}
+    return any(
+        problem_of(reader, score)
+        for trial in dict.fromkeys(trial for trial, _ in older)
+        for score in reader.scores(trial)
+        if (trial, score.rubric) in older
+    )
+
+
+def is_missing(reader: SessionReader, run: RunRow) -> bool:
+    """Return whether a run that no engine executes lacks something that a resume can bring."""
+    if run.kind == "regenerate":
+        return run.state != "done" or bool(reader.query(_MISSING, (run.id, run.id)))
+    if run.state in {"queued", "running"} or has_unscored(reader, run.id):
+        return True
+    return any(trial.state != "done" for trial in reader.trials(run.id))
+
+
+def unfinished(reader: SessionReader) -> list[RunRow]:
+    """Return the runs of a session that no living engine executes and in which something is missing."""
+    return [run for run in reader.runs() if reader.holder(run.id) is None and is_missing(reader, run)]

@@ -1,0 +1,186 @@
+"""The samples of a run, counted by SQLite: alike ones in one row, which is all that a run's outcome is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.session.groups import Group
+from workbench.session.rows import CandidateRow, TaskRow
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+
+UNDER_WAY = ("queued", "asking", "testing")
+"""States of a candidate that is waited for; one that has a verdict then is being tested again."""
+CONTROL_FAILS = (
+    "(candidates.sample = 0 AND ((evaluator = 'reference' AND verdict NOT IN ('passed', 'error')) "
+    "OR (evaluator = 'stub' AND verdict = 'passed')))"
+)
+"""Whether a candidate is a control that does not hold, in SQL."""
+_MOST_PROBLEMS = 2_000
+
+DOUBTFUL = "(candidates.doubtful IS NOT NULL)"
+"""Whether a verdict is doubtful, in SQL."""
+
+
+# What alike samples have in common, as one text: SQLite compares that several times as fast as a dozen columns.
+_ALIKE = " || char(31) || ".join(
+    ("control || (tasks.state = 'excluded') || (sample = 0)", DOUBTFUL, "candidates.state", "coalesce(verdict, '')",
+     "coalesce(route, '')", "evaluator", "prompt", "context", "settings", "docs")
+)  # fmt: skip
+
+
+def is_doubtful(row: CandidateRow) -> bool:
+    """Return whether a candidate's verdict is doubtful."""
+    return row.doubtful is not None
+
+
+@dataclass(frozen=True, slots=True)
+class SampleCount:
+    """Samples that are alike, and how many they are.
+
+    Attributes:
+        group: What they are samples of.
+        control: Whether they are shown as controls, apart from what was asked for.
+        task: Their task; "" where tasks are counted together.
+        excluded: Whether the task was taken out.
+        first: Whether they are the first sample of their task.
+        state: The state of the rows.
+        verdict: Their verdict, "" for none; of samples that are tested again it is the former one.
+        doubtful: Whether that is marked doubtful.
+        route: The route that gave it, "" for none.
+        count: How many they are.
+        tokens: Tokens of their prompts and answers together.
+        cost_usd: What they cost; None where no cost is known.
+        began: When the first of them was asked for, in unix seconds.
+        ended: When the last of them got its verdict.
+        rechecked: How many were tested again on the cold route.
+        disagreeing: How many of these came out otherwise.
+        backends: Sandboxes that gave the verdicts.
+        recent: How many got their verdict after each of the two times asked for.
+        first_recent: When the first after the second of these times did.
+        newest: Number of the row that came last.
+    """
+
+    group: Group
+    control: bool
+    task: str
+    excluded: bool
+    first: bool
+    state: str
+    verdict: str
+    doubtful: bool = False
+    route: str = ""
+    count: int = 1
+    tokens: int = 0
+    cost_usd: float | None = None
+    began: float | None = None
+    ended: float | None = None
+    rechecked: int = 0
+    disagreeing: int = 0
+    backends: tuple[str, ...] = ()
+    recent: tuple[int, int] = (0, 0)
+    first_recent: float | None = None
+    newest: int = 0
+
+    @property
+    def again(self) -> bool:
+        """Whether the verdict is a former one, because the samples are being tested again."""
+        return bool(self.verdict) and self.state in UNDER_WAY
+
+
+def sample_counts(
+    reader: SessionReader, run_id: str, *, by_task: bool = False, since: tuple[float, float] = (1e18, 1e18)
+) -> list[SampleCount]:
+    """Return the samples of a run's tasks, alike ones counted together.
+
+    Args:
+        reader: The session.
+        run_id: The run to which the tasks belong.
+        by_task: Whether samples of different tasks are kept apart.
+        since: Two times in unix seconds, the later first, for :attr:`SampleCount.recent`.
+    """
+    task = "tasks.id" if by_task else "''"
+    rows = reader.query(
+        "SELECT docs, evaluator, prompt, context, settings, control, "
+        f"{task}, tasks.state = 'excluded', sample = 0, candidates.state, coalesce(verdict, ''), {DOUBTFUL}, "
+        "coalesce(route, ''), count(*), total(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)), "
+        "sum(cost_usd), min(at - coalesce(asked_s, 0) - coalesce(tested_s, 0)), max(at), count(recheck), total(agrees = 0), "
+        "group_concat(DISTINCT backend), total(at >= ?1), total(at >= ?2), min(CASE WHEN at >= ?2 THEN at END), "
+        "coalesce(max(candidates.rowid), 0) "
+        "FROM tasks JOIN candidates ON task_id = tasks.id WHERE tasks.run_id = ?3 "
+        f"GROUP BY {task} || {_ALIKE}",
+        (*since, run_id),
+    )
+    return [
+        SampleCount(
+            Group(*row[:5]), bool(row[5]), row[6], bool(row[7]), bool(row[8]), row[9], row[10], bool(row[11]), row[12],
+            row[13], int(row[14]), row[15], row[16], row[17], row[18], int(row[19]),
+            tuple(sorted(row[20].split(","))) if row[20] else (), (int(row[21]), int(row[22])), row[23], row[24],
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def counts_of(rows: Iterable[CandidateRow], tasks: Mapping[str, TaskRow]) -> list[SampleCount]:
+    """Return a count of one for each candidate of the ``tasks``, by their ids; others are left out."""
+    found = []
+    for row in rows:
+        task = tasks.get(row.task_id)
+        if task is None:
+            continue
+        took = (row.asked_s or 0.0) + (row.tested_s or 0.0)
+        found.append(
+            SampleCount(
+                group=group_of(row, task),
+                control=bool(row.control),
+                task=task.id,
+                excluded=task.state == "excluded",
+                first=row.sample == 0,
+                state=row.state,
+                verdict=row.verdict or "",
+                doubtful=is_doubtful(row),
+                route=row.route or "",
+                tokens=(row.prompt_tokens or 0) + (row.completion_tokens or 0),
+                cost_usd=row.cost_usd,
+                began=None if row.at is None else row.at - took,
+                ended=row.at,
+                rechecked=int(row.recheck is not None),
+                disagreeing=int(row.agrees == 0),
+                backends=(row.backend,) if row.backend else (),
+            )
+        )
+    return found
+
+
+def group_of(row: CandidateRow, task: TaskRow) -> Group:
+    """Return the group of a candidate of a task."""
+    return Group(task.docs, row.evaluator, row.prompt, row.context, row.settings)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """A candidate that fails a self-check of its run, or could not be tested as a control; ``sample`` counts from 0."""
+
+    task: str
+    name: str
+    group: Group
+    control: bool
+    sample: int
+    disagrees: bool
+    verdict: str
+
+
+def failed_checks(reader: SessionReader, run_id: str) -> list[CheckRow]:
+    """Return the candidates on which self-checks of a run failed, in the order of the tasks."""
+    rows = reader.query(
+        "SELECT task_id, qualified_name || CASE WHEN occurrence > 1 THEN '#' || occurrence ELSE '' END, "
+        "docs, evaluator, prompt, context, settings, control, candidates.sample, coalesce(agrees = 0, 0) AS disagrees, verdict FROM tasks JOIN candidates ON tasks.id = task_id "
+        f"WHERE tasks.run_id = ? AND verdict IS NOT NULL AND (disagrees OR {CONTROL_FAILS} OR (candidates.sample = 0 "
+        "AND evaluator IN ('reference', 'stub') AND verdict = 'error')) "
+        f"ORDER BY position, task_id, control DESC, evaluator, candidates.sample LIMIT {_MOST_PROBLEMS}",
+        (run_id,),
+    )
+    return [CheckRow(row[0], row[1], Group(*row[2:7]), bool(row[7]), row[8], bool(row[9]), row[10]) for row in rows]

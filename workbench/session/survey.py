@@ -1,0 +1,434 @@
+"""Look through a session once when it is opened, so that no reader meets a value that its column cannot hold.
+
+SQLite itself compares every row with the tables of :mod:`workbench.session.schema`; sound rows never pass through Python.
+Where a table has damaged rows it is hidden behind a temporary view of the same name: values that cannot be are NULL where
+the column may be, a neutral value where the row still says something, and the row is left out where nothing identifies it.
+Every query of this connection then sees only what its column promises. Nothing is written into the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from workbench.session import schema
+from workbench.session.damage import Damage, described, shown
+
+_MOST = 1e15  # of tokens, bytes, seconds and numbers of rows
+_LATEST = 250_000_000_000  # unix seconds, in the year 9892; Python's dates end soon after
+_LISTED = 100  # damaged rows of a table that are named
+_TYPES = {"TEXT": "text", "INTEGER": "integer", "REAL": "real", "BLOB": "blob"}
+_ENGINES_OWN = {"log_identity", "requests", "sqlite_sequence"}  # nobody reads them to show them
+_ALLOWED = re.compile(r"CHECK \((\w+) IN \(([^)]*)\)\)")
+_VERDICTS = "'passed', 'failed', 'timeout', 'crashed', 'invalid', 'error'"
+_FURTHER = {
+    ("candidates", "verdict"): f"verdict IN ({_VERDICTS})",
+    ("former_verdicts", "verdict"): f"verdict IN ({_VERDICTS})",
+    ("candidates", "control"): "control IN (0, 1)",
+    ("candidates", "agrees"): "agrees IN (0, 1)",
+    ("tasks", "coverage"): "coverage <= 1",
+    ("tasks", "leak"): "leak <= 1",
+    **{
+        place: f"CASE WHEN json_valid({place[1]}) THEN json_type({place[1]}) IN ({kinds}) ELSE 0 END"
+        for place, kinds in {
+            ("runs", "config"): "'object'",
+            ("steps", "settings"): "'object'",
+            ("calls", "sampling"): "'object'",
+            ("calls", "attempts"): "'array'",
+            ("tasks", "tests"): "'array'",
+            ("tasks", "controls"): "'object', 'array'",
+            ("candidates", "notes"): "'object', 'array'",
+            ("candidates", "suspicious"): "'array'",
+            ("candidates", "recheck"): "'object'",
+            ("candidates", "settings"): "'object'",
+            ("former_verdicts", "suspicious"): "'array'",
+            ("former_verdicts", "recheck"): "'object'",
+        }.items()
+    },
+}
+"""What the program writes, beyond what the tables declare."""
+
+_UNKNOWN = "'?'"
+# What stands for a value that cannot be, where the rest of the row still says something; other such rows are left out.
+_NEUTRAL: Mapping[str, Mapping[str, str]] = {
+    "runs": {
+        "kind": "CASE WHEN id IN (SELECT run_id FROM tasks) THEN 'regenerate' ELSE 'document' END",
+        "config": "''",
+        "state": "'failed'",
+        "created_at": "0.0",
+        "spend_usd": "0.0",
+    },
+    "snapshots": {"source": _UNKNOWN, "revision": _UNKNOWN, "files_blob": "''"},
+    "trials": {
+        **dict.fromkeys(("case_id", "case_name", "agent", "model"), _UNKNOWN),
+        **dict.fromkeys(("position", "repeat", "steps", "prompt_tokens", "completion_tokens"), "0"),
+        "state": "CASE WHEN readme_blob IS NOT NULL THEN 'done' ELSE 'failed' END",
+        "content": "''",
+    },
+    "steps": {
+        "kind": "'invalid'",
+        "action": _UNKNOWN,
+        "target": "''",
+        "observation_size": "0",
+        "settings": "'{}'",
+        "at": "0.0",
+    },
+    "seen": {"step": "0", "size": "0"},
+    "calls": {
+        **dict.fromkeys(("scope", "purpose", "model", "digest", "source"), _UNKNOWN),
+        "sample": "0",
+        "nth": "0",
+        "messages_blob": "''",
+        "sampling": "'{}'",
+        "attempts": "'[]'",
+        "started_at": "0.0",
+    },
+    "scorecards": {"rubric": _UNKNOWN, "judge": _UNKNOWN, "card_blob": "''", "at": "0.0"},
+    "annotations": {"at": "0.0"},
+    "tasks": {
+        **dict.fromkeys(("snapshot", "path", "qualified_name", "docs"), _UNKNOWN),
+        "position": "0",
+        "occurrence": "1",
+        "tests": "''",
+        "test_count": "0",
+        # Whether it counts is not known, so it must not.
+        "state": "'excluded'",
+    },
+    "unused_tests": dict.fromkeys(("kind", "test_id", "why"), _UNKNOWN),
+    "dropped": {**dict.fromkeys(("path", "qualified_name", "stage", "reason"), _UNKNOWN), "occurrence": "1"},
+    "stages": {"name": _UNKNOWN, "position": "0", "state": _UNKNOWN, "done": "0", "at": "0.0"},
+    "candidates": {
+        "state": "CASE WHEN verdict IS NOT NULL THEN 'done' ELSE 'cancelled' END",
+        **dict.fromkeys(("prompt", "context"), "''"),
+        "settings": "'{}'",
+    },
+    "failing_tests": {"outcome": _UNKNOWN, "message": "''"},
+    "former_verdicts": {"replaced_at": "0.0"},
+    "meta": {"value": "''"},
+}
+# How a row of a table is called, from its key columns.
+_NAMES = {
+    "meta": "the session's {key}",
+    "blobs": "text {digest}",
+    "runs": "run {id}",
+    "leases": "the engine of run {run_id}",
+    "snapshots": "snapshot {digest}",
+    "trials": "trial {id}",
+    "steps": "step {number} of trial {trial_id}",
+    "seen": "{path} as seen in trial {trial_id}",
+    "calls": "call {id} of {scope}",
+    "scorecards": "the score of trial {trial_id} by {rubric}, judge {judge}",
+    "annotations": "remark {id} on {item}",
+    "tasks": "task {id}",
+    "dropped": "dropped function {qualified_name} of run {run_id}",
+    "unused_tests": "unused test {position} of run {run_id}",
+    "stages": "stage {name} of run {run_id}",
+    "candidates": "candidate {id}",
+    "failing_tests": "failing test {test_id} of candidate {candidate_id}",
+    "former_verdicts": "former verdict {number} of candidate {candidate_id}",
+}
+# Rows that hang on a row of another table: without it nobody would ever see them.
+_PARENTS = (
+    ("trials", "run_id", "runs", "run"),
+    ("steps", "trial_id", "trials", "trial"),
+    ("seen", "trial_id", "trials", "trial"),
+    ("scorecards", "trial_id", "trials", "trial"),
+    ("tasks", "run_id", "runs", "run"),
+    ("dropped", "run_id", "runs", "run"),
+    ("stages", "run_id", "runs", "run"),
+    ("unused_tests", "run_id", "runs", "run"),
+    ("candidates", "run_id", "runs", "run"),
+    ("candidates", "task_id", "tasks", "task"),
+    ("failing_tests", "candidate_id", "candidates", "candidate"),
+    ("former_verdicts", "candidate_id", "candidates", "candidate"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column: ``sound`` is SQL that is true where its value can be."""
+
+    name: str
+    kind: str
+    required: bool
+    key: bool
+    sound: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    """What a session of the current schema has."""
+
+    tables: Mapping[str, tuple[_Column, ...]]
+    others: frozenset[tuple[str, str]]  # (type, name) of indexes and triggers
+
+
+@cache
+def _expected() -> _Expected:
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.executescript(schema.TABLES + schema.TRIGGERS)
+        found = connection.execute(
+            "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
+        ).fetchall()
+        tables = {}
+        for kind, name, sql in found:
+            if kind == "table" and name not in _ENGINES_OWN:
+                allowed = dict(_ALLOWED.findall(sql))
+                rows = connection.execute(f"PRAGMA table_info({name})").fetchall()
+                tables[name] = tuple(
+                    _column(name, column, declared, bool(required or key), bool(key), allowed.get(column))
+                    for _, column, declared, required, _, key in rows
+                )
+        others = frozenset((kind, name) for kind, name, _ in found if kind in {"index", "trigger"})
+        return _Expected(tables, others)
+    finally:
+        connection.close()
+
+
+def _column(table: str, name: str, declared: str, required: bool, key: bool, allowed: str | None) -> _Column:
+    # Comparing suffices where any number will do: SQLite sorts texts and bytes behind all numbers.
+    conditions = [] if declared == "REAL" else [f"typeof({name}) = '{_TYPES[declared]}'"]
+    if declared in {"INTEGER", "REAL"}:
+        is_moment = declared == "REAL" and (name == "at" or name.endswith("_at"))
+        conditions.append(f"{name} BETWEEN 0 AND {_LATEST if is_moment else _MOST:.0f}")
+    if allowed:
+        conditions.append(f"{name} IN ({allowed})")
+    elif key and declared == "TEXT":
+        conditions.append(f"{name} != ''")
+    if further := _FURTHER.get((table, name)):
+        conditions.append(further)
+    if table == "blobs" and name == "data":
+        conditions.append("(codec != 'raw' OR length(data) = size)")
+    sound = f"({' AND '.join(conditions)})"
+    return _Column(name, declared, required, key, sound if required else f"({name} IS NULL OR {sound})")
+
+
+class Survey:
+    """What is wrong with the session behind a connection; afterwards the connection reads only what can be.
+
+    Args:
+        connection: A connection on which nothing is written.
+        copied: Whether every table is read row by row and kept in memory: for files with unreadable pages.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, *, copied: bool = False) -> None:
+        self.damage: list[Damage] = []
+        self._connection = connection
+        self._copied = copied
+        with _lenient(connection):
+            self._look()
+
+    def _look(self) -> None:
+        expected = _expected()
+        present = set(self._all("SELECT type, name FROM main.sqlite_master"))
+        readable = {name for kind, name in present if kind in {"table", "view"}}
+        readable |= {name for (name,) in self._all("SELECT name FROM temp.sqlite_master")}
+        for kind, name in sorted(expected.others - present):
+            self._note(f"{kind} {name}", "is missing" + ("; changes are not seen live" if kind == "trigger" else ""))
+        for table, columns in expected.tables.items():
+            if table not in readable:
+                self._note(f"table {table}", "is missing")
+                self._hide(table, columns, set())
+                continue
+            self._table(table, columns)
+        self._stand_in_for_runs(expected.tables["runs"])
+        for child, column, parent, noun in _PARENTS:
+            self._orphans(child, column, parent, noun)
+
+    def _table(self, table: str, columns: Sequence[_Column]) -> None:
+        try:
+            have = {row[1] for row in self._all(f"PRAGMA table_info({table})")}
+        except sqlite3.DatabaseError as error:
+            _require_damage(error)
+            have = set()  # a view of an older schema on a table that is missing
+        missing = [column for column in columns if column.name not in have]
+        if missing:
+            names = ", ".join(column.name for column in missing)
+            self._note(f"table {table}", f"has no column {names}" if have else "is missing")
+            if not have or any(column.required and column.name not in _NEUTRAL.get(table, {}) for column in missing):
+                self._hide(table, columns, set())
+                return
+        if self._copied and table not in {"blobs", "changes"}:
+            self._rescue(table, columns, have)
+        if table == "changes":
+            return  # the longest table, of which only what is new is read: see SessionReader.changes
+        kept = [column for column in columns if column.name in have]
+        all_sound = " AND ".join(column.sound for column in kept)
+        names = ", ".join(column.name for column in kept)
+        flags = ", ".join(column.sound for column in kept)
+        # IS NOT TRUE and no NOT: a NULL in a column that must have a value makes the whole condition NULL.
+        query = f"SELECT {names}, {flags} FROM {table} WHERE ({all_sound}) IS NOT TRUE"
+        try:
+            bad = self._all(f"{query} LIMIT {_LISTED + 1}")
+        except sqlite3.DatabaseError as error:
+            _require_damage(error)
+            self._note(f"table {table}", f"a page of it is damaged ({error})")
+            if table == "blobs":
+                return  # texts are looked up one by one; those that cannot be read are named then
+            self._rescue(table, columns, have)
+            bad = self._all(f"{query} LIMIT {_LISTED + 1}")
+        for row in bad[:_LISTED]:
+            self._name(table, kept, row)
+        if len(bad) > _LISTED:
+            self._note(f"table {table}", f"more than {_LISTED} rows are damaged")
+        if bad or missing:
+            self._hide(table, columns, have)
+
+    def _name(self, table: str, columns: Sequence[_Column], row: Sequence[object]) -> None:
+        values = {column.name: value for column, value in zip(columns, row, strict=False)}
+        wrong = [column for column, flag in zip(columns, row[len(columns) :], strict=True) if not flag]
+        lost = any(column.required and column.name not in _NEUTRAL.get(table, {}) for column in wrong)
+        faults = ", ".join(f"column {column.name} {described(values[column.name])}" for column in wrong)
+        named = _NAMES[table].format_map({name: shown(value) for name, value in values.items()})
+        self._note(named, f"{faults}; it is left out" if lost else faults)
+
+    def _orphans(self, child: str, column: str, parent: str, noun: str) -> None:
+        query = (
+            f"SELECT {column}, count(*) FROM {child} WHERE NOT EXISTS (SELECT 1 FROM {parent} WHERE {parent}.id = {column}) "
+            f"GROUP BY 1 LIMIT {_LISTED}"
+        )
+        try:
+            found = self._all(query)
+        except sqlite3.DatabaseError:
+            if self._copied:
+                return
+            raise
+        for key, count in found:
+            rows = f"{count:,} of its rows hang" if count != 1 else "a row hangs"
+            self._note(f"table {child}", f"{rows} on {noun} {shown(key)}, which cannot be read or is not there")
+
+    # -- what the connection reads from now on
+
+    def _hide(self, table: str, columns: Sequence[_Column], have: set[str]) -> None:
+        """Put a view before a table that lets through what can be."""
+        neutral = _NEUTRAL.get(table, {})
+        source = self._beneath(table)
+        chosen, conditions = [], []
+        for column in columns:
+            instead = neutral.get(column.name, "")
+            if column.name not in have:
+                chosen.append(f"{instead or 'NULL'} AS {column.name}")
+            elif column.required and not instead:
+                chosen.append(f"{column.name} AS {column.name}")
+                conditions.append(column.sound)
+            else:
+                chosen.append(
+                    f"CASE WHEN {column.sound} THEN {column.name} ELSE {instead or 'NULL'} END AS {column.name}"
+                )
+        if not have:
+            sql = f"SELECT {', '.join(f'NULL AS {column.name}' for column in columns)}, NULL AS rowid WHERE 0"
+        else:
+            row = "rowid" if self._has_rowid(table) else "0"
+            sql = f"SELECT {', '.join(chosen)}, {row} AS rowid FROM {source} WHERE {' AND '.join(conditions) or '1'}"
+        self._connection.execute(f"CREATE TEMP VIEW {table} AS {sql}")
+
+    def _stand_in_for_runs(self, columns: Sequence[_Column]) -> None:
+        """Let a run whose own row is lost be seen by what hangs on it: nobody would ever reach its trials and tasks."""
+        of_trials, of_tasks = ("SELECT DISTINCT run_id AS id FROM " + table for table in ("trials", "tasks"))
+        lost = f"SELECT id FROM ({of_trials} UNION {of_tasks}) WHERE id NOT IN (SELECT id FROM known_runs)"
+        names = ", ".join(column.name for column in columns)
+        found = self._all("SELECT type, sql FROM temp.sqlite_master WHERE name = 'runs'")
+        missing = self._all(lost.replace("known_runs", "runs"))
+        if not missing:
+            return
+        for (key,) in missing:
+            self._note(f"run {shown(key)}", "its own row is damaged or missing; what hangs on it is shown")
+        if found and found[0][0] == "table":
+            self._connection.execute("ALTER TABLE temp.runs RENAME TO known_runs")
+        elif found:
+            self._connection.execute("DROP VIEW temp.runs")
+            self._connection.execute(f"CREATE TEMP VIEW known_runs AS {found[0][1].partition(' AS ')[2]}")
+        else:
+            self._connection.execute(f"CREATE TEMP VIEW known_runs AS SELECT {names} FROM main.runs")
+        values = {
+            "id": "id",
+            "kind": f"CASE WHEN id IN ({of_tasks}) THEN 'regenerate' ELSE 'document' END",
+            **{name: value for name, value in _NEUTRAL["runs"].items() if name != "kind"},
+        }
+        stand_ins = ", ".join(f"{values.get(column.name, 'NULL')} AS {column.name}" for column in columns)
+        self._connection.execute(
+            f"CREATE TEMP VIEW runs AS SELECT {names}, 0 AS rowid FROM known_runs UNION ALL SELECT {stand_ins}, 0 FROM ({lost})"
+        )
+
+    def _beneath(self, table: str) -> str:
+        """Return the name under which the table itself can still be read, once a view or table has taken its own name."""
+        found = self._all("SELECT type, sql FROM temp.sqlite_master WHERE name = ?", (table,))
+        if not found:
+            return f"main.{table}"
+        kind, sql = found[0]
+        if kind == "table":
+            self._connection.execute(f"ALTER TABLE temp.{table} RENAME TO raw_{table}")
+        else:
+            self._connection.execute(f"DROP VIEW temp.{table}")
+            head = f"CREATE VIEW {table} "
+            body = sql[len(head) :] if sql.startswith(head) else sql.partition(f" {table} ")[2]
+            self._connection.execute(f"DROP VIEW IF EXISTS temp.raw_{table}")
+            self._connection.execute(f"CREATE TEMP VIEW raw_{table} {body}")
+        return f"raw_{table}"
+
+    def _has_rowid(self, table: str) -> bool:
+        try:
+            self._all(f"SELECT rowid FROM main.{table} LIMIT 0")
+        except sqlite3.DatabaseError:
+            return False
+        return True
+
+    def _rescue(self, table: str, columns: Sequence[_Column], have: set[str]) -> None:
+        """Copy what can be read of a table into memory, from its beginning and from its end up to what is unreadable."""
+        kept = [column for column in columns if column.name in have]
+        names = ", ".join(column.name for column in kept)
+        keys = [place for place, column in enumerate(kept) if column.key]
+        order = ", ".join(f"{kept[place].name} DESC" for place in keys)
+        if self._has_rowid(table) and not self._all("SELECT 1 FROM temp.sqlite_master WHERE name = ?", (table,)):
+            order = "rowid DESC"
+        rows: dict[tuple[object, ...], Sequence[object]] = {}
+        for end in ("", f" ORDER BY {order}"):
+            try:
+                for row in self._connection.execute(f"SELECT {names} FROM {table}{end}"):
+                    rows.setdefault(tuple(row[place] for place in keys), row)
+            except sqlite3.DatabaseError as error:
+                _require_damage(error)
+        declared = ", ".join(f"{column.name} {column.kind}" for column in kept)
+        keyed = ", ".join(kept[place].name for place in keys)
+        self._connection.execute(f"DROP VIEW IF EXISTS temp.{table}")
+        self._connection.execute(f"CREATE TEMP TABLE {table} ({declared})")
+        self._connection.execute(f"CREATE INDEX temp.keys_of_{table} ON {table} ({keyed})")
+        marks = ", ".join("?" * len(kept))
+        self._connection.executemany(f"INSERT INTO temp.{table} ({names}) VALUES ({marks})", rows.values())
+
+    # -- small things
+
+    def _all(self, sql: str, arguments: Iterable[object] = ()) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql, tuple(arguments)).fetchall()
+
+    def _note(self, item: str, what: str) -> None:
+        self.damage.append(Damage(item, what))
+
+
+def _require_damage(error: sqlite3.DatabaseError) -> None:
+    """Raise again what says nothing of the file's content: a disk that does not answer, a log that was deleted, a lock."""
+    if error.sqlite_errorname.startswith(
+        ("SQLITE_IOERR", "SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_CANTOPEN")
+    ):
+        raise error
+
+
+@contextlib.contextmanager
+def _lenient(connection: sqlite3.Connection) -> Iterator[None]:
+    """Let temporary views be made, and texts be read that are no UTF-8."""
+    before = connection.text_factory
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    connection.execute("PRAGMA query_only = OFF")
+    # Else a rename reads every view of the file, and fails where one stands on a table that is missing.
+    connection.execute("PRAGMA legacy_alter_table = ON")
+    try:
+        yield
+    finally:
+        connection.execute("PRAGMA query_only = ON")
+        connection.text_factory = before
