@@ -98,8 +98,14 @@ class _Git:
         """Run git in the empty repository and return what it prints."""
         settings = [part for setting in _SETTINGS for part in ("-c", setting)]
         command = ["git", *settings, f"--git-dir={self.folder}", *arguments]
-        output = self._program.execute(command, env=self._environment, kill_after_timeout=seconds)
-        return str(output).strip()
+        began = time.monotonic()
+        try:
+            return str(self._program.execute(command, env=self._environment, kill_after_timeout=seconds)).strip()
+        except self._errors as error:
+            # GitPython's watchdog kills git first and says so afterwards; on a busy machine that is too late for its error.
+            if time.monotonic() - began >= seconds and hasattr(error, "stderr"):
+                error.stderr = "Timeout"
+            raise
 
     def remote_commit(self) -> str:
         """Return the commit that the revision points to in the source now, "" if unknown."""

@@ -7,7 +7,9 @@ in its place, that log holds pages of another file and destroys the backup. So e
 - ``generation`` is the name that the file has once the checkpoint under way is complete,
 - ``base`` is the name that the file had before.
 
-A log belongs to a file whose own name, read without the log, is one of the two that the log says.
+A log belongs to a file whose own name, read without the log, is one of the two that the log says. That holds at every
+moment, however many programs write and checkpoint one session, because a new ``generation`` is made only once the file
+has the one before: SQLite copies pages into the file while another program's transaction is under way.
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ from pathlib import Path
 
 from workbench.session import lease
 
-#: How often two names that differ are read again: a running engine may be in the middle of a checkpoint.
+#: How often names that differ are read again: two looks are not one moment, and engines write and checkpoint in between.
 _LOOKS = 6
+_MOST_LOOKS = 100
 _PAUSE_SECONDS = 0.02
 _NAMES = "SELECT base, generation FROM log_identity"
 
@@ -69,8 +72,8 @@ def belongs(path: Path) -> bool:
     A file of a schema without names is taken at its word, unless the log alone has names.
     """
     pause = threading.Event()
-    for _ in range(_LOOKS):
-        # The order matters: a checkpoint between the two looks leaves a name that the first look has seen.
+    before, same = None, 0
+    for _ in range(_MOST_LOOKS):
         said = _names(path, "mode=ro")
         own = _names(path, "mode=ro&immutable=1")
         if said is None:
@@ -82,6 +85,11 @@ def belongs(path: Path) -> bool:
             return said == own
         if own[1] in said:
             return True
+        # What goes on changing is a session at work; names that differ and stay are of two files.
+        same = same + 1 if (said, own) == before else 1
+        if same == _LOOKS:
+            return False
+        before = (said, own)
         pause.wait(_PAUSE_SECONDS)
     return False
 
@@ -182,21 +190,20 @@ def checkpoint(connection: sqlite3.Connection, path: Path, busy_ms: int) -> bool
     connection.execute("PRAGMA busy_timeout = 0")
     try:
         connection.execute("BEGIN IMMEDIATE")
+        base, generation = connection.execute(_NAMES).fetchone()
         own = _names(path, "mode=ro&immutable=1")
         if not own:
             connection.execute("ROLLBACK")
             return False
-        if own[1] not in connection.execute(_NAMES).fetchone():
+        if own[1] not in (base, generation):
             connection.execute("ROLLBACK")
             raise ForeignLog(f"{path.name} holds the content of another file")
-        connection.execute(
-            "UPDATE log_identity SET base = ?, generation = ?, transactions = transactions + 1",
-            (own[1], secrets.token_hex(16)),
-        )
+        # Where the file has not got its new name yet, another program may be about to give it that very name.
+        names = (generation, secrets.token_hex(16)) if own[1] == generation else (base, generation)
+        connection.execute("UPDATE log_identity SET base = ?, generation = ?, transactions = transactions + 1", names)
         connection.execute("COMMIT")
         # Once more, as late as can be: what is copied over the file from here on is the known limit.
-        now = _names(path, "mode=ro&immutable=1")
-        if now and now[1] not in connection.execute(_NAMES).fetchone():
+        if not belongs(path):
             raise ForeignLog(f"{path.name} holds the content of another file")
         busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return not busy
