@@ -57,6 +57,20 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture
+def one_cache(home: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One cache for all tests of a process: pytest is installed into it once, a repository's environment built once."""
+    monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "regeneration-cache"))
+
+
+@pytest.fixture
+def scripted(home: Path, loopback_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> LoopbackServer:
+    """The loopback server as the provider of ``openai/…`` models; a test sets its ``answer``."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
+    return loopback_server
+
+
 def until(condition: Callable[[], object], seconds: float = 60.0, what: str = "the condition") -> object:
     """Wait for a condition and return its value; fail loudly after ``seconds``."""
     pause = threading.Event()

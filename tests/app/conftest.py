@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from regenerated import Recorder
 
 from workbench import paths
 from workbench.app import WorkbenchApp
@@ -83,6 +88,14 @@ class SessionMaker:
                             )
                         )  # fmt: skip
         return path
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> Iterator[Recorder]:
+    """A session to record regeneration into."""
+    made = Recorder(tmp_path / "demo.session")
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -19,12 +19,6 @@ from trajectory_app import press as press_there
 from trajectory_app import screen_text, trajectory
 
 
-@pytest.fixture(autouse=True)
-def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
-
-
 def forget_texts(path: Path, table: str, column: str, where: str = "1") -> None:
     """Delete from the blobs what a column names."""
     connection = sqlite3.connect(path, isolation_level=None)

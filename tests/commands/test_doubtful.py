@@ -28,14 +28,6 @@ WHY = "it uses os.write"
 
 
 @pytest.fixture
-def recorder(tmp_path: Path) -> Iterator[Recorder]:
-    made = Recorder(tmp_path / "demo.session")
-    made.run()
-    yield made
-    made.close()
-
-
-@pytest.fixture
 def doubtful(recorder: Recorder) -> None:
     """Two tasks of three samples: all of the first passed, one of them doubtful."""
     tasks = [recorder.task(name, place) for place, name in enumerate(("sure", "other"))]

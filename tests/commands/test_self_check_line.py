@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,14 +15,6 @@ from regenerated import RUN, Recorder
 from workbench.commands.regeneration_summary import summary
 from workbench.commands.regeneration_watching import TerminalShow, exit_code
 from workbench.commands.self_check import self_check_line
-
-
-@pytest.fixture
-def recorder(tmp_path: Path) -> Iterator[Recorder]:
-    made = Recorder(tmp_path / "demo.session")
-    made.run()
-    yield made
-    made.close()
 
 
 def test_checks_that_hold_are_one_quiet_line(recorder: Recorder, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from engine import killing
+from engine.following import ended, error, state
 from engine.tiny_repository import BAD, GOOD, Writer, fenced, make_repository
 from loopback.server import LoopbackServer, Reply
 
@@ -33,16 +34,7 @@ ANSWERS = {name: [fenced(GOOD[name]), fenced(BAD[name])] for name in GOOD}
 
 
 @pytest.fixture
-def session(
-    home: Path,
-    tmp_path: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-    loopback_server: LoopbackServer,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Path:
-    monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "regeneration-cache"))
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
+def session(one_cache: None, tmp_path: Path, scripted: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("WORKBENCH_MAX_TRIES", "1")
     return tmp_path / "run.session"
 
@@ -60,25 +52,6 @@ def start(session: Path, repository: Path, **options: Any) -> str:
     run = planned(session, repository, **options)
     client.launch(session, run)
     return run
-
-
-def state(session: Path, run: str) -> str:
-    with SessionReader(session) as reader:
-        row = reader.run(run)
-        assert row is not None
-        return reader.run_state(row)
-
-
-def error(session: Path, run: str) -> str:
-    """What the run says of its end: its own words, or the engine's last ones where nothing could be written."""
-    with SessionReader(session) as reader:
-        row = reader.run(run)
-        assert row is not None
-        return row.error or client.last_words(run)
-
-
-def ended(session: Path, run: str, until: Until) -> str:
-    return str(until(lambda: (s := state(session, run)) not in {"queued", "running"} and s, 110, "the run's end"))
 
 
 def one_sentence(text: str, *words: str) -> None:

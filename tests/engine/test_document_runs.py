@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from engine.author import README, Author
+from engine.following import ended, state
 from loopback.server import GARBAGE, LoopbackServer, Reply, failure
 
 from workbench.engine import client
@@ -35,17 +36,6 @@ def start(session: Path, **options: Any) -> str:
     run = client.plan_document(session, plan)
     client.launch(session, run)
     return run
-
-
-def state(session: Path, run: str) -> str:
-    with SessionReader(session) as reader:
-        row = reader.run(run)
-        assert row is not None
-        return reader.run_state(row)
-
-
-def ended(session: Path, run: str, until: Until) -> str:
-    return str(until(lambda: (s := state(session, run)) not in {"queued", "running"} and s, 90, "the run's end"))
 
 
 def essence(session: Path, trial: TrialRow) -> dict[str, Any]:

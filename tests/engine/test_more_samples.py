@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench.engine import regeneration_client
+from workbench.engine import regeneration_client, rerunning
 from workbench.engine.plan import Ask, RegenerationPlan
-from workbench.engine.regeneration_client import rerun_orders
+from workbench.engine.rerunning import rerun_orders
 from workbench.errors import UsageError
 from workbench.session import SessionReader, SessionWriter, create
 
@@ -24,7 +24,8 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(f"WORKBENCH_{name}_DIR", str(tmp_path / name.lower()))
     monkeypatch.setenv("OPENAI_API_KEY", "none-is-asked")
     # What is ordered is what matters here; no engine is to take it up and ask.
-    monkeypatch.setattr(regeneration_client, "launch", lambda *_: None)
+    for module in (regeneration_client, rerunning):
+        monkeypatch.setattr(module, "launch", lambda *_: None)
     path = tmp_path / "demo.session"
     create(path)
     asks = (Ask(FIRST, 2, prompt="paper-1", context="prefix-1"), Ask(SECOND, 2, prompt="short-1", context="function-1"))

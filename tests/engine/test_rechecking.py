@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine.following import ended
 from engine.tiny_repository import TASKS, make_repository
 
 from workbench.engine import client
@@ -45,8 +46,7 @@ def test_a_false_fast_verdict_is_found_replaced_and_shown(
     run = plan_regeneration(session, RegenerationPlan(str(make_repository(tmp_path / "small")), evaluator="stub"))
 
     def work() -> None:
-        until(lambda: state(session, run) not in {"queued", "running"}, 100, "the run's end")
-        assert state(session, run) == "done"
+        assert ended(session, run, until) == "done"
 
     client.launch(session, run)
     work()
@@ -76,13 +76,6 @@ def test_a_false_fast_verdict_is_found_replaced_and_shown(
         stage = next(stage for stage in reader.stages(run) if stage.name == "rechecks")
     assert (stage.state, stage.done, stage.total) == ("done", len(TASKS), len(TASKS))
     assert stage.note == f"{len(TASKS)} disagree"
-
-
-def state(session: Path, run: str) -> str:
-    with SessionReader(session) as reader:
-        row = reader.run(run)
-        assert row is not None
-        return reader.run_state(row)
 
 
 def candidates(session: Path, run: str) -> list[Any]:

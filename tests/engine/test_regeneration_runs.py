@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine.following import ended, error, state
 from engine.tiny_repository import BAD, GOOD, SOURCE, SUITE, TASKS, Writer, fenced, make_repository
 from loopback.server import EMPTY, LoopbackServer, Reply, failure
 
 from workbench.commands.regeneration_summary import summary
 from workbench.engine import client
 from workbench.engine.plan import RegenerationPlan
-from workbench.engine.regeneration_client import add_samples, plan_regeneration, rerun_items
+from workbench.engine.regeneration_client import add_samples, plan_regeneration
+from workbench.engine.rerunning import rerun_items
 from workbench.engine.stages import STAGES
 from workbench.errors import UsageError
 from workbench.session import SessionReader
@@ -28,17 +30,7 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.usefixtures(
 
 
 @pytest.fixture
-def session(
-    home: Path,
-    tmp_path: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-    loopback_server: LoopbackServer,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Path:
-    # One cache for all: pytest is installed once.
-    monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "regeneration-cache"))
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
+def session(one_cache: None, tmp_path: Path, scripted: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("WORKBENCH_MAX_TRIES", "1")
     return tmp_path / "run.session"
 
@@ -53,24 +45,6 @@ def start(session: Path, repository: Path, **options: Any) -> str:
     run = plan_regeneration(session, plan)
     client.launch(session, run)
     return run
-
-
-def state(session: Path, run: str) -> str:
-    with SessionReader(session) as reader:
-        row = reader.run(run)
-        assert row is not None
-        return reader.run_state(row)
-
-
-def error(session: Path, run: str) -> str:
-    with SessionReader(session) as reader:
-        row = reader.run(run)
-        assert row is not None
-        return row.error or ""
-
-
-def ended(session: Path, run: str, until: Until) -> str:
-    return str(until(lambda: (s := state(session, run)) not in {"queued", "running"} and s, 100, "the run's end"))
 
 
 def candidates(session: Path, run: str, evaluator: str = MODEL) -> dict[tuple[str, int], CandidateRow]:

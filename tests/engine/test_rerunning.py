@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine.following import ended, error, state
 from engine.tiny_repository import BAD, GOOD, Writer, fenced, make_repository
 from loopback.server import EMPTY, LoopbackServer, failure
 from needing_sandboxes import no_bubblewrap
@@ -17,7 +18,8 @@ from workbench.cli import main
 from workbench.commands.regeneration_summary import summary
 from workbench.engine import client
 from workbench.engine.plan import RegenerationPlan
-from workbench.engine.regeneration_client import plan_regeneration, rerun_items
+from workbench.engine.regeneration_client import plan_regeneration
+from workbench.engine.rerunning import rerun_items
 from workbench.engine.verdict_rows import write_verdict
 from workbench.reports.regenerated import former_failing, is_former
 from workbench.sandbox import Report, Route, TestOutcome, Verdict
@@ -29,10 +31,8 @@ MODEL = "openai/scripted"
 
 
 @pytest.fixture
-def sandbox(
-    needs_bubblewrap: None, home: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "regeneration-cache"))
+def sandbox(needs_bubblewrap: None, one_cache: None) -> None:
+    """Bubblewrap, and a cache of its own."""
 
 
 @pytest.fixture
@@ -51,24 +51,6 @@ def done(sandbox: None, tmp_path: Path, until: Until) -> tuple[Path, str]:
     client.launch(session, run)
     assert ended(session, run, until) == "done", error(session, run)
     return session, run
-
-
-def state(session: Path, run: str) -> str:
-    with SessionReader(session) as reader:
-        row = reader.run(run)
-        assert row is not None
-        return reader.run_state(row)
-
-
-def error(session: Path, run: str) -> str:
-    with SessionReader(session) as reader:
-        row = reader.run(run)
-        assert row is not None
-        return row.error or ""
-
-
-def ended(session: Path, run: str, until: Until) -> str:
-    return str(until(lambda: (s := state(session, run)) not in {"queued", "running"} and s, 100, "the run's end"))
 
 
 def candidates(session: Path, run: str) -> dict[str, CandidateRow]:

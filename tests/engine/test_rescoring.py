@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from engine.judging import MAXIMA, REFUSED, Body, Court, points
-from loopback.server import LoopbackServer
 
 from workbench.cli import main
 from workbench.engine import client
@@ -19,15 +18,6 @@ from workbench.session.pending_work import unfinished
 
 Until = Callable[..., Any]
 MODEL = ["--model", "openai/scripted"]
-
-
-@pytest.fixture
-def court(home: Path, loopback_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> Court:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
-    court = Court()
-    loopback_server.answer = court
-    return court
 
 
 @pytest.fixture

@@ -28,12 +28,9 @@ Until = Callable[..., Any]
 
 
 @pytest.fixture
-def author(home: Path, loopback_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> Author:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
-    author = Author()
-    loopback_server.answer = author
-    return author
+def author(scripted: LoopbackServer) -> Author:
+    scripted.answer = made = Author()
+    return made
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from engine.author import README
 from engine.judging import NO_POINTS, REFUSED, Court, is_quality, points
-from loopback.server import LoopbackServer
 
 from workbench.cli import main
 from workbench.session import SessionReader
@@ -20,15 +19,6 @@ from workbench.session.rows import ScoreRow, TrialRow
 
 MODEL = ["--model", "openai/scripted", "--judge", "openai/judge"]
 Printed = list[dict[str, Any]]
-
-
-@pytest.fixture
-def court(home: Path, loopback_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> Court:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
-    court = Court()
-    loopback_server.answer = court
-    return court
 
 
 @pytest.fixture

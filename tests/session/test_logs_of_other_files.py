@@ -62,6 +62,21 @@ def named(first: int, last: int) -> list[str]:
     return [f"run-{number:04}" for number in range(first, last)]
 
 
+def filled(session: Path) -> SessionWriter:
+    """A writer that has written thirty runs; they are in its log."""
+    writer = SessionWriter(session)
+    for key in named(0, 30):
+        writer.add_run(key, "document", {})
+    return writer
+
+
+def left_as_it_was_put(writer: SessionWriter, backup: bytes) -> None:
+    """The writer notices that its file was overwritten, and writes nothing more into it, not even when it closes."""
+    assert writer.fate() is Fate.OVERWRITTEN
+    writer.close()
+    assert writer.path.read_bytes() == backup
+
+
 # Looks from outside: what this process has open of a file it shares with all its connections to it.
 _VISITOR = """
 import sys
@@ -214,9 +229,7 @@ def test_a_reader_in_the_middle_of_a_look_does_not_stop_the_writer(session: Path
 
 
 def test_a_file_that_was_removed_is_saved_under_another_name(session: Path) -> None:
-    writer = SessionWriter(session)
-    for key in named(0, 30):
-        writer.add_run(key, "document", {})
+    writer = filled(session)
     session.unlink()
     assert writer.fate() is Fate.REMOVED
     kept = writer.rescue()
@@ -227,9 +240,7 @@ def test_a_file_that_was_removed_is_saved_under_another_name(session: Path) -> N
 
 
 def test_a_file_that_was_moved_has_everything(session: Path) -> None:
-    writer = SessionWriter(session)
-    for key in named(0, 30):
-        writer.add_run(key, "document", {})
+    writer = filled(session)
     moved = session.rename(session.with_name("moved.session"))
     assert writer.fate() is Fate.MOVED
     assert writer.rescue() is None
@@ -239,29 +250,21 @@ def test_a_file_that_was_moved_has_everything(session: Path) -> None:
 
 def test_a_file_that_was_overwritten_is_not_written_by_a_checkpoint(session: Path, tmp_path: Path) -> None:
     backup = session.read_bytes()
-    writer = SessionWriter(session)
-    for key in named(0, 30):
-        writer.add_run(key, "document", {})
+    writer = filled(session)
     assert writer.checkpoint()
     writer.add_run("more", "document", {})
     session.write_bytes(backup)
-    assert writer.fate() is Fate.OVERWRITTEN
-    writer.close()
-    assert session.read_bytes() == backup
+    left_as_it_was_put(writer, backup)
 
 
 def test_a_file_that_is_overwritten_while_its_log_is_empty_is_noticed(session: Path) -> None:
     backup = session.read_bytes()
-    writer = SessionWriter(session)
-    for key in named(0, 30):
-        writer.add_run(key, "document", {})
+    writer = filled(session)
     assert writer.checkpoint()
     assert log.log_size(session) == 0
     assert writer.fate() is Fate.IN_PLACE
     subprocess.run(["cp", "/dev/stdin", str(session)], input=backup, check=True)
-    assert writer.fate() is Fate.OVERWRITTEN
-    writer.close()
-    assert session.read_bytes() == backup
+    left_as_it_was_put(writer, backup)
 
 
 def test_a_copy_as_old_as_the_file_is_noticed_with_the_first_write_after_it(session: Path, tmp_path: Path) -> None:
@@ -278,32 +281,24 @@ def test_a_copy_as_old_as_the_file_is_noticed_with_the_first_write_after_it(sess
     subprocess.run(["cp", str(copy), str(session)], check=True)
     assert writer.fate() is Fate.IN_PLACE
     writer.add_run("second", "document", {})
-    assert writer.fate() is Fate.OVERWRITTEN
-    writer.close()
-    assert session.read_bytes() == content
+    left_as_it_was_put(writer, content)
 
 
 def test_an_overwritten_file_that_somebody_looked_into_first_is_left_as_it_is(session: Path) -> None:
     """Who looks first moves the log aside, so that the writer finds none when it closes."""
     backup = session.read_bytes()
-    writer = SessionWriter(session)
-    for key in named(0, 30):
-        writer.add_run(key, "document", {})
+    writer = filled(session)
     assert writer.checkpoint()
     writer.add_run("more", "document", {})
     assert writer.fate() is Fate.IN_PLACE
     subprocess.run(["cp", "/dev/stdin", str(session)], input=backup, check=True)
     assert visited(session) == []
-    assert writer.fate() is Fate.OVERWRITTEN
-    writer.close()
-    assert session.read_bytes() == backup
+    left_as_it_was_put(writer, backup)
 
 
 @pytest.mark.parametrize("others", [0, 3])
 def test_a_log_that_is_deleted_under_a_writer_takes_nothing_with_it(session: Path, others: int) -> None:
-    writer = SessionWriter(session)
-    for key in named(0, 30):
-        writer.add_run(key, "document", {})
+    writer = filled(session)
     assert writer.fate() is Fate.IN_PLACE
     for file in (log.log_path(session), session.with_name("demo.session-shm")):
         file.unlink()

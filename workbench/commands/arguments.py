@@ -47,6 +47,24 @@ def path(text: str) -> Path:
         raise argparse.ArgumentTypeError(str(problem).rstrip(".")) from None
 
 
+def add_rubrics(parser: argparse.ArgumentParser) -> None:
+    """Add ``--rubric`` to a command that scores trials."""
+    parser.add_argument(
+        "--rubric", type=names, default=(), metavar="R[,R2]", help="aeo-bench, strict; both unless given"
+    )
+
+
+def add_judge_repeats(parser: argparse.ArgumentParser) -> None:
+    """Add ``--judge-repeats`` to a command that asks a judge."""
+    parser.add_argument(
+        "--judge-repeats",
+        type=whole(1, numbers.MOST_REPEATS),
+        default=1,
+        metavar="N",
+        help="times that a model judges each tier",
+    )
+
+
 def check_texts(given: list[str]) -> str:
     """Return why a list of arguments cannot be meant, "" where nothing speaks against it.
 

@@ -67,7 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _rerun_candidates(arguments: argparse.Namespace, original: Path) -> int:
     from workbench.commands.regeneration_watching import position, watch_regeneration
-    from workbench.engine.regeneration_client import move, rerun_orders
+    from workbench.engine.regeneration_client import move
+    from workbench.engine.rerunning import rerun_orders
     from workbench.engine.writable_copy import working_copy
 
     with working_copy(original) as session:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.commands.arguments import dollars, names, whole
+from workbench.commands.arguments import add_judge_repeats, add_rubrics, dollars, names
 from workbench.commands.output import say_path
-from workbench.numbers import MOST_REPEATS
 
 SUMMARY = "score recorded trials anew, by other judges or rubrics; no agent is run"
 
@@ -20,16 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--judge", type=names, default=(), metavar="J[,J2]", help="offline, or models; by default what this machine has"
     )
-    parser.add_argument(
-        "--rubric", type=names, default=(), metavar="R[,R2]", help="aeo-bench, strict; both unless given"
-    )
-    parser.add_argument(
-        "--judge-repeats",
-        type=whole(1, MOST_REPEATS),
-        default=1,
-        metavar="N",
-        help="times that a model judges each tier",
-    )
+    add_rubrics(parser)
+    add_judge_repeats(parser)
     parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
     parser.add_argument("--detach", action="store_true", help="start and leave; watch it in the app")
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")

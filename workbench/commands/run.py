@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.commands.arguments import dollars, names, whole
+from workbench.commands.arguments import add_judge_repeats, add_rubrics, dollars, whole
 from workbench.commands.output import say_path, tell
 from workbench.numbers import MOST_REPEATS
 
@@ -34,16 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         help="offline, a model, or package.module:Class of your own; trials that the session has are scored by it, not run again",
     )
-    parser.add_argument(
-        "--rubric", type=names, default=(), metavar="R[,R2]", help="aeo-bench, strict; both unless given"
-    )
-    parser.add_argument(
-        "--judge-repeats",
-        type=whole(1, MOST_REPEATS),
-        default=1,
-        metavar="N",
-        help="times that a model judges each tier",
-    )
+    add_rubrics(parser)
+    add_judge_repeats(parser)
     parser.add_argument("--repeats", type=whole(1, MOST_REPEATS), default=1, metavar="N", help="trials per case")
     parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
     parser.add_argument("--session", help="a session file or name; a new one is made if there is none")

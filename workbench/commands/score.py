@@ -7,11 +7,10 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.commands.arguments import path, whole
+from workbench.commands.arguments import add_judge_repeats, path
 from workbench.commands.output import print_json, tell
 from workbench.errors import UsageError
 from workbench.files import parse_json, read_bytes
-from workbench.numbers import MOST_REPEATS
 
 if TYPE_CHECKING:
     from workbench.rubric import Scorecard
@@ -30,13 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--judge", default="", help="offline, a model, or package.module:Class; by default what this machine has"
     )
-    parser.add_argument(
-        "--judge-repeats",
-        type=whole(1, MOST_REPEATS),
-        default=1,
-        metavar="N",
-        help="times that a model judges each tier",
-    )
+    add_judge_repeats(parser)
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the score")
 
 

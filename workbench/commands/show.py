@@ -60,7 +60,7 @@ def _id_of(reader: SessionReader, text: str) -> str:
     Raises:
         UsageError: It means several tasks.
     """
-    from workbench.engine.regeneration_client import find_items
+    from workbench.engine.rerunning import find_items
     from workbench.engine.selection import row_id
     from workbench.errors import UsageError
     from workbench.reports.items import all_items

@@ -1,9 +1,9 @@
-"""Request regeneration runs: plan them, extend them, rerun parts of them. Cheap to import."""
+"""Request regeneration runs: plan them, extend them, move them to another engine. Cheap to import."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,14 +13,13 @@ from workbench.engine.orders import Order
 from workbench.engine.plan import Ask, RegenerationPlan, same_but_samples
 from workbench.engine.plan_checks import check_place, check_regeneration
 from workbench.engine.same_work import check_samples, is_same_work
-from workbench.engine.selection import matches, row_id
 from workbench.errors import UsageError, WorkbenchError
 from workbench.extensions import is_dotted
 from workbench.files import expanded
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.groups import CONTROLS
 from workbench.session.identity import run_id
-from workbench.session.rows import CandidateRow, RunRow, TaskRow, columns
+from workbench.session.rows import RunRow, columns
 
 DEFAULT_SAMPLES = 3
 #: Names the engine that tests on this machine, where a setting names a cluster.
@@ -66,7 +65,7 @@ def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
         if old is None:
             writer.add_run(key, "regenerate", plan.to_json())
         else:
-            _grow(writer, key, plan)
+            grow(writer, key, plan)
     return Order(key, plan.asks[0], plan.k)
 
 
@@ -84,7 +83,7 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
     if plan.sandbox:
         backend_info(plan.sandbox)
     check_python(resolve_case(plan.source))
-    ask = _ask(plan)
+    ask = full_ask(plan)
     return replace(
         plan,
         source=_absolute_source(plan.source),
@@ -111,7 +110,8 @@ def _engine(text: str) -> str:
     return text.strip()
 
 
-def _ask(plan: RegenerationPlan) -> Ask:
+def full_ask(plan: RegenerationPlan) -> Ask:
+    """Return what a plan asks of its evaluator, with this machine's defaults and the wording written out."""
     from workbench.models.defaults import default_model
     from workbench.settings import load
 
@@ -249,7 +249,7 @@ def _grown(asks: Iterable[Ask], more: Iterable[Ask]) -> tuple[Ask, ...]:
     return tuple(replace(key, samples=samples) for key, samples in grown.items())
 
 
-def _grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
+def grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
     """Add a plan's asks to a run in a transaction, keeping everything else in the run."""
     with writer.transaction() as connection:
         text, state = connection.execute("SELECT config, state FROM runs WHERE id = ?", (run,)).fetchone()
@@ -356,7 +356,7 @@ def add_samples(
         asks=asks,
     )
     with SessionWriter(session) as writer, writer.transaction():
-        _grow(writer, row.id, grown)
+        grow(writer, row.id, grown)
     launch(session, row.id, warm)
     return row.id
 
@@ -367,150 +367,3 @@ def _run(session: Path, run: str) -> RunRow:
     if len(found) != 1:
         raise UsageError(f"{session.name} has no regeneration run {run!r}.")
     return found[0]
-
-
-# -- parts of a run again
-
-
-def find_items(reader: SessionReader, item: str) -> tuple[list[TaskRow], list[CandidateRow]]:
-    """Return the tasks or the candidates that match ``item``; both are empty if nothing matches."""
-    runs = [run.id for run in reader.runs() if run.kind == "regenerate"]
-    tasks = [task for run in runs for task in reader.tasks(run) if matches(item, row_id(task), task.id)]
-    if tasks:
-        exact = [task for task in tasks if item in (task.id, row_id(task))]
-        return exact or tasks, []
-    if len(item) < 4:
-        return [], []
-    found = [row for run in runs for row in reader.candidates(run) if row.id.startswith(item)]
-    return [], found
-
-
-def rerun_items(
-    session: Path,
-    item: str = "",
-    *,
-    failed: bool = False,
-    model: str = "",
-    samples: int = 0,
-    warm: WarmEngine | None = None,
-) -> list[str]:
-    """Run tasks or a candidate again like :func:`rerun_orders`, and return the ids of the runs."""
-    found = rerun_orders(session, item, failed=failed, model=model, samples=samples, warm=warm)
-    return [one.run if isinstance(one, Order) else one for one in found]
-
-
-def rerun_orders(
-    session: Path,
-    item: str = "",
-    *,
-    failed: bool = False,
-    model: str = "",
-    samples: int = 0,
-    warm: WarmEngine | None = None,
-) -> list[Order | str]:
-    """Run tasks or a candidate again; return an order per run, or only the run's id if just the tests run again.
-
-    With a model, that model is asked for the tasks meant: as many samples as the run has, or ``samples``. With
-    ``samples`` alone the evaluator whose samples are meant is asked until each task has that many. With neither, the answers that are there
-    are tested again, and asked for where there is none: nothing is drawn anew because its result did not please,
-    which would raise pass@k by choice. Until its new verdict is there, a candidate has the former one.
-
-    Args:
-        session: The session file.
-        item: A task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty = all.
-        failed: Only candidates that did not pass, and their tasks.
-        model: Another evaluator.
-        samples: Candidates per task.
-        warm: A waiting engine to use.
-
-    Raises:
-        UsageError: Nothing is meant, a candidate's beginning is not unique, or with ``samples`` alone the samples meant
-            are of several evaluators.
-    """
-    with SessionReader(session) as reader:
-        candidates = _meant(session, reader, item, failed)
-        runs = {row.id: row for row in reader.runs()}
-    touched = list(dict.fromkeys(row.run_id for row in candidates))
-    orders: list[Order | str] = []
-    # Check everything before opening a writer, which migrates an older file.
-    grown = {
-        key: _asked_again(runs[key], [row for row in candidates if row.run_id == key], model, samples)
-        for key in touched
-        if model or samples
-    }
-    with SessionWriter(session) as writer, writer.transaction() as connection:
-        for key in touched:
-            mine = [row for row in candidates if row.run_id == key]
-            if model or samples:
-                _grow(writer, key, grown[key])
-                orders.append(Order(key, grown[key].asks[0], grown[key].k))
-                continue
-            orders.append(key)
-            engine_starts.announce(key)
-            for row in mine:
-                # Without a verdict, verdict_reason says why there is none, so clear it.
-                connection.execute(
-                    "UPDATE candidates SET state = 'queued', "
-                    "verdict_reason = CASE WHEN verdict IS NULL THEN NULL ELSE verdict_reason END WHERE id = ?",
-                    (row.id,),
-                )
-            connection.execute(
-                "UPDATE runs SET state = 'queued', finished_at = NULL, error = NULL WHERE id = ? AND state != 'running'",
-                (key,),
-            )
-    for key in touched:
-        launch(session, key, warm)
-    return orders
-
-
-def _meant(session: Path, reader: SessionReader, item: str, failed: bool) -> list[CandidateRow]:
-    tasks, one = find_items(reader, item) if item else ([], [])
-    if len(one) > 1:
-        raise UsageError(f"{item!r} could be {len(one)} candidates; give more characters.")
-    rows = one
-    if not rows:
-        meant = {task.id for task in tasks}
-        every = (row for run in reader.runs() if run.kind == "regenerate" for row in reader.candidates(run.id))
-        rows = [row for row in every if not item or row.task_id in meant]
-    if failed:
-        rows = [row for row in rows if not row.control and row.verdict != "passed"]
-    elif not one:
-        rows = [row for row in rows if not row.control or item]
-    if not rows:
-        what = "no candidate that failed" if failed else f"no task or candidate {item!r}"
-        raise UsageError(f"{session.name} has {what}; `workbench show {session}` lists what it has.")
-    return rows
-
-
-def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples: int) -> RegenerationPlan:
-    plan = RegenerationPlan.from_json(run.config)
-    tasks = tuple(dict.fromkeys(row.task_id for row in rows))
-    evaluator = model or _evaluator_of(plan, rows)
-    # The evaluator's own wording: another one would be other work, and the samples that it has would not count.
-    before = next((ask for ask in reversed(plan.asks) if ask.evaluator == evaluator), None)
-    again = replace(
-        plan,
-        evaluator=evaluator,
-        samples=samples or plan.samples,
-        tasks=tasks,
-        limit=0,
-        prompt=before.prompt if before else "",
-        context=before.context if before else "",
-    )
-    check_regeneration(again)
-    ask = _ask(again)
-    return replace(
-        again, evaluator=ask.evaluator, samples=ask.samples, prompt=ask.prompt, context=ask.context, asks=(ask,)
-    )
-
-
-def _evaluator_of(plan: RegenerationPlan, rows: Sequence[CandidateRow]) -> str:
-    """Return the evaluator whose samples the rows are.
-
-    Raises:
-        UsageError: They are of several, and nobody said whose are meant.
-    """
-    names = list(dict.fromkeys(row.evaluator for row in rows if not row.control))
-    if len(names) > 1:
-        raise UsageError(f"There are samples of {', '.join(names[:-1])} and {names[-1]}; say whose with --model.")
-    return names[0] if names else plan.evaluator

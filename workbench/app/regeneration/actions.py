@@ -58,7 +58,7 @@ class Actions(RunActions):
             return
 
         def work(session: Path, _: RunView, warm: WarmEngine | None) -> None:
-            from workbench.engine.regeneration_client import rerun_items
+            from workbench.engine.rerunning import rerun_items
 
             rerun_items(session, line.id, warm=warm)
 
@@ -68,7 +68,7 @@ class Actions(RunActions):
         """Test every sample again that did not pass."""
 
         def work(session: Path, _: RunView, warm: WarmEngine | None) -> None:
-            from workbench.engine.regeneration_client import rerun_items
+            from workbench.engine.rerunning import rerun_items
 
             rerun_items(session, failed=True, warm=warm)
 
