@@ -14,9 +14,10 @@ import regenerated
 from regenerated import Recorder
 from textual.pilot import Pilot
 from textual.widgets import Input
-from trajectory_app import screen_text, trajectory, until
+from trajectory_app import quiet, screen_text, trajectory, until
 
 from workbench import paths
+from workbench.app.place import Place
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.search.facet_list import FacetList
 from workbench.app.search.hit_list import around
@@ -231,3 +232,13 @@ def test_a_long_line_is_cut_so_that_the_match_is_seen(width: int) -> None:
         assert ("needle", "hit") in parts
     if width < 206:
         assert "…" in text
+
+
+async def test_the_place_is_kept_when_the_session_is_opened_once_more(session: Path) -> None:
+    """A mode that was never shown is told of the open session after it was told of the place."""
+    async with trajectory(session) as (pilot, screen):
+        screen.show_trial("trial-2", Place(3, "def"))
+        await until(pilot, lambda: screen.finder.found is not None, "the place")
+        screen.on_session_opened(pilot.app.reader)
+        await until(pilot, lambda: quiet(screen) and screen.finder.found is not None, "the place again")
+        assert screen.step_number == 3

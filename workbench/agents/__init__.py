@@ -5,41 +5,14 @@ records every step. One of ours is an entry of :data:`workbench.agents.names.AGE
 its dotted path, ``package.module:Class`` (docs/extending/agent.md).
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, cast
-
-from workbench.agents.names import AGENTS, AgentInfo, agent_info
-from workbench.agents.protocol import Submission
-from workbench.extensions import load, make
-
-if TYPE_CHECKING:
-    from workbench.agents.agent_context import AgentContext
-
-__all__ = ["AGENTS", "Agent", "AgentInfo", "Submission", "agent_info", "make_agent"]
-
-
-class Agent(Protocol):
-    """Whoever documents a repository."""
-
-    name: str
-
-    async def document(self, context: AgentContext) -> Submission:
-        """Return the README and metadata; raises :class:`workbench.models.types.ModelError`."""
-        ...
-
-
-def make_agent(name: str, folders: Sequence[str] = ()) -> Agent:
-    """Return a new instance of the agent called ``name``.
-
-    Args:
-        name: One of ours, or a dotted path.
-        folders: Folders from which a dotted path is imported first.
-
-    Raises:
-        UsageError: There is none; the sentence says what is missing.
-    """
-    agent = make("agent", load("agent", agent_info(name).path, Agent, folders))
-    agent.name = name
-    return cast(Agent, agent)
+# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "making": ["Agent", "make_agent"],
+        "names": ["AGENTS", "AgentInfo", "agent_info"],
+        "protocol": ["Submission"],
+    },
+)

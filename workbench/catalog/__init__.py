@@ -5,34 +5,18 @@ It also has the 28 repositories of the paper's Table 2 (`repositories`, `publish
 writes one to disk, `snapshot_of` fetches its files, and `view_of` returns the part of them that an agent may see.
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from workbench.catalog.adding import add_case, case_from_source, require_there
-from workbench.catalog.cases import Facts, TestCase
-from workbench.catalog.listing import find_case, load_cases
-from workbench.catalog.opening import content_of, current_snapshot, kept_snapshot, snapshot_of, view_of
-from workbench.catalog.problems import BadCase, CaseExists, UnknownCase
-from workbench.catalog.reading import read_case
-from workbench.catalog.resolving import check_python, check_there, resolve_case
-
-__all__ = [
-    "BadCase",
-    "CaseExists",
-    "Facts",
-    "TestCase",
-    "UnknownCase",
-    "add_case",
-    "case_from_source",
-    "check_python",
-    "check_there",
-    "content_of",
-    "current_snapshot",
-    "find_case",
-    "kept_snapshot",
-    "load_cases",
-    "read_case",
-    "require_there",
-    "resolve_case",
-    "snapshot_of",
-    "view_of",
-]
+# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "adding": ["add_case", "case_from_source", "require_there"],
+        "cases": ["Facts", "TestCase"],
+        "listing": ["find_case", "load_cases"],
+        "opening": ["content_of", "current_snapshot", "kept_snapshot", "snapshot_of", "view_of"],
+        "problems": ["BadCase", "CaseExists", "UnknownCase"],
+        "reading": ["read_case"],
+        "resolving": ["check_python", "check_there", "resolve_case"],
+    },
+)

@@ -5,26 +5,14 @@
 package ``distributed`` (extra ``cluster``) is imported only when a cluster is used.
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from typing import TYPE_CHECKING, Any
-
-from workbench.cluster.address import ClusterError, dask_address, require_package
-
-if TYPE_CHECKING:
-    from workbench.cluster.connection import Cluster, connected
-    from workbench.cluster.pool import ClusterPool
-
-__all__ = ["Cluster", "ClusterError", "ClusterPool", "connected", "dask_address", "require_package"]
-
-
-def __getattr__(name: str) -> Any:
-    if name in ("Cluster", "connected"):
-        from workbench.cluster import connection
-
-        return getattr(connection, name)
-    if name == "ClusterPool":
-        from workbench.cluster.pool import ClusterPool
-
-        return ClusterPool
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "address": ["ClusterError", "dask_address", "require_package"],
+        "connection": ["Cluster", "connected"],
+        "pool": ["ClusterPool"],
+    },
+)

@@ -5,23 +5,15 @@ qualified name and occurrence. ``parse_docs`` reads a name, ``make_doc_system`` 
 another package is named by its dotted path (docs/extending/doc-system.md).
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from workbench.documenters.llm import DOCUMENTER_PROMPT_VERSION, LlmDocs, extract_docstring
-from workbench.documenters.making import make_doc_system
-from workbench.documenters.names import DocsName, parse_docs
-from workbench.documenters.types import Asker, Docstring, DocSystem, DocumentationFailed, Progress
-
-__all__ = [
-    "DOCUMENTER_PROMPT_VERSION",
-    "Asker",
-    "DocSystem",
-    "DocsName",
-    "Docstring",
-    "DocumentationFailed",
-    "LlmDocs",
-    "Progress",
-    "extract_docstring",
-    "make_doc_system",
-    "parse_docs",
-]
+# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "llm": ["DOCUMENTER_PROMPT_VERSION", "LlmDocs", "extract_docstring"],
+        "making": ["make_doc_system"],
+        "names": ["DocsName", "parse_docs"],
+        "types": ["Asker", "DocSystem", "Docstring", "DocumentationFailed", "Progress"],
+    },
+)

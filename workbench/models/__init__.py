@@ -4,85 +4,45 @@
 package is cheap: LiteLLM is loaded by the first live call.
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from typing import TYPE_CHECKING, Any
-
-from workbench.models.defaults import (
-    available_models,
-    context_window,
-    count_tokens,
-    default_model,
-    describe_models,
-    limits_of,
-    sampling_for,
+# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "defaults": [
+            "available_models",
+            "context_window",
+            "count_tokens",
+            "default_model",
+            "describe_models",
+            "limits_of",
+            "sampling_for",
+        ],
+        "gateway": ["Gateway"],
+        "types": [
+            "Answer",
+            "Attempt",
+            "CallLog",
+            "CallRecord",
+            "ContextOverflow",
+            "Limits",
+            "LocalModelCrashed",
+            "MalformedAnswer",
+            "Message",
+            "MissingKey",
+            "ModelError",
+            "ModelRefused",
+            "ModelTimeout",
+            "ModelUnavailable",
+            "NotRecorded",
+            "RateLimited",
+            "ReplaySource",
+            "Request",
+            "Sampling",
+            "SpendLimit",
+            "Usage",
+            "model_error",
+        ],
+    },
 )
-from workbench.models.types import (
-    Answer,
-    Attempt,
-    CallLog,
-    CallRecord,
-    ContextOverflow,
-    Limits,
-    LocalModelCrashed,
-    MalformedAnswer,
-    Message,
-    MissingKey,
-    ModelError,
-    ModelRefused,
-    ModelTimeout,
-    ModelUnavailable,
-    NotRecorded,
-    RateLimited,
-    ReplaySource,
-    Request,
-    Sampling,
-    SpendLimit,
-    Usage,
-    model_error,
-)
-
-if TYPE_CHECKING:
-    from workbench.models.gateway import Gateway
-
-__all__ = [
-    "Answer",
-    "Attempt",
-    "CallLog",
-    "CallRecord",
-    "ContextOverflow",
-    "Gateway",
-    "Limits",
-    "LocalModelCrashed",
-    "MalformedAnswer",
-    "Message",
-    "MissingKey",
-    "ModelError",
-    "ModelRefused",
-    "ModelTimeout",
-    "ModelUnavailable",
-    "NotRecorded",
-    "RateLimited",
-    "ReplaySource",
-    "Request",
-    "Sampling",
-    "SpendLimit",
-    "Usage",
-    "available_models",
-    "context_window",
-    "count_tokens",
-    "default_model",
-    "describe_models",
-    "limits_of",
-    "model_error",
-    "sampling_for",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Import the gateway on first use."""
-    if name == "Gateway":
-        from workbench.models.gateway import Gateway
-
-        return Gateway
-    raise AttributeError(name)

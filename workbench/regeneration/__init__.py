@@ -5,41 +5,19 @@ answer, ``workbench.repository.splicing.splice`` puts it into the file, and ``su
 Tasks are built (environment, tracing, stub filter) by ``building``, which is heavier and must be imported by name.
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from workbench.regeneration.context import DEFAULT_POLICY, POLICIES
-from workbench.regeneration.extraction import EXTRACTION_VERSION, Extraction, extract_body
-from workbench.regeneration.grafting import Graft, collect_docstrings, graft_file
-from workbench.regeneration.intervals import Interval, interval_of
-from workbench.regeneration.leakage import Leakage, measure_leakage
-from workbench.regeneration.passk import Estimate, PassReport, TaskCount, pass_at_k, summarise
-from workbench.regeneration.prompts import PROMPT_VERSION, PROMPTS, Prompt, build_prompt, documented_source
-from workbench.regeneration.stubs import minimal_stub, stubs, typed_stub
-
-__all__ = [
-    "DEFAULT_POLICY",
-    "EXTRACTION_VERSION",
-    "POLICIES",
-    "PROMPTS",
-    "PROMPT_VERSION",
-    "Estimate",
-    "Extraction",
-    "Graft",
-    "Interval",
-    "Leakage",
-    "PassReport",
-    "Prompt",
-    "TaskCount",
-    "build_prompt",
-    "collect_docstrings",
-    "documented_source",
-    "extract_body",
-    "graft_file",
-    "interval_of",
-    "measure_leakage",
-    "minimal_stub",
-    "pass_at_k",
-    "stubs",
-    "summarise",
-    "typed_stub",
-]
+# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "context": ["DEFAULT_POLICY", "POLICIES"],
+        "extraction": ["EXTRACTION_VERSION", "Extraction", "extract_body"],
+        "grafting": ["Graft", "collect_docstrings", "graft_file"],
+        "intervals": ["Interval", "interval_of"],
+        "leakage": ["Leakage", "measure_leakage"],
+        "passk": ["Estimate", "PassReport", "TaskCount", "pass_at_k", "summarise"],
+        "prompts": ["PROMPTS", "PROMPT_VERSION", "Prompt", "build_prompt", "documented_source"],
+        "stubs": ["minimal_stub", "stubs", "typed_stub"],
+    },
+)

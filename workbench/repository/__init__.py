@@ -5,49 +5,29 @@
 Git, archives and the network are imported only when a source needs them.
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from workbench.repository.entries import FileEntry
-from workbench.repository.fetching import cached, fetch, forget
-from workbench.repository.patterns import DEFAULT_HIDDEN
-from workbench.repository.problems import BadSource, ChecksumMismatch, FetchError, SourceUnavailable, UnsafeArchive
-from workbench.repository.sources import Source, parse_source
-from workbench.repository.store import Snapshot
-from workbench.repository.view import (
-    FileText,
-    NoSuchPath,
-    NotADirectory_,
-    NotAFile,
-    NotVisible,
-    OutsideRepository,
-    Unreadable,
-    View,
-    ViewError,
-    read_text,
+# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "entries": ["FileEntry"],
+        "fetching": ["cached", "fetch", "forget"],
+        "patterns": ["DEFAULT_HIDDEN"],
+        "problems": ["BadSource", "ChecksumMismatch", "FetchError", "SourceUnavailable", "UnsafeArchive"],
+        "sources": ["Source", "parse_source"],
+        "store": ["Snapshot"],
+        "view": [
+            "FileText",
+            "NoSuchPath",
+            "NotADirectory_",
+            "NotAFile",
+            "NotVisible",
+            "OutsideRepository",
+            "Unreadable",
+            "View",
+            "ViewError",
+            "read_text",
+        ],
+    },
 )
-
-__all__ = [
-    "DEFAULT_HIDDEN",
-    "BadSource",
-    "ChecksumMismatch",
-    "FetchError",
-    "FileEntry",
-    "FileText",
-    "NoSuchPath",
-    "NotADirectory_",
-    "NotAFile",
-    "NotVisible",
-    "OutsideRepository",
-    "Snapshot",
-    "Source",
-    "SourceUnavailable",
-    "Unreadable",
-    "UnsafeArchive",
-    "View",
-    "ViewError",
-    "cached",
-    "fetch",
-    "forget",
-    "parse_source",
-    "read_text",
-]

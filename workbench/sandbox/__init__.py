@@ -5,32 +5,16 @@
 take :class:`Job` and give :class:`Report`. What runs inside is ``workbench_runner``, which knows nothing of this program.
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from workbench.sandbox.backend import Backend, Guarantees
-from workbench.sandbox.choose import BackendStatus, available_backends, choose_backend
-from workbench.sandbox.errors import NoIsolation, SandboxError, SandboxUnavailable
-from workbench.sandbox.types import Job, Limits, Reason, Report, Route, TestOutcome, Verdict, Workspace
-from workbench.sandbox.worker import Pool, Worker, pool
-
-__all__ = [
-    "Backend",
-    "BackendStatus",
-    "Guarantees",
-    "Job",
-    "Limits",
-    "NoIsolation",
-    "Pool",
-    "Reason",
-    "Report",
-    "Route",
-    "SandboxError",
-    "SandboxUnavailable",
-    "TestOutcome",
-    "Verdict",
-    "Worker",
-    "Workspace",
-    "available_backends",
-    "choose_backend",
-    "pool",
-]
+# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "backend": ["Backend", "Guarantees"],
+        "choose": ["BackendStatus", "available_backends", "choose_backend"],
+        "errors": ["NoIsolation", "SandboxError", "SandboxUnavailable"],
+        "types": ["Job", "Limits", "Reason", "Report", "Route", "TestOutcome", "Verdict", "Workspace"],
+        "worker": ["Pool", "Worker", "pool"],
+    },
+)

@@ -1,6 +1,12 @@
 """Search over everything that sessions hold: what is asked (`query`), what is searched (`entries`), and the index of it."""
 
-from workbench.search.index import Found, Hit, SearchIndex
-from workbench.search.query import FIELDS, Query, parse
+import lazy_loader
 
-__all__ = ["FIELDS", "Found", "Hit", "Query", "SearchIndex", "parse"]
+# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "index": ["Found", "Hit", "SearchIndex"],
+        "query": ["FIELDS", "Query", "parse"],
+    },
+)

@@ -4,33 +4,24 @@ Others use :class:`SessionReader` to look, :class:`SessionWriter` to record, :fu
 :mod:`workbench.session.rows`. Importing this room costs little: the app does it before its first paint.
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from workbench.session.file import (
-    SUFFIX,
-    SessionCorrupt,
-    SessionError,
-    SessionFull,
-    SessionLocked,
-    SessionMissing,
-    SessionNewer,
-    create,
-    ensure,
+# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "file": [
+            "SUFFIX",
+            "SessionCorrupt",
+            "SessionError",
+            "SessionFull",
+            "SessionLocked",
+            "SessionMissing",
+            "SessionNewer",
+            "create",
+            "ensure",
+        ],
+        "reader": ["SessionReader", "read_blob"],
+        "writer": ["SessionWriter"],
+    },
 )
-from workbench.session.reader import SessionReader, read_blob
-from workbench.session.writer import SessionWriter
-
-__all__ = [
-    "SUFFIX",
-    "SessionCorrupt",
-    "SessionError",
-    "SessionFull",
-    "SessionLocked",
-    "SessionMissing",
-    "SessionNewer",
-    "SessionReader",
-    "SessionWriter",
-    "create",
-    "ensure",
-    "read_blob",
-]

@@ -63,7 +63,8 @@ class RegenerationScreen(RunScreen):
     def __init__(self) -> None:
         super().__init__()
         self.view: RunView | None = None
-        self._place: Place | None = None  # where to go once the run has been read
+        self._goal: Place | None = None  # where somebody wanted to go in the run that is shown
+        self._place: Place | None = None  # the same until it is reached
         self._problem = -1  # which failed self-check was gone to last
         self.finder = Finder(self)
         self.actions = Actions(self.workbench, self.doing, self)
@@ -181,12 +182,14 @@ class RegenerationScreen(RunScreen):
             if self.workbench.session_path is None:
                 self.has_read()
             return
+        # The run begins anew, perhaps after the goal was reached.
+        self._place = self._goal
         self._load(reader, self.workbench.selected_run)
 
     def show_run(self, run_id: str, evaluator: str = "", place: Place | None = None) -> None:
         """Show another run of the open session, with the samples of an evaluator as soon as there are some, and a place in it."""
         self.workbench.selected_run = run_id
-        self._place = place
+        self._goal = self._place = place
         if self.workbench.reader is not None:
             self._load(self.workbench.reader, run_id, evaluator)
 

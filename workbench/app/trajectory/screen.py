@@ -59,7 +59,8 @@ class TrajectoryScreen(RunScreen):
         self.loading_trial = Latest(self, "trial")
         self.loading_rest = Latest(self, "rest")
         self._wanted: str | None = None
-        self._place: Place | None = None  # where to go in it once it has been read
+        self._goal: Place | None = None  # where somebody wanted to go in it
+        self._place: Place | None = None  # the same until it is reached
         self._remarked = Subject("", "", "")
         self._following = False
         self._to_end = False  # the last step was asked for while not all were read
@@ -167,7 +168,7 @@ class TrajectoryScreen(RunScreen):
         self.reading = True
         wanted = self.workbench.selected_trial
         if wanted:
-            self.show_trial(wanted, self._place)
+            self.show_trial(wanted, self._goal)
         else:
             self.loading_trial.ask(lambda: loading.latest_trial(reader), self._show_latest, self._show_failure)
 
@@ -180,7 +181,7 @@ class TrajectoryScreen(RunScreen):
     def show_trial(self, trial_id: str, place: Place | None = None) -> None:
         """Show another trial of the open session, and where ``place`` is given that place in it."""
         self._wanted = self.workbench.selected_trial = trial_id
-        self._place = place
+        self._goal = self._place = place
         reader = self.workbench.reader
         if reader is None:
             return

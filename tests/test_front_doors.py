@@ -1,0 +1,90 @@
+"""What a package offers is imported when it is asked for, so that threads may import its modules in any order."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = sorted(stub.parent.name for stub in (ROOT / "workbench").glob("*/__init__.pyi"))
+
+_ALONE = """
+import importlib, sys
+importlib.import_module(sys.argv[1])
+print([name for name in sys.modules if name.startswith(sys.argv[1] + ".")])
+"""
+# Each of two threads begins at another end: one in the package, one in a module of it.
+_TOGETHER = """
+import importlib, sys, threading
+import textual.app  # the standard library that the app has imported by then
+package, *modules = sys.argv[1:]
+sys.setswitchinterval(1e-6)
+start, problems = threading.Barrier(len(modules) + 1), []
+
+def work(what):
+    start.wait()
+    try:
+        what()
+    except BaseException as error:
+        problems.append(repr(error))
+
+def offered():
+    found = importlib.import_module(package)
+    for name in found.__all__:
+        getattr(found, name)
+
+jobs = [offered, *(lambda one=one: importlib.import_module(f"{package}.{one}") for one in modules)]
+threads = [threading.Thread(target=work, args=(job,)) for job in jobs]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+sys.exit("; ".join(problems) or 0)
+"""
+
+
+def run(program: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def stubbed(package: str) -> dict[str, str]:
+    tree = ast.parse((ROOT / "workbench" / package / "__init__.pyi").read_text())
+    return {
+        name.name: str(node.module) for node in tree.body if isinstance(node, ast.ImportFrom) for name in node.names
+    }
+
+
+def test_packages_that_offer_names_do_so_by_a_stub() -> None:
+    assert "session" in PACKAGES
+    for package in (ROOT / "workbench").glob("*/__init__.py"):
+        eager = [
+            node
+            for node in ast.parse(package.read_text()).body
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith(f"workbench.{package.parent.name}.")
+        ]
+        assert eager == [] or package.parent.name == "app", package
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_offers_what_its_stub_says_and_imports_nothing_before(package: str) -> None:
+    assert run(_ALONE, f"workbench.{package}") == "[]"
+    door = __import__(f"workbench.{package}", fromlist=["x"])
+    names = stubbed(package)
+    assert sorted(door.__all__) == sorted(names)
+    for name, module in names.items():
+        assert getattr(door, name) is getattr(__import__(module, fromlist=["x"]), name)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_threads_import_a_package_and_its_modules_in_any_order(package: str) -> None:
+    modules = sorted({module.rpartition(".")[2] for module in stubbed(package).values()})
+    for _ in range(3):
+        run(_TOGETHER, f"workbench.{package}", *modules)

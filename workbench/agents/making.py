@@ -1,0 +1,38 @@
+"""What an agent is, and a new one by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, cast
+
+from workbench.agents.names import agent_info
+from workbench.agents.protocol import Submission
+from workbench.extensions import load, make
+
+if TYPE_CHECKING:
+    from workbench.agents.agent_context import AgentContext
+
+
+class Agent(Protocol):
+    """Whoever documents a repository."""
+
+    name: str
+
+    async def document(self, context: AgentContext) -> Submission:
+        """Return the README and metadata; raises :class:`workbench.models.types.ModelError`."""
+        ...
+
+
+def make_agent(name: str, folders: Sequence[str] = ()) -> Agent:
+    """Return a new instance of the agent called ``name``.
+
+    Args:
+        name: One of ours, or a dotted path.
+        folders: Folders from which a dotted path is imported first.
+
+    Raises:
+        UsageError: There is none; the sentence says what is missing.
+    """
+    agent = make("agent", load("agent", agent_info(name).path, Agent, folders))
+    agent.name = name
+    return cast(Agent, agent)

@@ -1,0 +1,11 @@
+from workbench.documenters.llm import DOCUMENTER_PROMPT_VERSION as DOCUMENTER_PROMPT_VERSION
+from workbench.documenters.llm import LlmDocs as LlmDocs
+from workbench.documenters.llm import extract_docstring as extract_docstring
+from workbench.documenters.making import make_doc_system as make_doc_system
+from workbench.documenters.names import DocsName as DocsName
+from workbench.documenters.names import parse_docs as parse_docs
+from workbench.documenters.types import Asker as Asker
+from workbench.documenters.types import Docstring as Docstring
+from workbench.documenters.types import DocSystem as DocSystem
+from workbench.documenters.types import DocumentationFailed as DocumentationFailed
+from workbench.documenters.types import Progress as Progress

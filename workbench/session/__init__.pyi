@@ -1,0 +1,12 @@
+from workbench.session.file import SUFFIX as SUFFIX
+from workbench.session.file import SessionCorrupt as SessionCorrupt
+from workbench.session.file import SessionError as SessionError
+from workbench.session.file import SessionFull as SessionFull
+from workbench.session.file import SessionLocked as SessionLocked
+from workbench.session.file import SessionMissing as SessionMissing
+from workbench.session.file import SessionNewer as SessionNewer
+from workbench.session.file import create as create
+from workbench.session.file import ensure as ensure
+from workbench.session.reader import SessionReader as SessionReader
+from workbench.session.reader import read_blob as read_blob
+from workbench.session.writer import SessionWriter as SessionWriter
