@@ -316,17 +316,18 @@ class WorkbenchApp(ThemedApp):
 
     async def show_trial(self, trial_id: str) -> None:
         """Show a trial of the open session in the Trajectory mode."""
+        from workbench.app.compare.screen import CompareScreen
         from workbench.app.trajectory.screen import TrajectoryScreen
         from workbench.app.trials.screen import TrialsScreen
 
         self.selected_trial = trial_id
         await self.switch_mode("trajectory")
-        # Over the trial that it shows the mode may show the table of all trials.
+        # Over the trial that it shows the mode may show the table of all trials, and two of them side by side over that.
         for screen in self.screen_stack[::-1]:
             if isinstance(screen, TrajectoryScreen):
                 screen.show_trial(trial_id)
                 break
-            if isinstance(screen, TrialsScreen) and screen.is_current:
+            if isinstance(screen, CompareScreen | TrialsScreen) and screen.is_current:
                 screen.dismiss()
 
     def action_help(self) -> None:

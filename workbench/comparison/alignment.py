@@ -61,9 +61,12 @@ def blocks(length_a: int, length_b: int, most_cells: int) -> list[tuple[tuple[in
 def _matched(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]:
     """Return a longest common subsequence by the bit-parallel algorithm of Hyyrö (2004).
 
-    The integer of row ``j`` has a bit for each place ``i`` of ``a``; the bit is 0 where the longest common subsequence of
+    It goes from the end to the beginning, so that of several matches an early one is chosen, and passes items of both by turns
+    where either may be passed. With both sequences reversed,
+    the integer of row ``j`` has a bit for each place ``i`` of ``a``; the bit is 0 where the longest common subsequence of
     ``a[: i + 1]`` and ``b[:j]`` is longer than that of ``a[:i]`` and ``b[:j]``.
     """
+    a, b = a[::-1], b[::-1]
     places: dict[Hashable, int] = {}
     for i, item in enumerate(a):
         places[item] = places.get(item, 0) | 1 << i
@@ -75,12 +78,19 @@ def _matched(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, in
         rows.append(((row + grown) | (row - grown)) & every)
     pairs = []
     i, j = len(a), len(b)
+    passed_a = passed_b = 0  # since the last match
     while i and j:
         if a[i - 1] == b[j - 1]:
             i, j = i - 1, j - 1
-            pairs.append((i, j))
-        elif rows[j] >> (i - 1) & 1:
-            i -= 1
+            passed_a = passed_b = 0
+            pairs.append((len(a) - 1 - i, len(b) - 1 - j))
+        elif rows[j] >> (i - 1) & 1 and (passed_a <= passed_b or _length(rows[j], i) > _length(rows[j - 1], i)):
+            i, passed_a = i - 1, passed_a + 1
         else:
-            j -= 1
-    return pairs[::-1]
+            j, passed_b = j - 1, passed_b + 1
+    return pairs
+
+
+def _length(row: int, places: int) -> int:
+    """Return how long the common subsequence is that a row gives for its first places."""
+    return places - (row & (1 << places) - 1).bit_count()

@@ -84,16 +84,17 @@ class FilePair:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """A figure of both trials; None where it is not known."""
+    """A figure of both trials, None where it is not known; ``comparable`` is False for points out of different sums."""
 
     name: str
     left: float | None
     right: float | None
+    comparable: bool = True
 
     @property
     def difference(self) -> float | None:
-        """The right one minus the left one, None unless both are known."""
-        return difference(self.left, self.right)
+        """The right one minus the left one, None unless both are known and can be compared."""
+        return difference(self.left, self.right) if self.comparable else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def compare(left: Side, right: Side) -> Comparison:
             Effort("tokens", left.tokens, right.tokens),
             Effort("seconds", a.seconds, b.seconds),
             Effort("cost", a.cost_usd, b.cost_usd),
-            Effort("score", left.total, right.total),
+            Effort("score", left.total, right.total, comparable=left.out_of == right.out_of),
         ),
     )
 
