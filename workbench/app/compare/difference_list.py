@@ -79,6 +79,13 @@ class DifferenceList(RowList):
         """How many entries differ."""
         return sum(kind is Kind.DIFFERENT for kind in self._kinds)
 
+    def on_resize(self) -> None:
+        """Keep the cursor in sight; where it can be seen from the top, begin there."""
+        super().on_resize()
+        if 0 <= self.cursor < self.page_height():
+            self.scroll_to(y=0, animate=False, immediate=True)
+        self._uncover()
+
     def _arrange(self, place: int) -> None:
         self._rows = []
         for at, kind in enumerate(self._kinds):

@@ -27,11 +27,12 @@ class Half:
 
 @dataclass(frozen=True, slots=True)
 class SplitRow:
-    """A row of the screen: a part of a line of A beside one of B."""
+    """A row of the screen: a part of a line of A beside one of B; ``number`` grows from line to line, at every width."""
 
     left: Half
     right: Half
     differs: bool
+    number: int = 0
 
 
 NO_TEXT = Half("", ())
@@ -42,38 +43,39 @@ def side_by_side(comparison: Comparison, width: int) -> list[SplitRow]:
 
     Lines that only one has stand beside those that only the other has, which saves the room of empty halves.
     """
-    rows: list[SplitRow] = []
     pairs = comparison.readme.pairs
+    sides = (comparison.left, comparison.right)
+    lines: list[_Beside] = []
+    if pairs and any(side.no_readme for side in sides):
+        lines.append((_note(sides[0].no_readme, width), _note(sides[1].no_readme, width), True))
     for single, found in groupby(pairs, key=lambda pair: pair.left is None or pair.right is None):
         stretch = list(found)
-        rows += _unpaired(stretch, width) if single else _paired(stretch, width)
-    notes = [_note(side.no_readme, width) for side in (comparison.left, comparison.right)]
-    if any(notes) and pairs:
-        rows = [SplitRow(a, b, True) for a, b in zip_longest(*notes, fillvalue=NO_TEXT)] + rows
-    ends = [
-        _note("the rest is too long to be compared" if side.cut else "", width)
-        for side in (comparison.left, comparison.right)
+        lines += _unpaired(stretch, width) if single else _paired(stretch, width)
+    ends = [_note("the rest is too long to be compared" if side.cut else "", width) for side in sides]
+    lines.append((ends[0], ends[1], False))
+    return [
+        SplitRow(a, b, differs, number)
+        for number, (left, right, differs) in enumerate(lines)
+        for a, b in zip_longest(left, right, fillvalue=NO_TEXT)
     ]
-    return rows + [SplitRow(a, b, False) for a, b in zip_longest(*ends, fillvalue=NO_TEXT)]
 
 
-def _paired(pairs: list[LinePair], width: int) -> Iterator[SplitRow]:
+_Beside = tuple[list[Half], list[Half], bool]
+"""The rows of a line of A, those of a line of B beside it, and whether they differ."""
+
+
+def _paired(pairs: list[LinePair], width: int) -> Iterator[_Beside]:
     for pair in pairs:
         left = _wrapped(pair.left or (), SAME if pair.same else ONLY_A, width, marked=True)
         right = _wrapped(pair.right or (), SAME if pair.same else ONLY_B, width, marked=True)
-        yield from _beside(left, right, differs=not pair.same)
+        yield left, right, not pair.same
 
 
-def _unpaired(pairs: list[LinePair], width: int) -> Iterator[SplitRow]:
+def _unpaired(pairs: list[LinePair], width: int) -> Iterator[_Beside]:
     left = [_wrapped(pair.left, ONLY_A, width, marked=False) for pair in pairs if pair.left is not None]
     right = [_wrapped(pair.right, ONLY_B, width, marked=False) for pair in pairs if pair.right is not None]
     for a, b in zip_longest(left, right, fillvalue=list[Half]()):
-        yield from _beside(a, b, differs=True)
-
-
-def _beside(left: list[Half], right: list[Half], *, differs: bool) -> Iterator[SplitRow]:
-    for a, b in zip_longest(left, right, fillvalue=NO_TEXT):
-        yield SplitRow(a, b, differs)
+        yield a, b, True
 
 
 def _note(text: str, width: int) -> list[Half]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from rich.cells import cell_len
@@ -43,9 +44,11 @@ class ReadmeRows(DifferenceList):
         return one_line(f"A: {comparison.left.no_readme} · B: {comparison.right.no_readme}", 600)
 
     def on_resize(self) -> None:
-        """Wrap again for the new width."""
+        """Wrap again for the new width; the cursor stays on its line."""
         if self.comparison is not None and self._laid_out != self.text_width:
-            self.put(self.comparison)
+            line = self._split[self.place].number if self.place >= 0 else 0
+            self._kinds = self.kinds_of(self.comparison)
+            self._arrange(bisect_left(self._split, line, key=lambda row: row.number))
         super().on_resize()
 
     def render_line(self, y: int) -> Strip:
