@@ -232,7 +232,7 @@ async def test_identical_trials_say_so_and_have_no_difference(tmp_path: Path, ho
         assert "67 words, the same" in text
         assert [one.differences for one in screen.lists] == [0, 0, 0, 0]
         await pilot.press("n", "v")
-        await until(pilot, lambda: "Nothing differs here" in screen_text(pilot.app), "the notice")
+        assert [notice.message for notice in pilot.app._notifications] == ["Nothing differs here."]
         assert "… 4 the same" in screen_text(pilot.app)
 
 
@@ -331,11 +331,15 @@ async def test_hostile_text_is_shown_and_not_obeyed(tmp_path: Path, home: Path, 
     recorder.writer.add_trial("odd", "run-1", 7, (NAME, NAME), NAME, NAME, 1)
     recorder.writer.set_trial("odd", state="failed", error=NAME)
     recorder.close()
-    for pair in (("long", "short"), ("odd", "long")):
-        async with side_by_side(path, size, *pair) as (pilot, screen):
+    async with side_by_side(path, size) as (pilot, screen):
+        for pair in (("long", "short"), ("odd", "long")):
+            screen.trials = pair
+            screen._load()
+            await until(pilot, lambda pair=pair: (now := shown(screen)) and now.left.trial.id == pair[0], "the pair")
             for kind in (StepRows, PointRows, FileRows, ReadmeRows):
                 await go_to(pilot, screen, kind)
                 await pilot.press("G", "g", "n", "v")
+                await pilot.pause()
                 text = screen_text(pilot.app)
                 assert not obeyed(text)
                 assert all(len(line) <= size[0] for line in text.splitlines())

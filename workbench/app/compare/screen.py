@@ -187,7 +187,8 @@ def _count(name: str, comparison: Comparison) -> str:
     a, b = comparison.left, comparison.right
     if name == "steps-diff":
         common = sum(pair.same for pair in comparison.steps)
-        return f"A {len(a.steps):,} · B {len(b.steps):,} · {common:,} in common"
+        same = len(comparison.steps) == common
+        return f"{common:,}, the same" if same else f"A {len(a.steps):,} · B {len(b.steps):,} · {common:,} in common"
     if name == "files-diff":
         return f"A {sum(bool(one.left) for one in comparison.files):,} · B {sum(bool(one.right) for one in comparison.files):,}"
     if name == "readme-diff":
@@ -196,6 +197,14 @@ def _count(name: str, comparison: Comparison) -> str:
         diff = comparison.readme
         same = f"{diff.left_words:,} words, the same" if diff.same else ""
         return same or f"words: A {diff.left_words:,} · B {diff.right_words:,} · {diff.common_words:,} in common"
-    gaps = [one.difference for tier in comparison.tiers for one in tier.criteria if one.difference]
-    won, lost = sum(1 for gap in gaps if gap > 0), sum(1 for gap in gaps if gap < 0)
-    return f"B wins {won}, loses {lost}" if comparison.tiers else ""
+    return _points(comparison)
+
+
+def _points(comparison: Comparison) -> str:
+    """Return how many criteria B wins and loses, and how many cannot be compared."""
+    differing = [one for tier in comparison.tiers for one in tier.criteria if one.differs]
+    gaps = [one.difference for one in differing if one.difference is not None]
+    single = len(differing) - len(gaps)
+    parts = [f"B wins {sum(gap > 0 for gap in gaps)}, loses {sum(gap < 0 for gap in gaps)}"] if gaps else []
+    parts += [f"{single} scored in one only"] if single else []
+    return " · ".join(parts) or ("all the same" if comparison.tiers else "")

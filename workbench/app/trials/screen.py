@@ -18,7 +18,8 @@ from workbench.app.toolkit.texts import Static
 from workbench.app.trials.filters import TrialFilter, questions_about
 from workbench.app.trials.lines import GROUPINGS, TrialLine, Trials, chosen_scale, load_trials, spread_among
 from workbench.app.trials.matrix import MatrixView
-from workbench.app.trials.table import TrialTable, next_order, order_in_words, spread_in_words
+from workbench.app.trials.table import TrialTable
+from workbench.app.trials.wording import next_order, order_in_words, spread_in_words
 from workbench.text import one_line
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from textual.message import Message
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.filters import EVERYTHING, TrialFilter
-from workbench.app.trials.lines import ORDERS, Group, TrialLine, Trials, in_groups, in_order
+from workbench.app.trials.lines import Group, TrialLine, Trials, in_groups, in_order
 from workbench.app.trials.marks import Marks
+from workbench.app.trials.wording import spread_in_words
 from workbench.glyphs import STATES
-from workbench.rubric.spread import Spread
 from workbench.text import shortened
 
 NOTHING = "–"
@@ -284,24 +284,3 @@ class TrialTable(RowList):
             if event.x < at:
                 self.post_message(self.HeadingClicked(column.order))
                 return
-
-
-def spread_in_words(spread: Spread) -> str:
-    """Return ``mean 79.3 ± 3.4``, and of how many where some have no score."""
-    if spread.mean is None:
-        return "unscored"
-    sd = "" if spread.sd is None else f" ± {spread.sd:.1f}"
-    of = "" if spread.scored == spread.trials else f" ({spread.scored:,} scored)"
-    return f"mean {spread.mean:.1f}{sd}{'%' if spread.percent else ''}{of}"
-
-
-def next_order(key: str) -> str:
-    """Return the order after one, round and round."""
-    keys = [order.key for order in ORDERS]
-    return keys[(keys.index(key) + 1) % len(keys)]
-
-
-def order_in_words(key: str, *, reverse: bool) -> str:
-    """Return the name of an order and which way round it is."""
-    order = next(order for order in ORDERS if order.key == key)
-    return f"{order.title}, {'descending' if order.descending != reverse else 'ascending'}"
