@@ -13,6 +13,7 @@ from textual.signal import Signal
 from workbench.app import modes
 from workbench.app.open_session import OpenSession
 from workbench.app.run_control import RunControl
+from workbench.app.search.searched import Searched
 from workbench.app.theming.themed_app import ThemedApp
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.literal import LastNet
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from workbench.app.facts import SessionFacts
     from workbench.app.messages import SessionChanged, SessionFailed
+    from workbench.app.place import Place
     from workbench.engine.client import WarmEngine
     from workbench.engine.plan import DocumentPlan
     from workbench.session.reader import SessionReader
@@ -48,6 +50,7 @@ class WorkbenchApp(ThemedApp):
         selected_trial: The trial that the Trajectory mode shows, also before that mode was mounted.
         selected_run: The run that the Regeneration mode shows, likewise.
         warm: The idle engine, None until it was started.
+        searched: What was searched for last, and where in its hits the cursor stands.
         session_opened: Published with the reader when a session was opened (or None closed). Modes get it as
             ``on_session_opened``.
         session_changed: Published with a batch of changes. Modes get it as ``on_session_changed``.
@@ -76,6 +79,7 @@ class WorkbenchApp(ThemedApp):
         Binding("4", "mode('regeneration')", "Regeneration", id="app.regeneration", show=False),
         Binding("u", "resume", "resume", id="app.resume"),
         Binding("ctrl+p", "command_palette", "all commands", id="app.palette", show=False, priority=True),
+        Binding("ctrl+f", "search", "search all", id="app.search", show=False),
         Binding("question_mark,f1", "help", "help", id="app.help", show=False),
         Binding("ctrl+t", "next_theme", "Next theme", id="app.theme", show=False),
         Binding("q", "quit", "Quit", id="app.quit", show=False),
@@ -95,6 +99,7 @@ class WorkbenchApp(ThemedApp):
         self.selected_trial: str | None = None
         self.selected_run: str | None = None
         self.warm: WarmEngine | None = None
+        self.searched = Searched()
         self.session_opened: Signal[SessionReader | None] = Signal(self, "session-opened")
         self.session_changed: Signal[tuple[Change, ...]] = Signal(self, "session-changed")
         self.facts_changed: Signal[str] = Signal(self, "facts-changed")
@@ -305,30 +310,36 @@ class WorkbenchApp(ThemedApp):
         else:
             await self.show_run(found.run)
 
-    async def show_run(self, run_id: str, evaluator: str = "") -> None:
+    async def show_run(self, run_id: str, evaluator: str = "", place: Place | None = None) -> None:
         """Show a regeneration run of the open session, with the samples of ``evaluator`` once there are some."""
         from workbench.app.regeneration.screen import RegenerationScreen
 
         self.selected_run = run_id
         await self.switch_mode("regeneration")
         if isinstance(self.screen, RegenerationScreen):
-            self.screen.show_run(run_id, evaluator)
+            self.screen.show_run(run_id, evaluator, place)
 
-    async def show_trial(self, trial_id: str) -> None:
-        """Show a trial of the open session in the Trajectory mode."""
-        from workbench.app.compare.screen import CompareScreen
+    async def show_trial(self, trial_id: str, place: Place | None = None) -> None:
+        """Show a trial of the open session, or a place in it, in the Trajectory mode."""
+        from workbench.app.toolkit.mode_screen import ModeScreen
         from workbench.app.trajectory.screen import TrajectoryScreen
-        from workbench.app.trials.screen import TrialsScreen
 
         self.selected_trial = trial_id
         await self.switch_mode("trajectory")
         # Over the trial that it shows the mode may show the table of all trials, and two of them side by side over that.
         for screen in self.screen_stack[::-1]:
             if isinstance(screen, TrajectoryScreen):
-                screen.show_trial(trial_id)
+                screen.show_trial(trial_id, place)
                 break
-            if isinstance(screen, CompareScreen | TrialsScreen) and screen.is_current:
+            if isinstance(screen, ModeScreen) and screen.is_current:
                 screen.dismiss()
+
+    def action_search(self) -> None:
+        """Search everything that sessions hold; the last search is still there."""
+        from workbench.app.search.screen import SearchScreen
+
+        if not isinstance(self.screen, SearchScreen):
+            self.push_screen(SearchScreen(self.searched))
 
     def action_help(self) -> None:
         """Show all keys."""

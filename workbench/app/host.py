@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
     from textual.signal import Signal
 
+    from workbench.app.place import Place
     from workbench.engine.client import WarmEngine
     from workbench.engine.plan import DocumentPlan
     from workbench.session.reader import SessionReader
@@ -84,11 +85,11 @@ class Host(Protocol):
 
     # -- other modes
 
-    async def show_trial(self, trial_id: str) -> None:
-        """Show a trial of the open session in the Trajectory mode."""
+    async def show_trial(self, trial_id: str, place: Place | None = None) -> None:
+        """Show a trial of the open session, or a place in it, in the Trajectory mode."""
 
-    async def show_run(self, run_id: str, evaluator: str = "") -> None:
-        """Show a regeneration run of the open session, with the samples of ``evaluator`` once there are some."""
+    async def show_run(self, run_id: str, evaluator: str = "", place: Place | None = None) -> None:
+        """Show a regeneration run of the open session, with the samples of ``evaluator`` once there are some, and a place in it."""
 
     async def ask_and_regenerate(self, source: str = "", docs: str = "") -> None:
         """Ask what to regenerate and start it; call it from a worker.

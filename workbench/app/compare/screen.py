@@ -195,8 +195,9 @@ def _count(name: str, comparison: Comparison) -> str:
         if a.readme is None or b.readme is None:
             return ""
         diff = comparison.readme
-        same = f"{diff.left_words:,} words, the same" if diff.same else ""
-        return same or f"words: A {diff.left_words:,} · B {diff.right_words:,} · {diff.common_words:,} in common"
+        if diff.same:
+            return f"{diff.left_words:,} words, the same"
+        return f"words: A {diff.left_words:,} · B {diff.right_words:,} · {diff.common_words:,} in common"
     return _points(comparison)
 
 

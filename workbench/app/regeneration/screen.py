@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
+from workbench.app.place import Place
 from workbench.app.regeneration import loading
 from workbench.app.regeneration.actions import Actions
 from workbench.app.regeneration.building import ExcludedList
@@ -22,6 +23,7 @@ from workbench.app.regeneration.figures_line import FiguresLine
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.finding import Finder
 from workbench.app.regeneration.following import Following
+from workbench.app.regeneration.keys import KEYS
 from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.loading import Excluded, RunView
 from workbench.app.regeneration.panes import TasksPane
@@ -56,49 +58,12 @@ class RegenerationScreen(RunScreen):
     actions: Actions
     finder: Finder
     CSS_PATH = "../styles/regeneration.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("u", "resume", "resume", id="regeneration.resume"),
-        Binding("tab", "next_pane(1)", "next pane", id="pane.next", show=False),
-        Binding("F", "clear_filter", "clear filter", id="regeneration.clear-filter"),
-        Binding("f", "filter", "filter", id="regeneration.filter"),
-        Binding("r", "rerun", "rerun task", id="regeneration.rerun-task"),
-        Binding("R", "rerun_failed", "rerun failed", id="regeneration.rerun-failed"),
-        Binding("plus", "add_samples", "5 more samples", key_display="+", id="regeneration.samples"),
-        Binding("exclamation_mark", "problem", "failed self-check", key_display="!", id="regeneration.problem"),
-        Binding("c", "cancel", "cancel", id="regeneration.cancel"),
-        Binding("d", "docs", "docs", id="regeneration.docs"),
-        Binding("n", "hit(1)", "next hit", id="regeneration.next-hit"),
-        Binding("N", "hit(-1)", "Previous hit", id="regeneration.previous-hit", show=False),
-        Binding("n", "new", "new run", id="regeneration.new"),
-        Binding("slash", "search", "search", key_display="/", id="regeneration.search"),
-        Binding("D", "dropped", "stages, dropped", id="regeneration.dropped"),
-        Binding("x", "export", "export", id="regeneration.export"),
-        Binding("e", "open_outside", "open in editor", id="regeneration.open"),
-        Binding("l,right", "sample(1)", "sample", key_display="h/l", id="regeneration.next-sample"),
-        Binding("h,left", "sample(-1)", "Previous sample", id="regeneration.previous-sample", show=False),
-        Binding("J", "task(1)", "Next task from any pane", id="regeneration.next-task", show=False),
-        Binding("K", "task(-1)", "Previous task from any pane", id="regeneration.previous-task", show=False),
-        Binding("L", "run(1)", "Next run", id="regeneration.next-run", show=False),
-        Binding("H", "run(-1)", "Previous run", id="regeneration.previous-run", show=False),
-        Binding("v", "evaluator", "next evaluator", id="regeneration.evaluator"),
-        Binding("right_square_bracket", "tab(1)", "tab", key_display="[ ]", id="regeneration.next-tab"),
-        Binding("left_square_bracket", "tab(-1)", "Previous tab", id="regeneration.previous-tab", show=False),
-        Binding("z", "zoom", "zoom", id="regeneration.zoom", show=False),
-        Binding("m", "more", "Show more of a long text", id="regeneration.more", show=False),
-        Binding("y", "copy", "Copy", id="regeneration.copy", show=False),
-        Binding("j,down", "move(1)", "Down", id="regeneration.down", show=False),
-        Binding("k,up", "move(-1)", "Up", id="regeneration.up", show=False),
-        Binding("ctrl+d,pagedown", "page(1)", "Page down", id="regeneration.page-down", show=False),
-        Binding("ctrl+u,pageup", "page(-1)", "Page up", id="regeneration.page-up", show=False),
-        Binding("g,home", "edge(False)", "First", id="regeneration.first", show=False),
-        Binding("G,end", "edge(True)", "Last", id="regeneration.last", show=False),
-        Binding("enter", "zoom", "Zoom the pane", id="regeneration.enter", show=False),
-        Binding("escape", "leave", "Leave search, zoom, pane", id="regeneration.escape", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
 
     def __init__(self) -> None:
         super().__init__()
         self.view: RunView | None = None
+        self._place: Place | None = None  # where to go once the run has been read
         self._problem = -1  # which failed self-check was gone to last
         self.finder = Finder(self)
         self.actions = Actions(self.workbench, self.doing, self)
@@ -218,9 +183,10 @@ class RegenerationScreen(RunScreen):
             return
         self._load(reader, self.workbench.selected_run)
 
-    def show_run(self, run_id: str, evaluator: str = "") -> None:
-        """Show another run of the open session, with the samples of an evaluator as soon as there are some."""
+    def show_run(self, run_id: str, evaluator: str = "", place: Place | None = None) -> None:
+        """Show another run of the open session, with the samples of an evaluator as soon as there are some, and a place in it."""
         self.workbench.selected_run = run_id
+        self._place = place
         if self.workbench.reader is not None:
             self._load(self.workbench.reader, run_id, evaluator)
 
@@ -290,7 +256,17 @@ class RegenerationScreen(RunScreen):
             self.focus_pane(self.query_one("#counts" if building else "#tasks"))
         self._show_sample()
         self.refresh_bindings()
+        self._go_to_place()
         self._read_if_last()
+
+    def _go_to_place(self) -> None:
+        place = self._place
+        # Another reading of the run may be under way, which would begin it anew.
+        if place is None or not self.following.loading_run.idle or not self.table.knows(place.item):
+            return
+        self._place = None
+        self.go_to(place.item, place.number)
+        self.finder.begin(place.needle)
 
     def _announce(self, before: RunView | None, view: RunView) -> None:
         """Say that another evaluator or another run began since the last look: neither takes the place of what is shown."""

@@ -87,8 +87,8 @@ class Finder:
 
     # -- search
 
-    def begin(self, needle: str) -> None:
-        """Search for a text in a thread."""
+    def begin(self, needle: str, near: int | None = None) -> None:
+        """Search for a text in a thread and go to the first hit from step ``near`` on, by default from the selected one."""
         view = self._view
         reader, state = view.reader, view.state
         self.forget()
@@ -105,7 +105,7 @@ class Finder:
             if stop is self._stop and not stop.is_set():
                 self.busy = False
                 self.found = found
-                self._go(found.nearest(view.step_number))
+                self._go(found.nearest(view.step_number if near is None else near))
 
         view.set_remark(f"/{needle}  searching…")
         view.searching.ask(work, done)

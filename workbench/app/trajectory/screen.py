@@ -7,9 +7,10 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widget import Widget
 
+from workbench.app.place import Place
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.pane_tabs import PaneTabs
@@ -23,11 +24,13 @@ from workbench.app.trajectory import loading, panes
 from workbench.app.trajectory.actions import Actions
 from workbench.app.trajectory.content_pane import ContentPane
 from workbench.app.trajectory.finding import Finder
+from workbench.app.trajectory.keys import KEYS
 from workbench.app.trajectory.loading import TrialState
 from workbench.app.trajectory.outcome_pane import OutcomePane
 from workbench.app.trajectory.repository_pane import Coverage, Entry, RepositoryPane, entries_of
 from workbench.app.trajectory.score_pane import ScorePane
 from workbench.app.trajectory.scores import Item, plain_text
+from workbench.app.trajectory.search import OUTCOME
 from workbench.app.trajectory.step_list import StepList
 from workbench.text import one_line
 
@@ -46,37 +49,7 @@ class TrajectoryScreen(RunScreen):
     actions: Actions
     finder: Finder
     CSS_PATH = "../styles/trajectory.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("u", "resume", "resume", id="trajectory.resume"),
-        Binding("l,right", "step(1)", "step", key_display="h/l", id="trajectory.next-step"),
-        Binding("h,left", "step(-1)", "Previous step", id="trajectory.previous-step", show=False),
-        Binding("L", "trial(1)", "trial", key_display="H/L", id="trajectory.next-trial"),
-        Binding("H", "trial(-1)", "Previous trial", id="trajectory.previous-trial", show=False),
-        Binding("T", "trials", "all trials", id="trajectory.trials"),
-        Binding("slash", "search", "search", key_display="/", id="trajectory.search"),
-        Binding("n", "hit(1)", "next hit", id="trajectory.next-hit"),
-        Binding("N", "hit(-1)", "Previous hit", id="trajectory.previous-hit", show=False),
-        Binding("s", "scores", "scores", id="trajectory.scores"),
-        Binding("e", "evidence", "evidence", id="trajectory.evidence"),
-        Binding("r", "rerun", "rerun", id="trajectory.rerun"),
-        Binding("c", "cancel", "cancel", id="trajectory.cancel"),
-        Binding("x", "export", "export", id="trajectory.export"),
-        Binding("right_square_bracket", "tab(1)", "tab", key_display="[ ]", id="trajectory.next-tab"),
-        Binding("left_square_bracket", "tab(-1)", "Previous tab", id="trajectory.previous-tab", show=False),
-        Binding("m", "raw", "source", id="trajectory.raw"),
-        Binding("a", "annotate", "annotate", id="trajectory.annotate"),
-        Binding("y", "copy", "copy", id="trajectory.copy"),
-        Binding("o", "open_outside", "open", id="trajectory.open"),
-        Binding("plus", "more", "Show more of a long text", key_display="+", id="trajectory.more", show=False),
-        Binding("j,down", "move(1)", "Down", id="trajectory.down", show=False),
-        Binding("k,up", "move(-1)", "Up", id="trajectory.up", show=False),
-        Binding("ctrl+d,pagedown", "page(1)", "Page down", id="trajectory.page-down", show=False),
-        Binding("ctrl+u,pageup", "page(-1)", "Page up", id="trajectory.page-up", show=False),
-        Binding("g,home", "edge(False)", "First", id="trajectory.first", show=False),
-        Binding("G,end", "edge(True)", "Last, and follow while live", id="trajectory.last", show=False),
-        Binding("enter", "open_here", "Open what is under the cursor", id="trajectory.enter", show=False),
-        Binding("escape", "leave", "Leave the search", id="trajectory.escape", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,6 +59,7 @@ class TrajectoryScreen(RunScreen):
         self.loading_trial = Latest(self, "trial")
         self.loading_rest = Latest(self, "rest")
         self._wanted: str | None = None
+        self._place: Place | None = None  # where to go in it once it has been read
         self._remarked = Subject("", "", "")
         self._following = False
         self._to_end = False  # the last step was asked for while not all were read
@@ -193,7 +167,7 @@ class TrajectoryScreen(RunScreen):
         self.reading = True
         wanted = self.workbench.selected_trial
         if wanted:
-            self.show_trial(wanted)
+            self.show_trial(wanted, self._place)
         else:
             self.loading_trial.ask(lambda: loading.latest_trial(reader), self._show_latest, self._show_failure)
 
@@ -203,9 +177,10 @@ class TrajectoryScreen(RunScreen):
         else:
             self.show_trial(trial_id)
 
-    def show_trial(self, trial_id: str) -> None:
-        """Show another trial of the open session."""
+    def show_trial(self, trial_id: str, place: Place | None = None) -> None:
+        """Show another trial of the open session, and where ``place`` is given that place in it."""
         self._wanted = self.workbench.selected_trial = trial_id
+        self._place = place
         reader = self.workbench.reader
         if reader is None:
             return
@@ -240,6 +215,21 @@ class TrajectoryScreen(RunScreen):
         self._apply(state, steps, 0, tree)
         if self.loading_trial.idle:
             self.has_read()
+
+    def _go_to_place(self) -> None:
+        """Go where somebody wanted to go in this trial, as soon as that step has been read."""
+        place = self._place
+        # Another reading of the trial may be under way, which would begin it anew.
+        if place is None or not self.loading_trial.idle:
+            return
+        if place.number and place.number not in {step.number for step in self.step_list.steps}:
+            return
+        self._place = None
+        if place.number:
+            self.step_list.select_number(place.number)
+            self._show_step()
+        if place.needle:
+            self.finder.begin(place.needle, place.number or OUTCOME)
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Look again soon if something of this trial or its run changed."""
@@ -321,6 +311,7 @@ class TrajectoryScreen(RunScreen):
             self.refresh_bindings()
         if len(step_list.steps) < state.step_count:
             self.set_timer(loading.REST_SECONDS, self._load_rest)
+        self._go_to_place()
 
     def _waited(self) -> float:
         """Return for how many seconds the first step of the trial has been waited for here."""
@@ -349,6 +340,7 @@ class TrajectoryScreen(RunScreen):
                     self.step_list.select(len(self.step_list.steps) - 1, by_user=False)
                 if len(self.step_list.steps) < self.state.step_count:
                     self._load_rest()
+                self._go_to_place()
 
         self.loading_rest.ask(work, done)
 

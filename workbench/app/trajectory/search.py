@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from workbench.session.rows import StepRow, TrialRow
 
 HITS_LIMIT = 10_000
+OUTCOME = 10**9
+"""Stands after every step: where the outcome is, for :meth:`Found.nearest`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class Found:
 
     def nearest(self, step: int) -> int:
         """Return the index of the first hit in step ``step`` or later, 0 if there is none."""
-        at = bisect_left([hit.step or 10**9 for hit in self.hits], step)
+        at = bisect_left([hit.step or OUTCOME for hit in self.hits], step)
         return at if at < len(self.hits) else 0
 
 

@@ -92,7 +92,7 @@ class TrialsScreen(ModeScreen):
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Read again soon."""
-        if not self._refresh_due and any(change.kind in {"trial", "run", "scorecard"} for change in changes):
+        if not self._refresh_due and any(change.kind in {"trial", "run", "score"} for change in changes):
             self._refresh_due = True
             self.set_timer(REFRESH_SECONDS, self._refresh_now)
 

@@ -1,0 +1,45 @@
+"""The keys of the Regeneration mode."""
+
+from __future__ import annotations
+
+from textual.binding import Binding, BindingType
+
+KEYS: list[BindingType] = [
+    Binding("u", "resume", "resume", id="regeneration.resume"),
+    Binding("tab", "next_pane(1)", "next pane", id="pane.next", show=False),
+    Binding("F", "clear_filter", "clear filter", id="regeneration.clear-filter"),
+    Binding("f", "filter", "filter", id="regeneration.filter"),
+    Binding("r", "rerun", "rerun task", id="regeneration.rerun-task"),
+    Binding("R", "rerun_failed", "rerun failed", id="regeneration.rerun-failed"),
+    Binding("plus", "add_samples", "5 more samples", key_display="+", id="regeneration.samples"),
+    Binding("exclamation_mark", "problem", "failed self-check", key_display="!", id="regeneration.problem"),
+    Binding("c", "cancel", "cancel", id="regeneration.cancel"),
+    Binding("d", "docs", "docs", id="regeneration.docs"),
+    Binding("n", "hit(1)", "next hit", id="regeneration.next-hit"),
+    Binding("N", "hit(-1)", "Previous hit", id="regeneration.previous-hit", show=False),
+    Binding("n", "new", "new run", id="regeneration.new"),
+    Binding("slash", "search", "search", key_display="/", id="regeneration.search"),
+    Binding("D", "dropped", "stages, dropped", id="regeneration.dropped"),
+    Binding("x", "export", "export", id="regeneration.export"),
+    Binding("e", "open_outside", "open in editor", id="regeneration.open"),
+    Binding("l,right", "sample(1)", "sample", key_display="h/l", id="regeneration.next-sample"),
+    Binding("h,left", "sample(-1)", "Previous sample", id="regeneration.previous-sample", show=False),
+    Binding("J", "task(1)", "Next task from any pane", id="regeneration.next-task", show=False),
+    Binding("K", "task(-1)", "Previous task from any pane", id="regeneration.previous-task", show=False),
+    Binding("L", "run(1)", "Next run", id="regeneration.next-run", show=False),
+    Binding("H", "run(-1)", "Previous run", id="regeneration.previous-run", show=False),
+    Binding("v", "evaluator", "next evaluator", id="regeneration.evaluator"),
+    Binding("right_square_bracket", "tab(1)", "tab", key_display="[ ]", id="regeneration.next-tab"),
+    Binding("left_square_bracket", "tab(-1)", "Previous tab", id="regeneration.previous-tab", show=False),
+    Binding("z", "zoom", "zoom", id="regeneration.zoom", show=False),
+    Binding("m", "more", "Show more of a long text", id="regeneration.more", show=False),
+    Binding("y", "copy", "Copy", id="regeneration.copy", show=False),
+    Binding("j,down", "move(1)", "Down", id="regeneration.down", show=False),
+    Binding("k,up", "move(-1)", "Up", id="regeneration.up", show=False),
+    Binding("ctrl+d,pagedown", "page(1)", "Page down", id="regeneration.page-down", show=False),
+    Binding("ctrl+u,pageup", "page(-1)", "Page up", id="regeneration.page-up", show=False),
+    Binding("g,home", "edge(False)", "First", id="regeneration.first", show=False),
+    Binding("G,end", "edge(True)", "Last", id="regeneration.last", show=False),
+    Binding("enter", "zoom", "Zoom the pane", id="regeneration.enter", show=False),
+    Binding("escape", "leave", "Leave search, zoom, pane", id="regeneration.escape", show=False),
+]

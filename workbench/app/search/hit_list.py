@@ -1,0 +1,84 @@
+"""The hits: what a text is, where it stands, and its line in which the match stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.toolkit.virtual_view import Part
+from workbench.search.index import Found, Line
+from workbench.text import clean, shortened
+
+_KIND = 9
+_NAMES = {"file": "file at"}
+
+
+class HitList(RowList):
+    """A row per hit; lines are put in as they have been read."""
+
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "choose", "open", id="search.open"),
+        Binding("n", "move_cursor(1)", "Next hit", id="search.next", show=False),
+        Binding("N", "move_cursor(-1)", "Previous hit", id="search.previous", show=False),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.found = Found()
+        self.lines: list[Line] = []
+        self.everywhere = False
+
+    def put(self, found: Found, lines: Sequence[Line], *, cursor: int = 0) -> None:
+        """Show hits with the lines that are known so far."""
+        self.found, self.lines = found, list(lines)
+        self.rows_changed(cursor=cursor)
+
+    def add_lines(self, lines: Sequence[Line]) -> None:
+        """Show the lines of the hits that follow."""
+        self.lines += lines
+        self.refresh()
+
+    def row_count(self) -> int:
+        """Return the number of hits that are listed."""
+        return len(self.found.hits)
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        """Return what it is, where, and the line around the match."""
+        hit = self.found.hits[index]
+        number = f" {hit.entry.number}" if hit.item.kind == "trial" and hit.entry.number else ""
+        where = hit.item.title
+        if self.everywhere:
+            where = f"{hit.session.stem} · {where}"
+        room = min(48, max(12, (width - _KIND - 2) * 2 // 5))
+        parts: list[Part] = [
+            (" " + fit(f"{_NAMES.get(hit.entry.kind, hit.entry.kind)}{number}", _KIND + 2) + " ", "group"),
+            (fit(shortened(clean(where), room), room) + "  ", ""),
+        ]
+        rest = width - sum(len(text) for text, _ in parts)
+        if index < len(self.lines) and rest > 4:
+            parts += around(self.lines[index], rest)
+        return parts
+
+
+def around(line: Line, width: int) -> list[Part]:
+    """Return so many cells of a line that the match is among them, cut with ``…`` where it is longer."""
+    text, start, end = line.text, line.start, line.end
+    lead = 0
+    if len(text) > width and end > width - 8:
+        lead = max(0, min(start - width // 3, len(text) - width))
+    before, match, after = (clean(part).replace("\n", " ") for part in (text[lead:start], text[start:end], text[end:]))
+    if lead:
+        before = "…" + before[1:]
+    parts = [(before, "dim"), (match, "hit"), (after, "dim")]
+    room, cut = width, []
+    for part, style in parts:
+        shown = fit(part, room).rstrip() if len(part) > room else part
+        cut.append((shown, style))
+        room -= len(shown)
+        if room <= 0:
+            break
+    return [(part, style) for part, style in cut if part]

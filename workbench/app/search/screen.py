@@ -1,0 +1,309 @@
+"""Search everything: type what is looked for, walk through the hits, narrow them down, open the place of one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.widget import Widget
+from textual.widgets import Input
+
+from workbench.app.search.facet_list import FacetList
+from workbench.app.search.filling import fill, index_path, sessions_to_search
+from workbench.app.search.hit_list import HitList
+from workbench.app.search.places import show_hit
+from workbench.app.search.searched import Searched
+from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.literal import set_title
+from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.texts import Static
+from workbench.errors import UsageError
+from workbench.search import FIELDS, Found, Query, SearchIndex, parse
+from workbench.search.index import Line, line_of
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import Change
+
+ASK_SECONDS = 0.1
+"""Time from a key to the search for what was typed."""
+REFRESH_SECONDS = 1.0
+"""Time between two fillings of the index while a session changes."""
+_FIRST_LINES = 100
+_TIP = "\n".join(
+    (
+        'Words, and "phrases" in quotation marks: all of them must stand in a text, a word at least with its beginning.',
+        "",
+        *(f"{name + ':':<9} {what}" for name, what in FIELDS.items()),
+        "",
+        'For example   file:pyproject.toml agent:white score:<60 lost:"run command"',
+    )
+)
+
+
+class SearchScreen(ModeScreen):
+    """A line to type in, the hits, and what they have in common.
+
+    Args:
+        last: What was searched for last; kept up to date.
+    """
+
+    mode_name = "Search"
+    CSS_PATH = "../styles/search.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "query", "change the search", key_display="/", id="search.query"),
+        Binding("a", "everywhere", "all sessions", id="search.all-sessions"),
+        Binding("down", "results", "Go to the hits", id="search.results", show=False),
+        Binding("escape", "leave", "back", id="search.back"),
+    ]
+
+    def __init__(self, last: Searched) -> None:
+        super().__init__()
+        self._last = last
+        self._index: SearchIndex | None = None
+        self._asking, self._filling = Latest(self, "search"), Latest(self, "search-filling")
+        self._stop = threading.Event()
+        self._query = Query()
+        self._note = self._wrong = ""
+        self._due = self._refresh_due = False
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield the line to type in, the hits and the facets."""
+        yield Container(
+            Input(self._last.text, placeholder="what to look for", id="search-text", compact=True), id="search-line"
+        )
+        hits = Container(
+            HitList(id="hits"),
+            Static(_TIP, id="search-tip"),
+            Static("", id="search-note"),
+            id="hits-pane",
+            classes="pane",
+        )
+        set_title(hits, "Hits")
+        facets = Container(FacetList(id="facets"), id="facets-pane", classes="pane")
+        set_title(facets, "Narrow down")
+        yield Container(hits, facets, id="found")
+
+    def on_mount(self) -> None:
+        """Begin with what is typed; the text of before can be typed over."""
+        field = self.query_one("#search-text", Input)
+        field.select_all()
+        self.call_after_refresh(field.focus)
+        self.add_class("-nothing-asked")
+        self._say("")
+
+    def on_unmount(self) -> None:
+        """End the filling."""
+        self._stop.set()
+        if self._index is not None:
+            threading.Thread(target=self._index.close, daemon=True).start()
+
+    @property
+    def hits(self) -> HitList:
+        """The hits."""
+        return self.query_one("#hits", HitList)
+
+    # -- the index
+
+    def on_session_opened(self, reader: SessionReader | None) -> None:
+        """Index the session."""
+        if reader is not None:
+            self._fill()
+
+    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
+        """Index what changed, soon."""
+        if not self._refresh_due:
+            self._refresh_due = True
+            self.set_timer(REFRESH_SECONDS, self._fill)
+
+    def _fill(self) -> None:
+        self._refresh_due = False
+        opened, everywhere, stop = self.workbench.session_path, self._last.everywhere, self._stop
+
+        def work() -> str:
+            if self._index is None:
+                self._index = SearchIndex(index_path())
+            return fill(
+                self._index,
+                sessions_to_search(opened, everywhere=everywhere),
+                lambda: stop.is_set() or self._filling.outdated,
+                lambda said: self._filling.report(self._filled_so_far, said),
+            )
+
+        self._filling.ask(work, self._filled, self._say)
+
+    def _filled_so_far(self, said: str) -> None:
+        self._say(said)
+        if self._asking.idle:
+            self._ask()
+
+    def _filled(self, unread: str) -> None:
+        self._say(unread)
+        self._ask()
+
+    def _say(self, note: str) -> None:
+        self._note = note
+        self._show_note()
+
+    # -- what is asked
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Search for what is typed, soon."""
+        if event.value != self._last.text:
+            self._last.text, self._last.at = event.value, 0
+        if not self._due:
+            self._due = True
+            self.set_timer(ASK_SECONDS, self._ask)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go to the hits."""
+        event.stop()
+        self.action_results()
+
+    def _ask(self) -> None:
+        self._due = False
+        index, opened, everywhere = self._index, self.workbench.session_path, self._last.everywhere
+        if index is None:
+            return
+        try:
+            query = parse(self._last.text)
+        except UsageError as wrong:
+            self._query = Query()
+            self._show_found(Found(), [], str(wrong))
+            return
+        self._query = query
+        reader = self.workbench.reader
+
+        def work() -> tuple[Found, list[Line]]:
+            found = index.search(query, sessions_to_search(opened, everywhere=everywhere))
+            return found, _lines(reader, found, query, 0, _FIRST_LINES)
+
+        def done(result: tuple[Found, list[Line]]) -> None:
+            if query == self._query:
+                self._show_found(*result)
+                self._read_lines(query, result[0])
+
+        self._asking.ask(work, done, lambda sentence: self._show_found(Found(), [], sentence))
+
+    def _read_lines(self, query: Query, found: Found) -> None:
+        """Read the lines of the hits that are not in sight yet."""
+        known, reader = len(self.hits.lines), self.workbench.reader
+        if known >= len(found.hits) or reader is None:
+            return
+
+        def done(lines: list[Line]) -> None:
+            if query == self._query and self.hits.found is found:
+                self.hits.add_lines(lines)
+                self._read_lines(query, found)
+
+        self._asking.ask(lambda: _lines(reader, found, query, known, known + 10 * _FIRST_LINES), done)
+
+    # -- what was found
+
+    def _show_found(self, found: Found, lines: list[Line], wrong: str = "") -> None:
+        self.hits.everywhere = self._last.everywhere
+        self.hits.put(found, lines, cursor=self._last.at)
+        asked = frozenset(condition.field for condition in self._query.conditions)
+        self.query_one("#facets", FacetList).put(found.counts, asked)
+        count = (
+            f"{found.total:,}" if len(found.hits) == found.total else f"first {len(found.hits):,} of {found.total:,}"
+        )
+        self.retitle("#hits-pane", f"Hits {count}" if self._query else "Hits")
+        where = "all sessions" if self._last.everywhere else "this session"
+        self.set_status(f"{where} · {count} hits" if self._query else f"search {where}")
+        self.set_class(not self._query and not wrong, "-nothing-asked")
+        self._wrong = wrong
+        self._show_note()
+        self.refresh_bindings()
+
+    def _show_note(self) -> None:
+        if self._wrong:
+            text = self._wrong
+        elif self._query and not self.hits.found.total and not self._note:
+            text = "Nothing was found; a searches all sessions." if not self._last.everywhere else "Nothing was found."
+        else:
+            text = ""
+        self.query_one("#search-note", Static).update(one_line(" · ".join(filter(None, [text, self._note])), 300))
+
+    def on_row_list_moved(self, message: RowList.Moved) -> None:
+        """Remember where in the hits a person is."""
+        if message.row_list is self.hits:
+            self._last.at = message.index
+
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+        """Open the place of a hit, or ask for one value of a facet alone."""
+        if message.row_list is self.hits:
+            self._open(message.index)
+            return
+        facet = self.query_one("#facets", FacetList).selected
+        if facet is not None:
+            self._toggle(*facet)
+
+    def _toggle(self, name: str, value: str) -> None:
+        said = f'{name}:"{value}"' if " " in value else f"{name}:{value}"
+        field = self.query_one("#search-text", Input)
+        words = field.value.replace(said, " ").split() if said in field.value else [*field.value.split(), said]
+        field.value = " ".join(words)
+
+    def _open(self, at: int) -> None:
+        hits, host = self.hits, self.workbench
+        hit = hits.found.hits[at]
+        line = hits.lines[at] if at < len(hits.lines) else None
+        self._last.at = at
+        app = self.app
+        self.dismiss()
+        opened = host.session_path
+        if opened is not None and opened.resolve() == hit.session:
+            app.call_later(show_hit, host, hit, line)
+        else:
+            app.call_later(host.open_session, hit.session, then=lambda: show_hit(host, hit, line))
+
+    # -- keys
+
+    def action_query(self) -> None:
+        """Type something else."""
+        self.query_one("#search-text", Input).focus()
+
+    def action_results(self) -> None:
+        """Go to the hits."""
+        if self.hits.row_count():
+            self.focus_pane(self.query_one("#hits-pane"))
+
+    def action_everywhere(self) -> None:
+        """Search all sessions, or the open one alone."""
+        self._last.everywhere, self._last.at = not self._last.everywhere, 0
+        self._fill()
+        self._ask()
+
+    def action_leave(self) -> None:
+        """Go back to where the search was begun."""
+        self.dismiss()
+
+
+def _lines(reader: SessionReader | None, found: Found, query: Query, first: int, last: int) -> list[Line]:
+    """Return the lines of some hits; those of another session than the open one are read from their own files."""
+    from workbench.errors import WorkbenchError
+    from workbench.session.reader import SessionReader as Reader
+
+    lines: list[Line] = []
+    others: dict[object, Reader | None] = {}
+    try:
+        for hit in found.hits[first:last]:
+            of = reader if reader is not None and reader.path.resolve() == hit.session else None
+            if of is None and hit.session not in others:
+                try:
+                    others[hit.session] = Reader(hit.session, surveyed=False)
+                except WorkbenchError:
+                    others[hit.session] = None
+            mine = of or others.get(hit.session)
+            lines.append(line_of(mine, hit, query) if mine is not None else Line(""))
+    finally:
+        for other in others.values():
+            if other is not None:
+                other.close()
+    return lines

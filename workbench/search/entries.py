@@ -1,0 +1,187 @@
+"""What of a session is searched: its texts, each with the place where a person finds it, and facts to choose by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import Change, TrialRow
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A trial, a task or a candidate: what conditions are asked of.
+
+    Attributes:
+        id: Its id.
+        kind: ``trial``, ``task`` or ``candidate``.
+        run: Its run.
+        title: What a person calls it.
+        agent: The agent of a trial, else "".
+        model: The agent's model or the evaluator.
+        case: The case of a trial, the function of a task.
+        state: Its state.
+        verdict: The verdict of a candidate, else "".
+        score: Points of 100, None where there are none.
+        cost: US dollars, None where no price is known.
+        at: When it ended, unix seconds; None while it has not.
+        files: Paths of the files that the agent read, a line each.
+        lost: Titles of the criteria that lost points, a line each.
+        order: Where it stands in its session.
+        task: The task of a candidate, else "".
+    """
+
+    id: str
+    kind: str
+    run: str
+    title: str
+    agent: str = ""
+    model: str = ""
+    case: str = ""
+    state: str = ""
+    verdict: str = ""
+    score: float | None = None
+    cost: float | None = None
+    at: float | None = None
+    files: str = ""
+    lost: str = ""
+    order: int = 0
+    task: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A text that is searched: a blob of the session, or ``text`` itself where it is short.
+
+    ``kind`` says what it is (see :data:`workbench.search.query.FIELDS`), ``number`` the step or sample that it belongs to, 0 for none.
+    """
+
+    item: str
+    kind: str
+    number: int
+    blob: str | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a session that is read, and replaced in the index, as a whole: ``kind`` is the feed's, with the row's key."""
+
+    kind: str
+    item: str
+    number: int = 0
+
+
+def parts_of(changes: Iterable[Change]) -> list[Part]:
+    """Return the parts that changed, each once, in the order of their first change."""
+    found: dict[Part, None] = {}
+    for change in changes:
+        match change.kind:
+            case "trial" | "score" | "seen":
+                found[Part("trial", change.item)] = None
+            case "step" if change.part and str(change.part).isdecimal():
+                found[Part("step", change.item, int(change.part))] = None
+            case "annotation":
+                found[Part("annotation", change.item)] = None
+            case "task" | "candidate":
+                found[Part(change.kind, change.item)] = None
+    return list(found)
+
+
+def read_part(reader: SessionReader, part: Part) -> tuple[Item | None, list[Entry]]:
+    """Return the item that a part describes, None where it describes none, and its texts."""
+    match part.kind:
+        case "trial":
+            trial = reader.trial(part.item)
+            return (_trial(reader, trial), list(_of_trial(reader, trial))) if trial is not None else (None, [])
+        case "step":
+            return None, list(_of_step(reader, part.item, part.number))
+        case "annotation":
+            return None, [
+                Entry(part.item, "remark", note.step or 0, text=note.text) for note in reader.annotations(part.item)
+            ]
+        case "task":
+            return _task(reader, part.item)
+    return _candidate(reader, part.item)
+
+
+def _trial(reader: SessionReader, trial: TrialRow) -> Item:
+    score, lost = None, ""
+    # The rubric that results are compared by, and of its judges the one that stands first everywhere.
+    cards = [card for card in reader.scores(trial.id) if card.rubric == "aeo-bench"] or reader.scores(trial.id)
+    if cards:
+        total, out_of = cards[0].total, cards[0].out_of
+        score = 100 * total / out_of if total is not None and out_of else None
+        criteria = reader.card(cards[0]).get("criteria", [])
+        lost = "\n".join(
+            one["title"] for one in criteria if one["points"] is not None and one["points"] < one["maximum"]
+        )
+    read = [seen.path for seen in reader.seen(trial.id) if seen.how == "read"]
+    place = reader.query("SELECT created_at FROM runs WHERE id = ?", (trial.run_id,))
+    return Item(
+        trial.id, "trial", trial.run_id, f"{trial.case_name or trial.case_id} · {trial.agent} #{trial.repeat}", trial.agent,
+        trial.model, trial.case_name or trial.case_id, trial.state, "", score, trial.cost_usd, trial.finished_at,
+        "\n".join(read), lost, int(float((place[0][0] if place else 0) or 0) * 1e6) + trial.position,
+    )  # fmt: skip
+
+
+def _of_trial(reader: SessionReader, trial: TrialRow) -> Iterator[Entry]:
+    yield Entry(trial.id, "name", 0, text=f"{trial.case_name} {trial.agent} {trial.model} {trial.error or ''}".strip())
+    for kind, blob in (("readme", trial.readme_blob), ("metadata", trial.metadata_blob)):
+        if blob:
+            yield Entry(trial.id, kind, 0, blob)
+    for score in reader.scores(trial.id):
+        for criterion in reader.card(score).get("criteria", []):
+            if criterion["reason"]:
+                yield Entry(trial.id, "reason", 0, text=f"{criterion['title']}: {criterion['reason']}")
+
+
+def _of_step(reader: SessionReader, trial: str, number: int) -> Iterator[Entry]:
+    for step in reader.steps(trial, number - 1):
+        if step.number != number:
+            return
+        yield Entry(trial, "step", number, text=f"{step.action} {step.target} {step.problem or ''}".strip())
+        if step.answer_blob:
+            yield Entry(trial, "step", number, step.answer_blob)
+        if step.observation_blob:
+            yield Entry(trial, "file" if step.action == "read_file" else "step", number, step.observation_blob)
+        call = reader.call(step.call_id) if number == 1 and step.call_id is not None else None
+        if call is not None:
+            for _, digest in reader.message_digests(call):
+                yield Entry(trial, "message", number, digest)
+        return
+
+
+def _task(reader: SessionReader, key: str) -> tuple[Item | None, list[Entry]]:
+    task = reader.task(key)
+    if task is None:
+        return None, []
+    name = f"{task.path}::{task.qualified_name}"
+    item = Item(key, "task", task.run_id, name, case=name, state=task.state, order=task.position)
+    entries = [Entry(key, "name", 0, text=f"{name} {task.reason or ''}".strip())]
+    if task.docstring_blob:
+        entries.append(Entry(key, "docstring", 0, task.docstring_blob))
+    return item, entries
+
+
+def _candidate(reader: SessionReader, key: str) -> tuple[Item | None, list[Entry]]:
+    row = reader.candidate(key)
+    if row is None or row.control:
+        return None, []
+    task = reader.task(row.task_id)
+    short = task.qualified_name if task is not None else row.task_id
+    name = f"{task.path}::{short}" if task is not None else short
+    item = Item(
+        key, "candidate", row.run_id, f"{short} · sample {row.sample + 1}", model=row.evaluator, case=name, state=row.state,
+        verdict=row.verdict or "", cost=row.cost_usd, at=row.at, order=task.position if task is not None else 0,
+        task=row.task_id,
+    )  # fmt: skip
+    entries = [Entry(key, "candidate", row.sample, row.body_blob)] if row.body_blob else []
+    for test in reader.failing_tests(key):
+        entries.append(Entry(key, "failing", row.sample, text=f"{test.test_id} {test.message}".strip()))
+        if test.traceback_blob:
+            entries.append(Entry(key, "failing", row.sample, test.traceback_blob))
+    return item, entries

@@ -1,0 +1,313 @@
+"""The index of all texts of sessions: SQLite FTS5 in a file of its own, which can be deleted at any time.
+
+Texts themselves stay in their sessions: the index holds their words, and where each text stands. A text that stands in many
+places (a file that every agent read) is indexed once. It is filled from a session's feed of changes, in small transactions,
+by a reader that never writes the session.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sqlite3
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.errors import WorkbenchError
+from workbench.search.entries import Entry, Item, Part, parts_of, read_part
+from workbench.search.query import NUMBERS, Query
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+
+VERSION = 1
+MOST_BYTES = 1_000_000
+"""Bytes of one text that are searched."""
+_BATCH = 200  # parts in one transaction: some milliseconds each
+_ITEM = [f'"{one.name}"' for one in fields(Item)]
+_TABLES = f"""
+CREATE TABLE sessions (id INTEGER PRIMARY KEY, path TEXT UNIQUE NOT NULL, created TEXT NOT NULL, seq INTEGER NOT NULL);
+CREATE TABLE texts (id INTEGER PRIMARY KEY, digest TEXT UNIQUE NOT NULL);
+CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='unicode61 remove_diacritics 0');
+CREATE TABLE items (session INTEGER NOT NULL, {", ".join(_ITEM)}, PRIMARY KEY (session, id)) WITHOUT ROWID;
+CREATE TABLE entries (
+    session INTEGER NOT NULL, part TEXT NOT NULL, item TEXT NOT NULL, kind TEXT NOT NULL, number INTEGER NOT NULL,
+    blob TEXT, said TEXT NOT NULL, text INTEGER NOT NULL
+);
+CREATE INDEX entries_by_text ON entries (text);
+CREATE INDEX entries_by_part ON entries (session, part);
+PRAGMA user_version = {VERSION};
+"""
+_COLUMNS = {"kind": "entries.kind", "file": "items.files", "date": "items.at"}
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A text in which everything that was asked for stands."""
+
+    session: Path
+    entry: Entry
+    item: Item
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The hits in the order of the sessions and what is in them; ``total`` counts those beyond the limit as well.
+
+    ``counts`` says for each of ``kind``, ``agent``, ``model``, ``case`` and ``verdict`` how many hits have which value, most first.
+    """
+
+    hits: tuple[Hit, ...] = ()
+    total: int = 0
+    counts: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+
+
+class SearchIndex:
+    """The index file; made when it is missing, and made anew when it is of another version or damaged.
+
+    Args:
+        path: Where it is kept.
+
+    Raises:
+        WorkbenchError: It cannot be written; every method may raise that.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._filling, self._asking = threading.Lock(), threading.Lock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._writer = self._opened()
+            self._reader = self._connected()
+            self._reader.create_function("folded", 1, lambda text: str(text or "").casefold(), deterministic=True)
+        except (sqlite3.Error, OSError) as error:
+            raise WorkbenchError(f"The index of the search, {path}, cannot be used: {error}.") from None
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._filling, self._asking:
+            self._reader.close()
+            self._writer.close()
+
+    def _connected(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=5.0)
+        # What a crash of the machine may cost is read from the sessions again.
+        for setting in ("journal_mode = WAL", "synchronous = OFF"):
+            connection.execute(f"PRAGMA {setting}")
+        return connection
+
+    def _opened(self) -> sqlite3.Connection:
+        with contextlib.suppress(sqlite3.DatabaseError):
+            connection = self._connected()
+            if connection.execute("PRAGMA user_version").fetchone()[0] == VERSION:
+                return connection
+            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                return self._made(connection)
+            connection.close()
+        for side in ("", "-wal", "-shm"):
+            Path(f"{self.path}{side}").unlink(missing_ok=True)
+        return self._made(self._connected())
+
+    @staticmethod
+    def _made(connection: sqlite3.Connection) -> sqlite3.Connection:
+        connection.execute("BEGIN IMMEDIATE")
+        # Another program may have made the tables while this one waited.
+        if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+            for statement in _TABLES.split(";\n"):
+                connection.execute(statement)
+        connection.execute("COMMIT")
+        return connection
+
+    def broken(self) -> bool:
+        """Return whether the index itself cannot be read."""
+        try:
+            self._reader.execute("SELECT count(*) FROM sessions").fetchone()
+        except sqlite3.Error:
+            return True
+        return False
+
+    # -- filling
+
+    def update(
+        self,
+        reader: SessionReader,
+        stopped: Callable[[], bool] = lambda: False,
+        progress: Callable[[int], None] = lambda _: None,
+    ) -> int:
+        """Bring what changed in a session since the last time into the index.
+
+        Args:
+            reader: The session; its reader of its own, as this may take a while.
+            stopped: Asked between batches; what was indexed until then stays.
+            progress: Gets the number of parts indexed so far.
+
+        Returns:
+            How many parts of the session were read.
+        """
+        done = 0
+        with self._filling, self._translated():
+            session, seq = self._session(reader)
+            while not stopped():
+                changes = reader.changes(seq)
+                if not changes:
+                    break
+                parts = parts_of(changes)
+                for at in range(0, len(parts), _BATCH):
+                    if stopped():
+                        return done
+                    self._replace(reader, session, parts[at : at + _BATCH])
+                    done += len(parts[at : at + _BATCH])
+                    progress(done)
+                seq = changes[-1].seq
+                self._writer.execute("UPDATE sessions SET seq = ? WHERE id = ?", (seq, session))
+        return done
+
+    def _session(self, reader: SessionReader) -> tuple[int, int]:
+        """Return the number of a session and up to which change it is indexed; another file of its name begins anew."""
+        path, created = str(reader.path.resolve()), reader.meta().get("created_at", "")
+        row = self._writer.execute("SELECT id, created, seq FROM sessions WHERE path = ?", (path,)).fetchone()
+        if row and (row[1] != created or row[2] > reader.last_change()):
+            self._writer.execute("BEGIN IMMEDIATE")
+            for table in ("entries", "items"):
+                self._writer.execute(f"DELETE FROM {table} WHERE session = ?", (row[0],))
+            self._writer.execute("UPDATE sessions SET created = ?, seq = 0 WHERE id = ?", (created, row[0]))
+            self._writer.execute("COMMIT")
+            return int(row[0]), 0
+        if row is None:
+            made = self._writer.execute("INSERT INTO sessions (path, created, seq) VALUES (?, ?, 0)", (path, created))
+            return int(made.lastrowid or 0), 0
+        return int(row[0]), int(row[2])
+
+    def _replace(self, reader: SessionReader, session: int, parts: Sequence[Part]) -> None:
+        connection = self._writer
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            for part in parts:
+                item, entries = read_part(reader, part)
+                key = f"{part.kind} {part.item} {part.number}"
+                connection.execute("DELETE FROM entries WHERE session = ? AND part = ?", (session, key))
+                if item is not None:
+                    marks = ", ".join("?" * len(_ITEM))
+                    connection.execute(f"INSERT OR REPLACE INTO items VALUES (?, {marks})", (session, *astuple(item)))
+                connection.executemany(
+                    "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    [
+                        (session, key, one.item, one.kind, one.number, one.blob, one.text, self._text(reader, one))
+                        for one in entries
+                    ],
+                )
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+
+    def _text(self, reader: SessionReader, entry: Entry) -> int:
+        """Return the number of an entry's text, whose words are indexed if they are not yet."""
+        digest = entry.blob or hashlib.sha256(entry.text.encode("utf-8", "surrogatepass")).hexdigest()
+        row = self._writer.execute("SELECT id FROM texts WHERE digest = ?", (digest,)).fetchone()
+        if row:
+            return int(row[0])
+        number = int(self._writer.execute("INSERT INTO texts (digest) VALUES (?)", (digest,)).lastrowid or 0)
+        text = text_of(reader, entry).encode("utf-8", "replace").decode()
+        self._writer.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text))
+        return number
+
+    # -- asking
+
+    def search(self, query: Query, sessions: Sequence[Path] = (), limit: int = 2000) -> Found:
+        """Return the texts in which everything asked for stands; without words, the names of what the conditions hold for.
+
+        Args:
+            query: What is asked for.
+            sessions: The sessions that are searched; all that are indexed if empty.
+            limit: Most hits that are returned; all are counted.
+        """
+        if not query:
+            return Found()
+        tables = "entries JOIN items ON items.session = entries.session AND items.id = entries.item"
+        wheres, values = [], []
+        if query.words:
+            wheres.append("entries.text IN (SELECT rowid FROM words WHERE words MATCH ?)")
+            values.append(query.match())
+        elif not any(condition.field == "kind" for condition in query.conditions):
+            wheres.append("entries.kind IN ('name', 'candidate')")
+        if sessions:
+            wheres.append(
+                f"entries.session IN (SELECT id FROM sessions WHERE path IN ({', '.join('?' * len(sessions))}))"
+            )
+            values += [str(path.resolve()) for path in sessions]
+        for condition in query.conditions:
+            column = _COLUMNS.get(condition.field, f'items."{condition.field}"')
+            if condition.field not in NUMBERS:
+                # SQLite's own lower() knows ASCII alone.
+                wheres.append(f"instr(folded({column}), ?) > 0")
+                values.append(condition.text.casefold())
+        numbers = [condition for condition in query.conditions if condition.field in NUMBERS]
+        with self._asking, self._translated():
+            paths = dict(self._reader.execute("SELECT id, path FROM sessions"))
+            rows = self._reader.execute(
+                f"SELECT entries.session, entries.item, entries.kind, number, blob, said, {', '.join(f'items.{name}' for name in _ITEM)} "
+                f"FROM {tables} WHERE {' AND '.join(wheres) or '1'} "
+                'ORDER BY entries.session, items.kind DESC, items."order", number, items.id, entries.rowid',
+                values,
+            ).fetchall()
+        hits: list[Hit] = []
+        counts, total = {name: Counter[str]() for name in ("kind", "agent", "model", "case", "verdict")}, 0
+        for session, key, kind, number, blob, said, *facts in rows:
+            item = Item(*facts)
+            if not all(one.holds(item.at if one.field == "date" else getattr(item, one.field)) for one in numbers):
+                continue
+            total += 1
+            for name, counter in counts.items():
+                value = kind if name == "kind" else getattr(item, name)
+                if value:
+                    counter[value] += 1
+            if len(hits) < limit:
+                hits.append(Hit(Path(paths[session]), Entry(key, kind, number, blob, said), item))
+        return Found(tuple(hits), total, {name: counter.most_common() for name, counter in counts.items()})
+
+    @contextlib.contextmanager
+    def _translated(self):  # type: ignore[no-untyped-def]
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise WorkbenchError(f"The index of the search, {self.path}, cannot be used: {error}.") from None
+
+
+def text_of(reader: SessionReader, entry: Entry) -> str:
+    """Return the text of an entry, as far as it is searched; "" where it cannot be read."""
+    if entry.blob is None:
+        return entry.text
+    from workbench.session.reader import TextDamaged
+
+    try:
+        return reader.text(entry.blob, MOST_BYTES)
+    except TextDamaged:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The line around a hit: its text and where in it the match begins and ends (both 0 where none can be shown)."""
+
+    text: str
+    start: int = 0
+    end: int = 0
+
+
+def line_of(reader: SessionReader, hit: Hit, query: Query) -> Line:
+    """Return the first line of a hit's text in which a word of the query stands."""
+    text = text_of(reader, hit.entry)
+    pattern = query.pattern()
+    found = pattern.search(text) if pattern is not None else None
+    if found is None:
+        return Line(next((line.strip() for line in text.splitlines() if line.strip()), ""))
+    start = text.rfind("\n", 0, found.start()) + 1
+    end = text.find("\n", found.start())
+    line = text[start : end if end >= 0 else len(text)]
+    lead = len(line) - len(line.lstrip())
+    return Line(line.strip(), max(0, found.start() - start - lead), min(found.end() - start, len(line)) - lead)

@@ -1,0 +1,143 @@
+"""What a person asks of the search: words, phrases in quotation marks, and conditions such as ``score:<60``."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import time
+from dataclasses import dataclass
+
+from workbench.errors import UsageError
+
+FIELDS = {
+    "kind": "what it stands in: readme, step, file, message, reason, docstring, candidate, failing, remark, name",
+    "agent": "the agent",
+    "model": "the agent's model, or the evaluator",
+    "case": "the case or source",
+    "state": "done, failed, running …",
+    "verdict": "passed, failed, timeout …",
+    "file": "a file that the agent read",
+    "lost": "a criterion that lost points",
+    "score": "points of 100: score:<60, score:40..60",
+    "cost": "US dollars",
+    "date": "the day it ended: date:>2026-11-01",
+}
+"""The conditions that can be asked, and what each is about."""
+
+MOST_WORDS = 50
+"""Words, phrases and conditions of one search."""
+NUMBERS = frozenset({"score", "cost", "date"})
+_TOKEN = re.compile(r'(?P<field>[a-z]+):(?!:)(?P<value>"[^"]*"?|\S+)|"(?P<phrase>[^"]*)"?|(?P<word>\S+)')
+_NUMBER = re.compile(r"(?P<sign><=|>=|<|>|=)?(?P<low>[^.\s]*(?:\.\d+)?)(?:\.\.(?P<high>\S+))?")
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on what a text belongs to: a text that stands in ``field``, ignoring case, or bounds of a number."""
+
+    field: str
+    text: str = ""
+    low: float | None = None
+    high: float | None = None
+    strict: bool = False
+
+    def holds(self, number: float | None) -> bool:
+        """Return whether a number lies within the bounds; what has none never does."""
+        if number is None:
+            return False
+        if self.low is not None and (number < self.low or (self.strict and number == self.low)):
+            return False
+        return not (self.high is not None and (number > self.high or (self.strict and number == self.high)))
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A search: every one of ``words`` (words and phrases) must stand in a text, every condition must hold."""
+
+    words: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.words or self.conditions)
+
+    def match(self) -> str:
+        """Return the words as an expression of SQLite's FTS5: each part of a word in its place, the last one's beginning."""
+        parts = []
+        for word in self.words:
+            found = _WORD.findall(word)
+            if found:
+                parts.append('"' + " ".join(found) + '"' + ("" if word.endswith(" ") else " *"))
+        return " AND ".join(parts)
+
+    def pattern(self) -> re.Pattern[str] | None:
+        """Return what finds the words in a text as the index does, None where there are none."""
+        parts = [
+            r"(?<![^\W_])" + r"[\W_]+?".join(map(re.escape, found))
+            for word in self.words
+            if (found := _WORD.findall(word))
+        ]
+        return re.compile("|".join(parts), re.IGNORECASE) if parts else None
+
+
+def parse(text: str) -> Query:
+    """Return the query that a line of text means.
+
+    Raises:
+        UsageError: A condition cannot be meant; the sentence says what it takes.
+    """
+    words: list[str] = []
+    conditions: list[Condition] = []
+    for found in _TOKEN.finditer(text):
+        field, value = found["field"], (found["value"] or "").strip('"')
+        if field is None:
+            word = found["phrase"] if found["phrase"] is not None else found["word"]
+            if _WORD.search(word):
+                words.append(word)
+        elif field in NUMBERS:
+            conditions.append(_bounds(field, value))
+        elif field in FIELDS:
+            if value:
+                conditions.append(Condition(field, value))
+        elif near := difflib.get_close_matches(field, FIELDS, 1, 0.75):
+            raise UsageError(f"There is no {field}: to ask for; did you mean {near[0]}:?")
+        else:
+            words.append(found[0])
+        if len(words) + len(conditions) > MOST_WORDS:
+            raise UsageError(f"A search takes at most {MOST_WORDS} words and conditions.")
+    return Query(tuple(words), tuple(conditions))
+
+
+def _bounds(field: str, text: str) -> Condition:
+    found = _NUMBER.fullmatch(text)
+    number = _day if field == "date" else float
+    says = "a day such as >2026-11-01" if field == "date" else "a number such as <60 or 40..60"
+    try:
+        if found is None:
+            raise ValueError(text)
+        low, high, sign = number(found["low"]), found["high"], found["sign"]
+        if high is not None:
+            if sign:
+                raise ValueError(text)
+            return Condition(field, low=low, high=number(high) + (_DAY if field == "date" else 0))
+    except (ValueError, OverflowError):
+        raise UsageError(f"{field}: takes {says}.") from None
+    after = low + _DAY if field == "date" else low
+    match sign:
+        case "<":
+            return Condition(field, high=low, strict=True)
+        case "<=":
+            return Condition(field, high=after)
+        case ">":
+            return Condition(field, low=after, strict=field != "date")
+        case ">=":
+            return Condition(field, low=low)
+    return Condition(field, low=low, high=after)
+
+
+_DAY = 86_400.0
+
+
+def _day(text: str) -> float:
+    """Return when a day (``YYYY-MM-DD``, here) begins, in unix seconds."""
+    return time.mktime(time.strptime(text, "%Y-%m-%d"))
