@@ -68,6 +68,18 @@ def test_words_of_lines_that_belong_together_are_compared() -> None:
     assert (diff.left_words, diff.right_words, diff.common_words) == (9, 6, 5)
 
 
+def test_words_in_common_by_chance_do_not_tear_a_sentence_to_pieces() -> None:
+    left, right = (
+        "Counts how many words are in the text.",
+        "Counts the number of words in text, and returns that number.",
+    )
+    (pair,) = word_diff(left, right).pairs
+    assert [piece.text for piece in pair.left or ()] == ["Counts ", "how many words are in the text", "."]
+    assert [piece.text for piece in pair.right or ()] == [
+        "Counts ", "the number of words in text, and returns that number", ".",
+    ]  # fmt: skip
+
+
 def test_a_line_is_beside_the_one_that_it_resembles_whatever_stands_between() -> None:
     left = "Install it with pip from the index.\nRun it on a file."
     right = "An introduction.\nIt is free.\nInstall it with pip from a wheel."

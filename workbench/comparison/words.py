@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from workbench.comparison.alignment import blocks, longest_common
 
@@ -15,6 +16,7 @@ MOST_LINE_PAIRS = 20_000
 
 _TOKENS = re.compile(r"\w+|\s+|[^\w\s]")
 _WORDS = re.compile(r"\w+")
+_PASSES = 4  # over the common stretches of a line: what is dropped makes the differences beside others longer
 _NO_WORDS = 0.05  # weight of equal lines without a word, such as empty ones: enough to break a tie
 
 
@@ -150,16 +152,44 @@ def _compared(left: str, right: str) -> LinePair:
 
 
 def _without_chance(a: Sequence[str], b: Sequence[str], pairs: list[tuple[int, int]]) -> tuple[set[int], set[int]]:
-    """Return the places of common tokens, without spaces and signs that stand alone between two differences."""
-    runs: list[list[tuple[int, int]]] = []
+    """Return the places of common tokens without chance matches: a run no longer than the differences on either side of it.
+
+    "in the" amid two sentences that say different things would only tear them to pieces. Beginning and end of a line stay.
+    """
+    starts_a, starts_b = _starts(a), _starts(b)
+    runs: list[tuple[int, int, int]] = []  # place in a, place in b, tokens
     for i, j in pairs:
-        if runs and runs[-1][-1] == (i - 1, j - 1):
-            runs[-1].append((i, j))
+        if runs and runs[-1][0] + runs[-1][2] == i and runs[-1][1] + runs[-1][2] == j:
+            runs[-1] = (*runs[-1][:2], runs[-1][2] + 1)
         else:
-            runs.append([(i, j)])
-    ends = {(0, 0), (len(a) - 1, len(b) - 1)}
-    kept = [pair for run in runs if ends & {run[0], run[-1]} or any(_WORDS.match(a[i]) for i, _ in run) for pair in run]
-    return {i for i, _ in kept}, {j for _, j in kept}
+            runs.append((i, j, 1))
+    first, last = (0, 0, 0), (len(a), len(b), 0)
+
+    def apart(run: tuple[int, int, int], following: tuple[int, int, int]) -> int:
+        """Return the characters between two runs, of the text that has more there."""
+        in_a = starts_a[following[0]] - starts_a[run[0] + run[2]]
+        in_b = starts_b[following[1]] - starts_b[run[1] + run[2]]
+        return max(in_a, in_b)
+
+    for _ in range(_PASSES):
+        kept: list[tuple[int, int, int]] = []
+        for place, run in enumerate(runs):
+            before = apart(kept[-1] if kept else first, run)
+            after = apart(run, runs[place + 1] if place + 1 < len(runs) else last)
+            if starts_a[run[0] + run[2]] - starts_a[run[0]] > min(before, after):
+                kept.append(run)
+        if len(kept) == len(runs):
+            break
+        runs = kept
+    return (
+        {place for i, _, size in runs for place in range(i, i + size)},
+        {place for _, j, size in runs for place in range(j, j + size)},
+    )
+
+
+def _starts(tokens: Sequence[str]) -> list[int]:
+    """Return where each token begins, and where the last one ends."""
+    return list(accumulate(map(len, tokens), initial=0))
 
 
 def _pieces(tokens: Sequence[str], same: set[int]) -> Pieces:

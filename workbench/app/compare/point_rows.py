@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from workbench.app.compare.difference_list import DifferenceList, Kind
 from workbench.app.compare.wording import NOTHING, change, of_change
+from workbench.app.toolkit.document import Document, Line, prepared
 from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.comparison import Comparison, CriterionPair, Judged, TierPair
@@ -38,6 +39,11 @@ class PointRows(DifferenceList):
         """The criterion under the cursor."""
         entry = self._entries[self.place] if 0 <= self.place < len(self._entries) else None
         return entry if isinstance(entry, CriterionPair) else None
+
+    def on_resize(self) -> None:
+        """Have the reasons wrapped for the new width, too."""
+        super().on_resize()
+        self.post_message(self.Moved(self, self.cursor))
 
     def empty_text(self, comparison: Comparison) -> str:
         """Return why there are no points."""
@@ -86,17 +92,31 @@ def why(pair: CriterionPair) -> str:
     return f"{name}: {_reason(told)}"
 
 
-def reasons(pair: CriterionPair | None) -> str:
-    """Return both reasons in full, a line each; "" without a criterion."""
+def reasons(pair: CriterionPair | None, width: int, lines: int) -> str:
+    """Return both reasons, each in at most so many lines; "" without a criterion."""
     if pair is None:
         return ""
     if pair.left is not None and pair.right is not None and pair.left.reason == pair.right.reason:
-        return f"A and B: {_reason(pair.left)}"
-    return f"A: {_reason(pair.left)}\nB: {_reason(pair.right)}"
+        return _wrapped(f"A and B: {_reason(pair.left)}", width, 2 * lines)
+    return "\n".join(
+        _wrapped(f"{name}: {_reason(one)}", width, lines) for name, one in (("A", pair.left), ("B", pair.right))
+    )
+
+
+def _wrapped(text: str, width: int, lines: int) -> str:
+    """Return a text in at most so many lines, with an ellipsis where it goes on."""
+    rows = [text[row.start : row.end].rstrip() for row in Document((Line(text),), text).rows(width)]
+    if len(rows) > lines:
+        rows[lines - 1] = fit(rows[lines - 1] + " …", width)
+    return "\n".join(rows[:lines])
 
 
 def _reason(judged: Judged | None) -> str:
-    return "not in its scorecard" if judged is None else one_line(judged.reason, 600) or "no reason was recorded"
+    if judged is None:
+        return "not in its scorecard"
+    # Who judged stands above; here it would take the room of the reason.
+    reason = one_line(prepared(judged.reason), 2_000).removeprefix("offline judge: ")
+    return reason or "no reason was recorded"
 
 
 def _of(judged: Judged | None) -> str:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 REFRESH_SECONDS = 0.5
 """Time between two readings of a trial that is at work."""
+_REASON_LINES = 2
 _PANES = {"steps-diff": "Steps", "points-diff": "Points", "files-diff": "Files", "readme-diff": "README"}
 
 
@@ -139,7 +140,10 @@ class CompareScreen(ModeScreen):
         self.query_one(PaneTabs).show([(_PANES[pane.id or ""], pane.has_class("-current")) for pane in self.panes])
 
     def _show_reasons(self) -> None:
-        self.query_one("#point-reasons", Static).update(reasons(self.query_one(PointRows).selected))
+        points = self.query_one(PointRows)
+        lines = _REASON_LINES * (2 if self.has_class("-h-tall") else 1)
+        text = reasons(points.selected, points.text_width - 1, lines)
+        self.query_one("#point-reasons", Static).update(text)
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
         """Say why the criterion under the cursor has its points."""

@@ -11,7 +11,7 @@ from workbench.comparison import Comparison, Effort, Side
 from workbench.text import shortened
 
 _STATES = {"done": "passed", "failed": "failed", "running": "running", "unscored": "unscored", "interrupted": "paused"}
-_LEAST_NAME, _STATE = 20, 14
+_LEAST_NAME, _STATE = 19, 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class _Column:
 
 _COLUMNS = (
     _Column("steps", "steps", 7, 0, 2),
-    _Column("tokens", "tokens", 11, 0, 4),
-    _Column("seconds", "s", 9, 1, 3),
+    _Column("tokens", "tokens", 10, 0, 4),
+    _Column("seconds", "s", 8, 1, 3),
     _Column("cost", "$", 9, 4, 1),
-    _Column("score", "score", 9, 1, 0),
+    _Column("score", "score", 8, 1, 0),
 )
 
 

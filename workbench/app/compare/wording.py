@@ -25,8 +25,8 @@ def state_of(side: Side) -> str:
 
 
 def figure(value: float | None, digits: int) -> str:
-    """Return a figure with so many decimals, a dash for one that is not known."""
-    return NOTHING if value is None else f"{value:,.{digits}f}"
+    """Return a figure with so many decimals, ``0`` for none, a dash for one that is not known."""
+    return NOTHING if value is None else f"{value:,.{digits}f}" if value else "0"
 
 
 def change(value: float | None, digits: int) -> str:
