@@ -173,6 +173,15 @@ async def test_figures_stand_under_one_another(tmp_path: Path, home: Path) -> No
         assert len(ends) == 1, title
 
 
+async def test_where_names_are_long_what_both_share_is_said_once(tmp_path: Path, home: Path) -> None:
+    async with side_by_side(two_trials(tmp_path / "two.session"), (80, 24)) as (pilot, _):
+        lines = screen_text(pilot.app).splitlines()[2:5]
+    assert lines[0].strip().startswith("local · word_counter")
+    assert [line.split("✓")[0].split() for line in lines[1:]] == [
+        ["A", "white", "·", "rep", "1"], ["B", "single-file", "·", "rep", "2"],
+    ]  # fmt: skip
+
+
 async def test_the_keys_go_from_difference_to_difference(tmp_path: Path, home: Path) -> None:
     async with side_by_side(two_trials(tmp_path / "two.session"), (200, 60)) as (pilot, screen):
         points = await go_to(pilot, screen, PointRows)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.app.compare.wording import change, figure, name_of, of_change, state_of
+from rich.cells import cell_len
+
+from workbench.app.compare.wording import change, figure, names_of, of_change, state_of
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.comparison import Comparison, Effort, Side
 from workbench.text import shortened
 
 _STATES = {"done": "passed", "failed": "failed", "running": "running", "unscored": "unscored", "interrupted": "paused"}
-_LEAST_NAME, _STATE = 19, 14
+_LEAST_NAME, _STATE = 20, 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class _Column:
 
 
 _COLUMNS = (
-    _Column("steps", "steps", 7, 0, 2),
+    _Column("steps", "steps", 6, 0, 2),
     _Column("tokens", "tokens", 10, 0, 4),
     _Column("seconds", "s", 8, 1, 3),
     _Column("cost", "$", 9, 4, 1),
@@ -63,12 +65,15 @@ class Summary(RowList, can_focus=False):
             return [(f" {self.sentence}", "dim")] if not index else []
         width -= 1
         columns, state = _fitting(width)
-        longest = max(len(name_of(side)) for side in (self.comparison.left, self.comparison.right))
-        names = min(longest + 3, width - 3 - state - sum(column.width for column in columns))
+        room = width - 3 - state - sum(column.width for column in columns)
+        shared, *own = names_of(self.comparison.left, self.comparison.right, room - 1)
+        names = min(max(map(cell_len, (shared, *own))) + 3, room)
         efforts = {effort.name: effort for effort in self.comparison.efforts}
         if index == 0:
-            cells = [fit(column.title, column.width, right=True) for column in columns]
-            return [(" " + fit("", 3 + names) + fit("state"[:state], state) + "".join(cells), "dim")]
+            cells = "".join(fit(column.title, column.width, right=True) for column in columns)
+            # What both share says more than the title of the state does.
+            title = shortened(shared, names + state - 1) if shared else " " * names + "state"[:state]
+            return [(f"    {fit(title, names + state)}{cells}", "dim")]
         if index == 3:
             parts: list[Part] = [(" " + fit("   B − A", 3 + names + state), "dim")]
             for column in columns:
@@ -78,7 +83,7 @@ class Summary(RowList, can_focus=False):
             return parts
         key, style = (("A", "only-a"), ("B", "only-b"))[index - 1]
         side = (self.comparison.left, self.comparison.right)[index - 1]
-        parts = [(f" {key}  ", style), (fit(shortened(name_of(side), names - 1), names), "strong")]
+        parts = [(f" {key}  ", style), (fit(shortened(own[index - 1], names - 1), names), "strong")]
         if state:
             parts.append((fit(state_of(side), state), _STATES.get(side.state, "dim")))
         for column in columns:
