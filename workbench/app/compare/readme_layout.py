@@ -90,7 +90,7 @@ def _wrapped(pieces: Pieces, side: str, width: int, *, marked: bool) -> list[Hal
     """Return the rows of a line; in a ``marked`` one the words that only this side has stand between marks."""
     before, after = MARKS.get(side, ("", ""))
     whole = "".join(piece.text for piece in pieces)
-    same = "heading" if whole.startswith("#") else ""
+    same = "strong" if whole.startswith("#") else ""
     sign = side if side == SAME or not marked else BOTH_CHANGED
     styled: list[Part] = []
     for piece in pieces:

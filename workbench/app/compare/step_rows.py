@@ -13,7 +13,6 @@ from workbench.comparison import Comparison, StepPair
 from workbench.session.rows import StepRow
 from workbench.text import one_line
 
-_NUMBER = 5
 _ACTION = 15
 
 
@@ -21,9 +20,12 @@ class StepRows(DifferenceList):
     """Sign, step number of each, action, target."""
 
     by_stretch = True
+    _number_width = 4
 
     def kinds_of(self, comparison: Comparison) -> Sequence[Kind]:
         """Return which steps both took."""
+        last = max((step.number for side in (comparison.left, comparison.right) for step in side.steps), default=0)
+        self._number_width = max(2, len(f"{last:,}")) + 1
         return [Kind.SAME if pair.same else Kind.DIFFERENT for pair in comparison.steps]
 
     def empty_text(self, comparison: Comparison) -> str:
@@ -32,7 +34,7 @@ class StepRows(DifferenceList):
 
     def heading_parts(self, width: int) -> Sequence[Part]:
         """Return the names of the columns."""
-        numbers = fit("A", _NUMBER, right=True) + fit("B", _NUMBER, right=True)
+        numbers = "".join(fit(name, self._number_width, right=True) for name in "AB")
         return [(f" {numbers}  {fit('action', _ACTION)} target", "dim")]
 
     def entry_parts(self, place: int, width: int) -> Sequence[Part]:
@@ -43,18 +45,18 @@ class StepRows(DifferenceList):
         assert step is not None
         sign = SAME if pair.same else ONLY_A if pair.left else ONLY_B
         style = "" if pair.same else "only-a" if pair.left else "only-b"
-        room = max(1, width - 3 - 2 * _NUMBER - _ACTION - 1)
+        room = max(1, width - 3 - 2 * self._number_width - _ACTION - 1)
         action = fit(one_line(step.action, _ACTION), _ACTION)
         return [
             (sign, style or "dim"),
-            (_number(pair.left) + _number(pair.right), "dim"),
+            ("".join(fit(_number(one), self._number_width, right=True) for one in (pair.left, pair.right)), "dim"),
             (f"  {action} ", style),
             (fit(_target(pair, step), room), style),
         ]
 
 
 def _number(step: StepRow | None) -> str:
-    return fit(NOTHING if step is None else f"{step.number:,}", _NUMBER, right=True)
+    return NOTHING if step is None else f"{step.number:,}"
 
 
 def _target(pair: StepPair, step: StepRow) -> str:
