@@ -10,6 +10,7 @@ _NAMES = {
     "app": "cases help interrupt palette quit regeneration resume search sessions theme trajectory",
     "cases": "back fetch files mark mark-all open run test-docs",
     "choice": "next previous",
+    "compare": "back next only-differences previous swap",
     "confirm": "down no other up yes",
     "dialog": "cancel next previous",
     "file": "down end page-down page-up top up",
@@ -29,6 +30,6 @@ _NAMES = {
     "next-trial open page-down page-up previous-hit previous-step previous-tab previous-trial raw rerun "
     "resume scores search trials up",
     "tree": "close open open-all",
-    "trials": "back clear-filter filter fold group matrix-left matrix-open matrix-right open reverse scale sort",
+    "trials": "back clear-filter compare filter fold group mark matrix-left matrix-open matrix-right open reverse scale sort",
 }
 KEY_IDS = frozenset(f"{group}.{name}" for group, names in _NAMES.items() for name in names.split())

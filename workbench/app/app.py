@@ -321,17 +321,17 @@ class WorkbenchApp(ThemedApp):
 
     async def show_trial(self, trial_id: str, place: Place | None = None) -> None:
         """Show a trial of the open session, or a place in it, in the Trajectory mode."""
+        from workbench.app.toolkit.mode_screen import ModeScreen
         from workbench.app.trajectory.screen import TrajectoryScreen
-        from workbench.app.trials.screen import TrialsScreen
 
         self.selected_trial = trial_id
         await self.switch_mode("trajectory")
-        # Over the trial that it shows the mode may show the table of all trials.
+        # Over the trial that it shows the mode may show the table of all trials, and two of them side by side over that.
         for screen in self.screen_stack[::-1]:
             if isinstance(screen, TrajectoryScreen):
                 screen.show_trial(trial_id, place)
                 break
-            if isinstance(screen, TrialsScreen) and screen.is_current:
+            if isinstance(screen, ModeScreen) and screen.is_current:
                 screen.dismiss()
 
     def action_search(self) -> None:

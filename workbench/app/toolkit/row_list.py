@@ -12,7 +12,8 @@ from textual.message import Message
 from workbench.app.toolkit.virtual_view import Part, VirtualView
 from workbench.app.toolkit.virtual_view import fit as _fit
 
-_OWN_STYLES = ("passed", "failed", "waiting", "paused", "hidden", "marked", "group", "score", "good", "poor")
+_OWN_STYLES = ("passed", "failed", "waiting", "paused", "hidden", "marked", "group", "score", "good", "poor",
+               "only-a", "only-b")  # fmt: skip
 
 
 class RowList(VirtualView):
@@ -34,6 +35,8 @@ class RowList(VirtualView):
         & > .row--score { color: $foreground; text-style: bold; }
         & > .row--good { color: $verdict-passed; }
         & > .row--poor { color: $verdict-failed; }
+        & > .row--only-a { color: $text-primary; text-style: bold; }
+        & > .row--only-b { color: $text-warning; text-style: bold; }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -16,9 +16,10 @@ from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
 from workbench.app.trials.filters import TrialFilter, questions_about
-from workbench.app.trials.lines import GROUPINGS, Trials, chosen_scale, load_trials, spread_among
+from workbench.app.trials.lines import GROUPINGS, TrialLine, Trials, chosen_scale, load_trials, spread_among
 from workbench.app.trials.matrix import MatrixView
-from workbench.app.trials.table import TrialTable, next_order, order_in_words, spread_in_words
+from workbench.app.trials.table import TrialTable
+from workbench.app.trials.wording import next_order, order_in_words, spread_in_words
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class TrialsScreen(ModeScreen):
     mode_name = "Trials"
     CSS_PATH = "../styles/trials.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "compare", "compare", id="trials.compare"),
         Binding("o", "order", "sort", id="trials.sort"),
         Binding("O", "reverse", "reverse", id="trials.reverse"),
         Binding("b", "group", "group by", id="trials.group"),
@@ -106,6 +108,7 @@ class TrialsScreen(ModeScreen):
     def _show(self, trials: Trials) -> None:
         table = self.table
         table.filter = table.filter.asking(questions_about(trials.lines))
+        table.marks.keep({line.id for line in trials.lines})
         table.put(trials)
         if self._first and trials.lines:
             self._first = False
@@ -138,6 +141,8 @@ class TrialsScreen(ModeScreen):
             text = "No trial passes this filter: F clears it."
         elif line is None:
             text = "Enter or space folds a group."
+        elif len(table.marks):
+            text = _about_marks(table, line)
         elif line.error:
             text = line.error
         else:
@@ -172,6 +177,17 @@ class TrialsScreen(ModeScreen):
                 wanted = wanted.choosing(question, value)
             self.filter_trials(wanted)
             self.focus_pane(self.query_one("#trials"))
+
+    def action_compare(self) -> None:
+        """Show the two marked trials side by side, or the marked one beside the one under the cursor."""
+        from workbench.app.compare.screen import CompareScreen
+
+        selected, scale = self.table.selected, self.table.trials.scale
+        pair = self.table.marks.pair(selected.id if selected is not None else "")
+        if pair is None:
+            self.notify("Mark a trial with space, then go to another one and press c.", timeout=6)
+        else:
+            self.app.push_screen(CompareScreen(*pair, *((scale.rubric, scale.judge) if scale is not None else ())))
 
     def on_trial_table_heading_clicked(self, message: TrialTable.HeadingClicked) -> None:
         """Sort by a column, the other way round when it is that already."""
@@ -225,3 +241,11 @@ class TrialsScreen(ModeScreen):
     def action_leave(self) -> None:
         """Go back to the trial that was shown."""
         self.dismiss()
+
+
+def _about_marks(table: TrialTable, line: TrialLine) -> str:
+    """Return what the key for comparing would do."""
+    if len(table.marks) == 2:
+        return "A and B are marked: c shows them side by side."
+    mark = table.marks.letter(line.id)
+    return "A is marked: go to another trial and press c." if mark else "A is marked: c shows it beside this trial."

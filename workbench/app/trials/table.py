@@ -13,9 +13,10 @@ from textual.message import Message
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.filters import EVERYTHING, TrialFilter
-from workbench.app.trials.lines import ORDERS, Group, TrialLine, Trials, in_groups, in_order
+from workbench.app.trials.lines import Group, TrialLine, Trials, in_groups, in_order
+from workbench.app.trials.marks import Marks
+from workbench.app.trials.wording import spread_in_words
 from workbench.glyphs import STATES
-from workbench.rubric.spread import Spread
 from workbench.text import shortened
 
 NOTHING = "–"
@@ -64,12 +65,14 @@ class TrialTable(RowList):
         order: Key of their order, see :data:`workbench.app.trials.lines.ORDERS`; ``reverse`` turns it round.
         grouping: By what they are put together, "" for not at all.
         current: The trial that is open behind the table.
+        marks: The trials that are marked to be compared.
     """
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "open", id="trials.open"),
-        Binding("space", "fold", "fold", id="trials.fold", show=False),
+        Binding("space", "mark", "mark", id="trials.mark"),
+        Binding("z", "fold", "Fold the group", id="trials.fold", show=False),
     ]
 
     class HeadingClicked(Message):
@@ -87,6 +90,7 @@ class TrialTable(RowList):
         self.reverse = False
         self.grouping = ""
         self.current = ""
+        self.marks = Marks()
         self.shown: list[int] = []
         self._folded: set[str] = set()
         self._rows: list[Group | int] = []
@@ -159,6 +163,15 @@ class TrialTable(RowList):
         self._folded ^= {row.name}
         self.rearrange()
 
+    def action_mark(self) -> None:
+        """Mark the trial under the cursor to be compared, or take its mark away; fold or unfold a group."""
+        if self.selected is None:
+            self.action_fold()
+            return
+        self.marks.toggle(self.selected.id)
+        self.refresh()
+        self.post_message(self.Moved(self, self.cursor))
+
     def action_choose(self) -> None:
         """Open the trial under the cursor; fold or unfold a group."""
         if self.selected is None:
@@ -230,7 +243,7 @@ class TrialTable(RowList):
 
     def _trial(self, line: TrialLine, width: int) -> Sequence[Part]:
         texts, numbers = self._layout(width)
-        indent = "› " if line.id == self.current else "  "
+        indent = (self.marks.letter(line.id) or ("›" if line.id == self.current else " ")) + " "
         parts: list[Part] = [(indent, "marked")]
         for title, size in texts:
             if title == "state":
@@ -271,24 +284,3 @@ class TrialTable(RowList):
             if event.x < at:
                 self.post_message(self.HeadingClicked(column.order))
                 return
-
-
-def spread_in_words(spread: Spread) -> str:
-    """Return ``mean 79.3 ± 3.4``, and of how many where some have no score."""
-    if spread.mean is None:
-        return "unscored"
-    sd = "" if spread.sd is None else f" ± {spread.sd:.1f}"
-    of = "" if spread.scored == spread.trials else f" ({spread.scored:,} scored)"
-    return f"mean {spread.mean:.1f}{sd}{'%' if spread.percent else ''}{of}"
-
-
-def next_order(key: str) -> str:
-    """Return the order after one, round and round."""
-    keys = [order.key for order in ORDERS]
-    return keys[(keys.index(key) + 1) % len(keys)]
-
-
-def order_in_words(key: str, *, reverse: bool) -> str:
-    """Return the name of an order and which way round it is."""
-    order = next(order for order in ORDERS if order.key == key)
-    return f"{order.title}, {'descending' if order.descending != reverse else 'ascending'}"

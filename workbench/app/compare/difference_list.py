@@ -1,0 +1,160 @@
+"""A list whose rows are the same in both trials or differ: go from difference to difference, or see nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import ClassVar
+
+from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.virtual_view import Part
+from workbench.comparison import Comparison
+
+
+class Kind(Enum):
+    """What a row is: a heading stays in sight whatever is shown and takes no cursor."""
+
+    SAME = 0
+    DIFFERENT = 1
+    HEADING = 2
+
+
+class DifferenceList(RowList):
+    """Row 0 names the columns and stays at the top; subclasses fill :meth:`kinds_of` and :meth:`entry_parts`.
+
+    Attributes:
+        comparison: What is shown, None before it was read.
+        only_differences: Whether rows that are the same are folded into a line that counts them.
+    """
+
+    ALLOW_SELECT = False
+    by_stretch: ClassVar[bool] = False
+    """Whether adjoining differences are one, which the keys for the next difference pass at once."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.comparison: Comparison | None = None
+        self.only_differences = False
+        self._kinds: Sequence[Kind] = ()
+        self._rows: list[int] = []  # places of entries; negative: so many that are the same are left out
+
+    # -- what subclasses say
+
+    def kinds_of(self, comparison: Comparison) -> Sequence[Kind]:
+        """Prepare the entries and return what each is."""
+        raise NotImplementedError
+
+    def entry_parts(self, place: int, width: int) -> Sequence[Part]:
+        """Return the pieces of an entry."""
+        raise NotImplementedError
+
+    def heading_parts(self, width: int) -> Sequence[Part]:
+        """Return the names of the columns."""
+        raise NotImplementedError
+
+    def empty_text(self, comparison: Comparison) -> str:
+        """Return what to say where there is no entry."""
+        raise NotImplementedError
+
+    # -- what is in it
+
+    def put(self, comparison: Comparison | None) -> None:
+        """Show a comparison; the cursor stays where it is."""
+        self.comparison = comparison
+        self._kinds = () if comparison is None else self.kinds_of(comparison)
+        self._arrange(self.place)
+
+    def show_only_differences(self, only: bool) -> None:
+        """Fold what is the same, or unfold it; the cursor stays on its entry."""
+        self.only_differences = only
+        self._arrange(self.place)
+
+    @property
+    def place(self) -> int:
+        """Place of the entry under the cursor, -1 for none."""
+        return self._rows[self.cursor - 1] if 0 < self.cursor <= len(self._rows) else -1
+
+    @property
+    def differences(self) -> int:
+        """How many entries differ."""
+        return sum(kind is Kind.DIFFERENT for kind in self._kinds)
+
+    def on_resize(self) -> None:
+        """Keep the cursor in sight; where it can be seen from the top, begin there."""
+        super().on_resize()
+        if 0 <= self.cursor < self.page_height():
+            self.scroll_to(y=0, animate=False, immediate=True)
+        self._uncover()
+
+    def _arrange(self, place: int) -> None:
+        self._rows = []
+        for at, kind in enumerate(self._kinds):
+            if kind is not Kind.SAME or not self.only_differences:
+                self._rows.append(at)
+            elif self._rows and self._rows[-1] < 0:
+                self._rows[-1] -= 1
+            else:
+                self._rows.append(-1)
+        row = next((index for index, at in enumerate(self._rows, 1) if at >= max(place, 0)), 1)
+        self.rows_changed(cursor=row)
+        self._uncover()
+
+    def go_to_difference(self, step: int) -> bool:
+        """Put the cursor on the next (1) or previous (-1) difference, round the ends; returns whether there is one."""
+        count = len(self._rows)
+        for distance in range(1, count + 1):
+            index = (self.cursor - 1 + step * distance) % count
+            if self._starts_difference(index):
+                self.set_cursor(index + 1, step)
+                if self.by_stretch and not 0 < index + 1 - self.scroll_offset.y <= self.page_height() // 2:
+                    # What follows is the rest of the difference.
+                    self.scroll_to(y=max(0, index + 1 - self.page_height() // 3), animate=False, immediate=True)
+                return True
+        return False
+
+    def go_to_first_difference(self) -> None:
+        """Put the cursor on the first difference, where there is one."""
+        index = next((index for index in range(len(self._rows)) if self._differs(index)), None)
+        if index is not None:
+            self.set_cursor(index + 1)
+
+    def _starts_difference(self, index: int) -> bool:
+        return self._differs(index) and not (self.by_stretch and index > 0 and self._differs(index - 1))
+
+    def _differs(self, index: int) -> bool:
+        return self._rows[index] >= 0 and self._kinds[self._rows[index]] is Kind.DIFFERENT
+
+    # -- painting
+
+    def row_count(self) -> int:
+        """Return how many rows there are, the heading included."""
+        return 0 if self.comparison is None else 1 + max(1, len(self._rows))
+
+    def selectable(self, index: int) -> bool:
+        """Headings and counts of what is left out are passed over."""
+        place = self._rows[index - 1] if 0 < index <= len(self._rows) else -1
+        return place >= 0 and self._kinds[place] is not Kind.HEADING
+
+    def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
+        """Keep the heading in the first row of the screen, whatever is scrolled."""
+        if y == self.scroll_offset.y:
+            return list(self.heading_parts(width)), ""
+        return super().row_parts(y, width)
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        """Return the heading, an entry, or how many are left out."""
+        if index == 0:
+            return self.heading_parts(width)
+        if not self._rows:
+            return [(f"  {self.empty_text(self.comparison)}" if self.comparison is not None else "", "dim")]
+        place = self._rows[index - 1]
+        return [(f"  … {-place:,} the same", "dim")] if place < 0 else self.entry_parts(place, width)
+
+    def set_cursor(self, index: int, step: int = 1) -> None:
+        """Put the cursor on a row and keep it below the heading."""
+        super().set_cursor(index, step)
+        self._uncover()
+
+    def _uncover(self) -> None:
+        if 0 < self.cursor <= self.scroll_offset.y:
+            self.scroll_to(y=self.cursor - 1, animate=False, immediate=True)

@@ -1,0 +1,64 @@
+"""How trials, figures and differences are written; no widget in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.cells import cell_len
+
+from workbench.comparison import Side
+from workbench.glyphs import STATES
+from workbench.text import one_line
+
+NOTHING = "–"
+SAME, ONLY_A, ONLY_B, BOTH_CHANGED = "=", "A", "B", "~"
+"""The sign before a row: in both trials, only in one, in both but not the same."""
+
+
+def parts_of(side: Side) -> tuple[str, ...]:
+    """Return agent, model, case, a mark of its content if it has one, and repeat: what tells a trial from the others."""
+    trial = side.trial
+    parts = (trial.agent, trial.model.rpartition("/")[2], trial.case_name or trial.case_id, side.told_apart)
+    return (*(one_line(part, 60) for part in parts), f"rep {trial.repeat}")
+
+
+def names_of(left: Side, right: Side, width: int) -> tuple[str, str, str]:
+    """Return what both trials share, and the name of each: ``("", "white · gpt-4o · art · rep 1", …)``.
+
+    Where a whole name is longer than ``width`` cells, what both share is said apart, and the names tell the rest.
+    """
+    a, b = parts_of(left), parts_of(right)
+    shared = [one if one == other else "" for one, other in zip(a, b, strict=True)]
+    if max(map(cell_len, map(_joined, (a, b)))) <= width or a == b:
+        return "", _joined(a), _joined(b)
+    own_a, own_b = (
+        _joined("" if common else one for one, common in zip(parts, shared, strict=True)) for parts in (a, b)
+    )
+    return _joined(shared), own_a, own_b
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return " · ".join(part for part in parts if part)
+
+
+def state_of(side: Side) -> str:
+    """Return the state with its sign."""
+    return f"{STATES.get(side.state, '?')} {side.state}"
+
+
+def figure(value: float | None, digits: int) -> str:
+    """Return a figure with so many decimals, ``0`` for none, a dash for one that is not known."""
+    return NOTHING if value is None else f"{value:,.{digits}f}" if value else "0"
+
+
+def change(value: float | None, digits: int) -> str:
+    """Return a difference with its sign: ``+3.5``, ``−16.0``, ``0`` for none, "" where it is not known."""
+    if value is None:
+        return ""
+    shown = f"{abs(value):,.{digits}f}"
+    return "0" if not float(shown.replace(",", "")) else f"{'+' if value > 0 else '−'}{shown}"
+
+
+def of_change(value: float | None) -> str:
+    """Return the style of a difference of points: B won or lost them."""
+    return "" if not value else "good" if value > 0 else "poor"

@@ -1,0 +1,27 @@
+"""How spreads and orders of trials are written; no widget in sight."""
+
+from __future__ import annotations
+
+from workbench.app.trials.lines import ORDERS
+from workbench.rubric.spread import Spread
+
+
+def spread_in_words(spread: Spread) -> str:
+    """Return ``mean 79.3 ± 3.4``, and of how many where some have no score."""
+    if spread.mean is None:
+        return "unscored"
+    sd = "" if spread.sd is None else f" ± {spread.sd:.1f}"
+    of = "" if spread.scored == spread.trials else f" ({spread.scored:,} scored)"
+    return f"mean {spread.mean:.1f}{sd}{'%' if spread.percent else ''}{of}"
+
+
+def next_order(key: str) -> str:
+    """Return the order after one, round and round."""
+    keys = [order.key for order in ORDERS]
+    return keys[(keys.index(key) + 1) % len(keys)]
+
+
+def order_in_words(key: str, *, reverse: bool) -> str:
+    """Return the name of an order and which way round it is."""
+    order = next(order for order in ORDERS if order.key == key)
+    return f"{order.title}, {'descending' if order.descending != reverse else 'ascending'}"

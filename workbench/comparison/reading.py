@@ -1,0 +1,83 @@
+"""What a comparison needs of a trial, read from its session; damage becomes a sentence, never an error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.comparison.criteria import Card
+from workbench.comparison.trials import Side
+from workbench.session.pending_work import trial_state
+from workbench.session.reader import TextDamaged
+from workbench.text import clean, one_line
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import TrialRow
+
+MOST_BYTES = 400_000
+"""Bytes of a README that are compared: six times 10,000 words."""
+
+
+def read_side(reader: SessionReader, trial_id: str, rubric: str, judge: str) -> Side | None:
+    """Read a trial with its points by one rubric and judge; None if it is not in the session.
+
+    Raises:
+        SessionError: The file cannot be read at all.
+    """
+    trial = reader.trial(trial_id)
+    if trial is None:
+        return None
+    state = _state(reader, trial)
+    readme, no_readme = _readme(reader, trial, state)
+    total, out_of, card, no_card = _score(reader, trial, state, rubric, judge)
+    return Side(
+        trial=trial,
+        state=state,
+        told_apart=reader.told_apart(trial),
+        steps=tuple(reader.steps(trial_id)),
+        seen=tuple(reader.seen(trial_id)),
+        readme=readme,
+        no_readme=no_readme,
+        cut=readme is not None and reader.size(trial.readme_blob) > MOST_BYTES,
+        total=total,
+        out_of=out_of,
+        card=card,
+        no_card=no_card,
+    )
+
+
+def _state(reader: SessionReader, trial: TrialRow) -> str:
+    if trial.state in {"queued", "running"}:
+        run = reader.run(trial.run_id)
+        of_run = reader.run_state(run) if run is not None else trial.state
+        return trial.state if of_run in {"queued", "running"} else "interrupted"
+    return trial_state(reader, trial)
+
+
+def _readme(reader: SessionReader, trial: TrialRow, state: str) -> tuple[str | None, str]:
+    if trial.readme_blob is not None:
+        try:
+            text = reader.text(trial.readme_blob, MOST_BYTES, of=f"the README of trial {trial.id}")
+        except TextDamaged as error:
+            return None, one_line(str(error), 300)
+        return clean(text), ""
+    why = {
+        "queued": "no README yet: the trial waits for its engine",
+        "running": "no README yet: the agent is at work",
+        "interrupted": "no README: the trial was interrupted",
+        "cancelled": "no README: the trial was cancelled",
+        "failed": f"no README: the trial failed: {trial.error or 'no reason was recorded'}",
+    }.get(state, "no README was handed in")
+    return None, one_line(why, 300)
+
+
+def _score(
+    reader: SessionReader, trial: TrialRow, state: str, rubric: str, judge: str
+) -> tuple[float | None, float, Card, str]:
+    row = next((row for row in reader.scores(trial.id) if (row.rubric, row.judge) == (rubric, judge)), None)
+    if row is None:
+        by = f" by {one_line(rubric, 40)}, judge {one_line(judge, 40)}" if rubric else ""
+        why = "not scored yet" if state in {"queued", "running"} else f"not scored{by}"
+        return None, 0.0, {}, why
+    card = reader.card(row)
+    return row.total, row.out_of, card, "" if card.get("criteria") else "the scorecard has no criteria to be read"
