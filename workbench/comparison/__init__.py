@@ -3,32 +3,16 @@
 :func:`read_side` reads a trial of a session, :func:`compare` does the rest. Nothing here knows of a screen.
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from workbench.comparison.alignment import align, longest_common
-from workbench.comparison.criteria import CriterionPair, Judged, TierPair, join_criteria
-from workbench.comparison.reading import read_side
-from workbench.comparison.trials import Comparison, Effort, FilePair, Side, StepPair, align_steps, compare, join_files
-from workbench.comparison.words import LinePair, Piece, TextDiff, word_diff
-
-__all__ = [
-    "Comparison",
-    "CriterionPair",
-    "Effort",
-    "FilePair",
-    "Judged",
-    "LinePair",
-    "Piece",
-    "Side",
-    "StepPair",
-    "TextDiff",
-    "TierPair",
-    "align",
-    "align_steps",
-    "compare",
-    "join_criteria",
-    "join_files",
-    "longest_common",
-    "read_side",
-    "word_diff",
-]
+# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "alignment": ["align", "longest_common"],
+        "criteria": ["CriterionPair", "Judged", "TierPair", "join_criteria"],
+        "reading": ["read_side"],
+        "trials": ["Comparison", "Effort", "FilePair", "Side", "StepPair", "align_steps", "compare", "join_files"],
+        "words": ["LinePair", "Piece", "TextDiff", "word_diff"],
+    },
+)
