@@ -30,6 +30,6 @@ _NAMES = {
     "next-trial open page-down page-up previous-hit previous-step previous-tab previous-trial raw rerun "
     "resume scores search trials up",
     "tree": "close open open-all",
-    "trials": "back clear-filter compare filter fold group mark matrix-left matrix-open matrix-right open reverse scale sort",
+    "trials": "back clear-filter compare filter fold group loss-open mark matrix-left matrix-open matrix-right open reverse scale sort",
 }
 KEY_IDS = frozenset(f"{group}.{name}" for group, names in _NAMES.items() for name in names.split())

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from app.many_trials import many_trials
-from app.recorded import Recorder, word_counter
+from app.recorded import Recorder, card, word_counter
 from app.trajectory_app import screen_text, trajectory, until
 from textual.pilot import Pilot
 
 from workbench.app.toolkit.filter_dialog import FilterDialog
 from workbench.app.trials.filters import EVERYTHING, questions_about
-from workbench.app.trials.lines import ORDERS, Scale, in_groups, in_order, load_trials, matrix_of
+from workbench.app.trials.lines import ORDERS, Scale, in_groups, in_order, load_trials, matrix_of, with_losses
 from workbench.app.trials.screen import TrialsScreen
 from workbench.session import SessionReader
 from workbench.text import shortened
@@ -266,3 +266,69 @@ async def test_a_trial_that_is_recorded_while_one_looks_appears(session: Path, h
         await until(pilot, lambda: len(screen.table.trials.lines) == 121, "the new trial")
         await pilot.press("G")
         assert "[/x]" in screen_text(pilot.app)
+
+
+# -- where points were lost
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Recorder:
+    recorder = Recorder(tmp_path / "judged.session")
+    recorder.run()
+    for repeat, accuracy in enumerate((10.0, 3.0, None), 1):
+        word_counter(recorder, f"trial-{repeat}", repeat=repeat, accuracy=accuracy)
+    return recorder
+
+
+def test_what_the_criteria_lost_is_read_once_for_each_scorecard(judged: Recorder) -> None:
+    known: dict[str, object] = {}
+    with SessionReader(judged.path) as reader:
+        trials = with_losses(reader, load_trials(reader), known)
+        cards = {score.trial_id: reader.card(score) for score in reader.scores() if score.rubric == "aeo-bench"}
+        read = len(known)
+        again = with_losses(reader, trials, known)
+    assert again == trials
+    assert len(known) == read
+    for line in trials.lines:
+        expected = {
+            one["title"]: one["maximum"] - one["points"]
+            for one in cards[line.id]["criteria"]
+            if one["points"] is not None and one["points"] < one["maximum"]
+        }
+        assert dict(line.lost) == pytest.approx(expected)
+
+
+def test_trials_can_be_asked_for_that_lost_by_a_criterion(judged: Recorder) -> None:
+    with SessionReader(judged.path) as reader:
+        lines = with_losses(reader, load_trials(reader), {}).lines
+    everything = EVERYTHING.asking(questions_about(lines))
+    question = next(question for question in everything.questions if question.key == "lost")
+    for option, count in question.offered(lines, ""):
+        passing = everything.choosing("lost", option.key).passing(lines)
+        assert len(passing) == count == sum(option.key in dict(line.lost) for line in lines)
+
+
+@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_the_criterion_that_costs_most_stands_first_and_enter_shows_its_trials(
+    judged: Recorder, size: tuple[int, int]
+) -> None:
+    async with trajectory(judged.path, size) as (pilot, _):
+        screen = await table_of(pilot)
+        await until(pilot, lambda: bool(screen.losses.losses), "the losses")
+        dearest = screen.losses.losses[0]
+        screen.focus_pane(screen.query_one("#losses-pane"))
+        await until(pilot, lambda: screen.losses.has_focus, "the list")
+        assert dearest.title in screen_text(pilot.app)
+        assert screen.losses.selected == dearest.title
+        await pilot.press("enter")
+        await until(pilot, lambda: screen.table.filter.active, "the filter")
+        assert len(screen.table.shown) == dearest.trials
+        assert all(dearest.title in dict(screen.table.trials.lines[place].lost) for place in screen.table.shown)
+
+
+async def test_a_score_that_comes_later_is_shown(judged: Recorder) -> None:
+    async with trajectory(judged.path) as (pilot, _):
+        screen = await table_of(pilot)
+        before = screen.table.trials
+        judged.score("trial-1", card(judge="another judge", accuracy=1.0))
+        await until(pilot, lambda: len(screen.table.trials.scales) > len(before.scales), "the new judge")

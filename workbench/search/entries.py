@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.rubric.losses import lost_points
+
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change, TrialRow
@@ -115,10 +117,7 @@ def _trial(reader: SessionReader, trial: TrialRow) -> Item:
     if cards:
         total, out_of = cards[0].total, cards[0].out_of
         score = 100 * total / out_of if total is not None and out_of else None
-        criteria = reader.card(cards[0]).get("criteria", [])
-        lost = "\n".join(
-            one["title"] for one in criteria if one["points"] is not None and one["points"] < one["maximum"]
-        )
+        lost = "\n".join(title for title, _ in lost_points(reader.card(cards[0])))
     read = [seen.path for seen in reader.seen(trial.id) if seen.how == "read"]
     place = reader.query("SELECT created_at FROM runs WHERE id = ?", (trial.run_id,))
     return Item(

@@ -26,6 +26,10 @@ def _between(low: float, high: float) -> Callable[[TrialLine], bool]:
     return lambda line: line.share is not None and low <= line.share < high
 
 
+def _lost(title: str) -> Callable[[TrialLine], bool]:
+    return lambda line: any(title == one for one, _ in line.lost)
+
+
 def _values(key: str, lines: Sequence[TrialLine], read: Callable[[TrialLine], str]) -> Question[TrialLine]:
     values = sorted({read(line) for line in lines}, key=str.lower)
     options = (
@@ -39,6 +43,10 @@ def questions_about(lines: Sequence[TrialLine]) -> tuple[Question[TrialLine], ..
     bands = (
         Option(f"{low}", f"{low} to {min(high, 100)} of 100", f"score {low} to {min(high, 100)}", _between(low, high))
         for low, high in _BANDS
+    )
+    lost = tuple(
+        Option(title, shortened(title, 26), f"lost by {shortened(title, 30)}", _lost(title))
+        for title in sorted({title for line in lines for title, _ in line.lost})
     )
     return (
         Question(
@@ -57,6 +65,7 @@ def questions_about(lines: Sequence[TrialLine]) -> tuple[Question[TrialLine], ..
         _values("agent", lines, lambda line: line.agent),
         _values("model", lines, lambda line: line.model),
         _values("case", lines, lambda line: line.case),
+        *((Question("lost", "lost by", lost),) if lost else ()),
     )
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.glyphs import STATES
+from workbench.rubric.losses import Lost, lost_points
 from workbench.rubric.spread import Spread, spread_of
 from workbench.session.pending_work import trial_problem
 
@@ -60,6 +61,7 @@ class TrialLine:
         cost: In US dollars, None where no price is known.
         seconds: How long it took, None while it has not ended.
         read: Paths of the files that the agent read, a line each.
+        lost: The criteria that lost points on this scale; they are read after the rest.
     """
 
     id: str
@@ -78,6 +80,7 @@ class TrialLine:
     cost: float | None
     seconds: float | None
     read: str = ""
+    lost: Lost = ()
 
     @property
     def share(self) -> float | None:
@@ -137,6 +140,23 @@ def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
             )
         )  # fmt: skip
     return Trials(tuple(lines), order, chosen, sum(run.spend_usd for run in runs))
+
+
+def with_losses(reader: SessionReader, trials: Trials, known: dict[str, Lost]) -> Trials:
+    """Return trials with what their criteria lost.
+
+    Args:
+        reader: The session.
+        trials: Its trials.
+        known: What scorecards lost that were read before, by their digests; what is read now is added.
+    """
+    scale, lost = trials.scale, dict[str, Lost]()
+    for score in reader.scores() if scale is not None else ():
+        if scale == Scale(score.rubric, score.judge):
+            if score.card_blob not in known:
+                known[score.card_blob] = lost_points(reader.card(score))
+            lost[score.trial_id] = known[score.card_blob]
+    return replace(trials, lines=tuple(replace(line, lost=lost.get(line.id, ())) for line in trials.lines))
 
 
 def _number(value: object) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -16,10 +17,21 @@ from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
 from workbench.app.trials.filters import TrialFilter, questions_about
-from workbench.app.trials.lines import GROUPINGS, TrialLine, Trials, chosen_scale, load_trials, spread_among
+from workbench.app.trials.lines import (
+    GROUPINGS,
+    Scale,
+    TrialLine,
+    Trials,
+    chosen_scale,
+    load_trials,
+    spread_among,
+    with_losses,
+)
+from workbench.app.trials.loss_list import LossList
 from workbench.app.trials.matrix import MatrixView
 from workbench.app.trials.table import TrialTable
 from workbench.app.trials.wording import next_order, order_in_words, spread_in_words
+from workbench.rubric.losses import Lost
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -53,18 +65,21 @@ class TrialsScreen(ModeScreen):
     def __init__(self, current: str = "") -> None:
         super().__init__()
         self._current = current
-        self._loading = Latest(self, "trials")
+        self._loading, self._losing = Latest(self, "trials"), Latest(self, "losses")
+        self._cards: dict[str, Lost] = {}
         self._refresh_due = False
         self._first = True
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the table and the matrix."""
+        """Yield the table, the matrix and the criteria that cost most."""
         table = Container(TrialTable(id="trial-table"), Static("", id="trial-line"), id="trials", classes="pane")
         set_title(table, "Trials")
         matrix = Container(MatrixView(id="matrix"), id="matrix-pane", classes="pane")
         set_title(matrix, "Cases × agents")
+        losses = Container(LossList(id="losses"), id="losses-pane", classes="pane")
+        set_title(losses, "Lost most by")
         yield table
-        yield matrix
+        yield Container(matrix, losses, id="beside", classes="pane-group")
 
     def on_mount(self) -> None:
         """Begin in the table."""
@@ -80,6 +95,11 @@ class TrialsScreen(ModeScreen):
     def matrix(self) -> MatrixView:
         """Cases against agents."""
         return self.query_one("#matrix", MatrixView)
+
+    @property
+    def losses(self) -> LossList:
+        """What the trials lost."""
+        return self.query_one("#losses", LossList)
 
     # -- what is shown
 
@@ -102,8 +122,18 @@ class TrialsScreen(ModeScreen):
 
     def _load(self) -> None:
         reader, scale = self.workbench.reader, self.table.trials.scale
-        if reader is not None:
-            self._loading.ask(lambda: load_trials(reader, scale), self._show)
+        self._read(reader, scale)
+
+    def _read(self, reader: SessionReader | None, scale: Scale | None) -> None:
+        if reader is None:
+            return
+
+        def done(trials: Trials) -> None:
+            known = {line.id: line.lost for line in self.table.trials.lines if trials.scale == self.table.trials.scale}
+            self._show(replace(trials, lines=tuple(replace(one, lost=known.get(one.id, ())) for one in trials.lines)))
+            self._losing.ask(lambda: with_losses(reader, trials, self._cards), self._show)
+
+        self._loading.ask(lambda: load_trials(reader, scale), done)
 
     def _show(self, trials: Trials) -> None:
         table = self.table
@@ -121,6 +151,7 @@ class TrialsScreen(ModeScreen):
         table = self.table
         lines = table.trials.lines
         self.matrix.put(lines, table.shown)
+        self.losses.put(lines, table.shown)
         hidden = len(lines) - len(table.shown)
         count = f"{len(table.shown):,} of {len(lines):,}" if hidden else f"{len(lines):,}"
         parts = [f"Trials {count}", f"by {table.grouping}" if table.grouping else ""]
@@ -129,6 +160,7 @@ class TrialsScreen(ModeScreen):
         scale = str(table.trials.scale) if table.trials.scale is not None else ""
         self.retitle("#trials", " · ".join(filter(None, [*parts, table.filter.sentence()])), scale)
         self.retitle("#matrix-pane", "Cases × agents", "means of what is shown")
+        self.retitle("#losses-pane", "Lost most by", "points a trial shown")
         self._show_line()
         self.refresh_bindings()
 
@@ -175,8 +207,13 @@ class TrialsScreen(ModeScreen):
             wanted = self.table.filter
             for question, value in (("case", case), ("agent", agent), ("model", model)):
                 wanted = wanted.choosing(question, value)
-            self.filter_trials(wanted)
-            self.focus_pane(self.query_one("#trials"))
+            self._show_only(wanted)
+        elif message.row_list is self.losses and self.losses.selected is not None:
+            self._show_only(self.table.filter.choosing("lost", self.losses.selected))
+
+    def _show_only(self, wanted: TrialFilter) -> None:
+        self.filter_trials(wanted)
+        self.focus_pane(self.query_one("#trials"))
 
     def action_compare(self) -> None:
         """Show the two marked trials side by side, or the marked one beside the one under the cursor."""
@@ -213,9 +250,7 @@ class TrialsScreen(ModeScreen):
 
     def action_scale(self) -> None:
         """Show the points by the next rubric or judge."""
-        reader, scale = self.workbench.reader, chosen_scale(self.table.trials)
-        if reader is not None:
-            self._loading.ask(lambda: load_trials(reader, scale), self._show)
+        self._read(self.workbench.reader, chosen_scale(self.table.trials))
 
     @work
     async def action_filter(self) -> None:

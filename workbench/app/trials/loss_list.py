@@ -1,0 +1,53 @@
+"""Which criteria cost the trials that are shown most: enter shows those that lost by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.toolkit.virtual_view import Part
+from workbench.app.trials.lines import TrialLine
+from workbench.rubric.losses import Loss, losses_among
+from workbench.text import shortened
+
+
+class LossList(RowList):
+    """Row 0 is the heading; below it a row per criterion, the dearest first."""
+
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "show these", id="trials.loss-open")]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.losses: list[Loss] = []
+
+    def put(self, lines: Sequence[TrialLine], places: Sequence[int]) -> None:
+        """Show what some lines lost; those without a score count nowhere."""
+        self.losses = losses_among([lines[place].lost for place in places if lines[place].points is not None])
+        self.rows_changed(cursor=max(1, self.cursor))
+
+    @property
+    def selected(self) -> str | None:
+        """The criterion under the cursor."""
+        at = self.cursor - 1
+        return self.losses[at].title if 0 <= at < len(self.losses) else None
+
+    def row_count(self) -> int:
+        """Return the number of rows."""
+        return len(self.losses) + 1
+
+    def selectable(self, index: int) -> bool:
+        """The heading is passed over."""
+        return index > 0
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        """Return a criterion, its mean loss and in how many trials."""
+        room = max(4, width - 17)
+        if index == 0:
+            return [(f"{fit(' criterion', room)}{'mean':>8}{'trials':>8} ", "group")]
+        loss = self.losses[index - 1]
+        name = fit(f" {shortened(loss.title, room - 1)}", room)
+        return [(name, ""), (f"{-loss.mean:8.2f}".replace("-", "−"), "poor"), (f"{loss.trials:8,} ", "")]
