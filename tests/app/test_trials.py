@@ -9,10 +9,16 @@ from pathlib import Path
 import pytest
 from app.many_trials import many_trials
 from app.recorded import Recorder, card, word_counter
+from app.regenerated import Recorder as Regeneration
+from app.regenerated import word_counter as tested
 from app.trajectory_app import screen_text, trajectory, until
 from textual.pilot import Pilot
 
+from workbench import settings
+from workbench.app.app import WorkbenchApp
+from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.toolkit.filter_dialog import FilterDialog
+from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.app.trials.filters import EVERYTHING, questions_about
 from workbench.app.trials.lines import ORDERS, Scale, in_groups, in_order, load_trials, matrix_of, with_losses
 from workbench.app.trials.screen import TrialsScreen
@@ -332,3 +338,36 @@ async def test_a_score_that_comes_later_is_shown(judged: Recorder) -> None:
         before = screen.table.trials
         judged.score("trial-1", card(judge="another judge", accuracy=1.0))
         await until(pilot, lambda: len(screen.table.trials.scales) > len(before.scales), "the new judge")
+
+
+# -- where a session opens
+
+
+async def opened_from_the_command_line(path: Path, size: tuple[int, int] = (120, 40)) -> type:
+    """Open a session as ``workbench open`` does; return the screen that stands there then."""
+    app = WorkbenchApp(path, settings.load(), warm_engine=False)
+    app.begins_with_overview = True
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: app.reader is not None and app.opened._opening.idle, "the session")
+        await until(pilot, lambda: app.selected_trial is not None or app.selected_run is not None, "what matters")
+        await pilot.pause()
+        found = type(app.screen)
+        if found is TrialsScreen:
+            await pilot.press("escape")
+            await until(pilot, lambda: isinstance(app.screen, TrajectoryScreen), "the trial behind the table")
+        return found
+
+
+async def test_a_session_of_many_trials_opens_in_the_table_and_one_of_one_trial_in_it(
+    session: Path, tmp_path: Path
+) -> None:
+    recorder = Recorder(tmp_path / "one.session")
+    recorder.run()
+    word_counter(recorder, "alone")
+    recorder.close()
+    assert await opened_from_the_command_line(session) is TrialsScreen
+    assert await opened_from_the_command_line(recorder.path) is TrajectoryScreen
+    regeneration = Regeneration(tmp_path / "regeneration.session")
+    tested(regeneration)
+    regeneration.close()
+    assert await opened_from_the_command_line(regeneration.path) is RegenerationScreen

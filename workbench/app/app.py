@@ -50,6 +50,7 @@ class WorkbenchApp(ThemedApp):
         selected_trial: The trial that the Trajectory mode shows, also before that mode was mounted.
         selected_run: The run that the Regeneration mode shows, likewise.
         warm: The idle engine, None until it was started.
+        begins_with_overview: Whether a session that was named at the start is shown by what its state is about.
         searched: What was searched for last, and where in its hits the cursor stands.
         session_opened: Published with the reader when a session was opened (or None closed). Modes get it as
             ``on_session_opened``.
@@ -91,6 +92,7 @@ class WorkbenchApp(ThemedApp):
     def __init__(self, session: Path | None, settings: Settings, *, warm_engine: bool = True) -> None:
         if session is not None:
             self.DEFAULT_MODE = "trajectory"  # type: ignore[misc]
+        self.begins_with_overview = False
         self._first_painted = False
         self._after_paint: list[Callable[[], Any]] = []
         super().__init__(settings.theme)
@@ -158,7 +160,7 @@ class WorkbenchApp(ThemedApp):
 
     def _start(self) -> None:
         if self.session_path is not None:
-            self.open_session(self.session_path)
+            self.open_session(self.session_path, show=self.begins_with_overview)
         else:
             self.opened.open_latest()
         self.start_themes()
@@ -301,12 +303,16 @@ class WorkbenchApp(ThemedApp):
         import asyncio
 
         from workbench.app.facts import what_matters
+        from workbench.app.trials.screen import TrialsScreen
 
         found = await asyncio.to_thread(what_matters, self.reader) if self.reader is not None else None
         if found is None:
             await self.switch_mode("cases")
         elif found.trial is not None:
             await self.show_trial(found.trial)
+            if found.trials > 1:
+                # One of many says little: the table of all, which leads to each.
+                self.push_screen(TrialsScreen(found.trial))
         else:
             await self.show_run(found.run)
 
@@ -361,5 +367,6 @@ class WorkbenchApp(ThemedApp):
 def run_app(session: Path | None, settings: Settings) -> int:
     """Run the app until the user leaves it; returns the exit code."""
     app = WorkbenchApp(session, settings)
+    app.begins_with_overview = session is not None
     app.run()
     return app.return_code or 0

@@ -107,10 +107,11 @@ STATES = ("running", "queued", "interrupted", "failed", "cancelled", "unscored",
 
 @dataclass(frozen=True, slots=True)
 class WhatMatters:
-    """The run that a session's state is about, and its trial; None: a regeneration run, which has no trials."""
+    """The run that a session's state is about, its trial (None: a regeneration run has none), and how many the session has."""
 
     run: str
     trial: str | None
+    trials: int = 0
 
 
 def what_matters(reader: SessionReader) -> WhatMatters | None:
@@ -129,7 +130,7 @@ def what_matters(reader: SessionReader) -> WhatMatters | None:
             run = max(found, key=lambda one: one.created_at)
             mine = trials.get(run.id, [])
             telling = [trial for trial in mine if trial.state == state] or mine
-            return WhatMatters(run.id, telling[-1].id if telling else None)
+            return WhatMatters(run.id, telling[-1].id if telling else None, sum(map(len, trials.values())))
     return None
 
 
