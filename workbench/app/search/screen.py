@@ -215,7 +215,7 @@ class SearchScreen(ModeScreen):
         )
         self.retitle("#hits-pane", f"Hits {count}" if self._query else "Hits")
         where = "all sessions" if self._last.everywhere else "this session"
-        self.set_status(f"{where} · {count} hits" if self._query else f"search {where}")
+        self.set_status(f"{where} · {count} hit{'' if found.total == 1 else 's'}" if self._query else f"search {where}")
         self.set_class(not self._query and not wrong, "-nothing-asked")
         self._wrong = wrong
         self._show_note()
