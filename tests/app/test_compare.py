@@ -12,7 +12,7 @@ import pytest
 from app.compared import SHORT_README, shorter_trial, two_trials
 from app.many_trials import many_trials
 from app.recorded import README, Recorder, card, word_counter
-from app.trajectory_app import screen_text, trajectory, until
+from app.trajectory_app import screen_text, table_of_trials, trajectory, until
 from samples.hostile_names import NAME, SHOWN, obeyed
 from textual.pilot import Pilot
 
@@ -24,20 +24,10 @@ from workbench.app.compare.screen import CompareScreen
 from workbench.app.compare.step_rows import StepRows
 from workbench.app.compare.summary import Summary
 from workbench.app.trials.marks import Marks
-from workbench.app.trials.screen import TrialsScreen
 from workbench.comparison import Comparison, compare, read_side
 from workbench.session import SessionReader, SessionWriter
 
 SIZES = [(60, 20), (80, 24), (120, 40), (200, 60)]
-
-
-async def trials_of(pilot: Pilot[int]) -> TrialsScreen:
-    await pilot.press("T")
-    await until(pilot, lambda: isinstance(pilot.app.screen, TrialsScreen), "the table")
-    screen = pilot.app.screen
-    assert isinstance(screen, TrialsScreen)
-    await until(pilot, lambda: screen.table.trials.lines and screen._loading.idle, "the trials")
-    return screen
 
 
 async def compared(pilot: Pilot[int]) -> CompareScreen:
@@ -99,7 +89,7 @@ def test_a_third_mark_takes_the_place_of_the_oldest() -> None:
 
 async def test_space_marks_c_compares_and_escape_goes_back(tmp_path: Path, home: Path) -> None:
     async with trajectory(two_trials(tmp_path / "two.session")) as (pilot, behind):
-        table = await trials_of(pilot)
+        table = await table_of_trials(pilot)
         await pilot.press("g", "c")
         assert pilot.app.screen is table
         await pilot.press("space", "down")
@@ -121,7 +111,7 @@ async def test_space_marks_c_compares_and_escape_goes_back(tmp_path: Path, home:
 async def test_marks_in_groups_and_the_scale_of_the_table(tmp_path: Path, home: Path) -> None:
     many_trials(tmp_path / "many.session", 120)
     async with trajectory(tmp_path / "many.session", (200, 60)) as (pilot, _):
-        table = await trials_of(pilot)
+        table = await table_of_trials(pilot)
         await pilot.press("b", "space", "down")
         assert table.table.selected is not None
         first = table.table.selected.id

@@ -11,8 +11,7 @@ from app.many_trials import many_trials
 from app.recorded import Recorder, card, word_counter
 from app.regenerated import Recorder as Regeneration
 from app.regenerated import word_counter as tested
-from app.trajectory_app import screen_text, trajectory, until
-from textual.pilot import Pilot
+from app.trajectory_app import screen_text, table_of_trials, trajectory, until
 
 from workbench import settings
 from workbench.app.app import WorkbenchApp
@@ -146,20 +145,11 @@ def test_a_long_name_is_shortened_in_its_middle(width: int) -> None:
 # -- on the screen
 
 
-async def table_of(pilot: Pilot[int]) -> TrialsScreen:
-    await pilot.press("T")
-    await until(pilot, lambda: isinstance(pilot.app.screen, TrialsScreen), "the table")
-    screen = pilot.app.screen
-    assert isinstance(screen, TrialsScreen)
-    await until(pilot, lambda: screen.table.trials.lines and screen._loading.idle, "the trials")
-    return screen
-
-
 async def test_the_best_is_two_keys_away_and_enter_opens_it(session: Path, home: Path, lines) -> None:
     best = max((line for line in lines if line.points is not None), key=lambda line: line.points or 0)
     worst = min((line for line in lines if line.points is not None), key=lambda line: line.points or 0)
     async with trajectory(session) as (pilot, behind):
-        table = await table_of(pilot)
+        table = await table_of_trials(pilot)
         assert table.table.selected is not None
         assert behind.state is not None
         assert table.table.selected.id == behind.state.trial.id
@@ -176,7 +166,7 @@ async def test_the_best_is_two_keys_away_and_enter_opens_it(session: Path, home:
 
 async def test_groups_begin_folded_and_open_one_by_one(session: Path, home: Path) -> None:
     async with trajectory(session) as (pilot, _):
-        screen = await table_of(pilot)
+        screen = await table_of_trials(pilot)
         await pilot.press("o", "b")
         shown = screen_text(pilot.app)
         assert shown.index("▸ white") < shown.index("▸ planner") < shown.index("▸ no-exploration")
@@ -195,7 +185,7 @@ async def test_groups_begin_folded_and_open_one_by_one(session: Path, home: Path
 
 async def test_a_filter_is_tried_while_it_is_chosen_and_escape_takes_it_back(session: Path, home: Path) -> None:
     async with trajectory(session) as (pilot, _):
-        screen = await table_of(pilot)
+        screen = await table_of_trials(pilot)
         await pilot.press("f")
         await until(pilot, lambda: isinstance(pilot.app.screen, FilterDialog), "the dialog")
         await pilot.press("right")
@@ -213,7 +203,7 @@ async def test_a_filter_is_tried_while_it_is_chosen_and_escape_takes_it_back(ses
 
 async def test_a_cell_of_the_matrix_shows_its_trials_alone(session: Path, home: Path) -> None:
     async with trajectory(session, (200, 60)) as (pilot, _):
-        screen = await table_of(pilot)
+        screen = await table_of_trials(pilot)
         await pilot.press("tab", "down", "right")
         assert screen.matrix.selected is not None
         case, (agent, model) = screen.matrix.selected
@@ -227,7 +217,7 @@ async def test_a_cell_of_the_matrix_shows_its_trials_alone(session: Path, home: 
 
 async def test_a_click_on_a_heading_sorts_and_a_second_one_turns_it_round(session: Path, home: Path) -> None:
     async with trajectory(session) as (pilot, _):
-        screen = await table_of(pilot)
+        screen = await table_of_trials(pilot)
         heading = next(line for line in screen_text(pilot.app).splitlines() if " score " in line)
         offset = (heading.index("score") - screen.table.region.x + 2, 0)
         await pilot.click("#trial-table", offset=offset)
@@ -252,7 +242,7 @@ async def test_five_thousand_trials_from_end_to_end_at_every_size(
 ) -> None:
     many_trials(tmp_path / "huge.session", 5000)
     async with trajectory(tmp_path / "huge.session", size) as (pilot, _):
-        screen = await table_of(pilot)
+        screen = await table_of_trials(pilot)
         assert "5,000" in screen_text(pilot.app)
         await pilot.press("G")
         assert screen.table.cursor == 5000
@@ -266,7 +256,7 @@ async def test_a_trial_that_is_recorded_while_one_looks_appears(session: Path, h
     from workbench.session import SessionWriter
 
     async with trajectory(session) as (pilot, _):
-        screen = await table_of(pilot)
+        screen = await table_of_trials(pilot)
         with SessionWriter(session) as writer:
             writer.add_trial("new", "run-1", 999, ("art", "art"), "white", "[/x]\x1b[31m", 99)
         await until(pilot, lambda: len(screen.table.trials.lines) == 121, "the new trial")
@@ -319,7 +309,7 @@ async def test_the_criterion_that_costs_most_stands_first_and_enter_shows_its_tr
     judged: Recorder, size: tuple[int, int]
 ) -> None:
     async with trajectory(judged.path, size) as (pilot, _):
-        screen = await table_of(pilot)
+        screen = await table_of_trials(pilot)
         await until(pilot, lambda: bool(screen.losses.losses), "the losses")
         dearest = screen.losses.losses[0]
         screen.focus_pane(screen.query_one("#losses-pane"))
@@ -334,7 +324,7 @@ async def test_the_criterion_that_costs_most_stands_first_and_enter_shows_its_tr
 
 async def test_a_score_that_comes_later_is_shown(judged: Recorder) -> None:
     async with trajectory(judged.path) as (pilot, _):
-        screen = await table_of(pilot)
+        screen = await table_of_trials(pilot)
         before = screen.table.trials
         judged.score("trial-1", card(judge="another judge", accuracy=1.0))
         await until(pilot, lambda: len(screen.table.trials.scales) > len(before.scales), "the new judge")

@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.trajectory.screen import TrajectoryScreen
+from workbench.app.trials.screen import TrialsScreen
 
 
 async def until(pilot: Pilot[int], condition: Callable[[], object], what: str, seconds: float = 30) -> None:
@@ -67,3 +68,13 @@ async def press(pilot: Pilot[int], screen: TrajectoryScreen, *keys: str) -> None
     for key in keys:
         await pilot.press(key)
         await until(pilot, lambda: quiet(screen), f"the effect of {key}")
+
+
+async def table_of_trials(pilot: Pilot[int]) -> TrialsScreen:
+    """Go to the table of all trials and wait until they have been read."""
+    await pilot.press("T")
+    await until(pilot, lambda: isinstance(pilot.app.screen, TrialsScreen), "the table")
+    screen = pilot.app.screen
+    assert isinstance(screen, TrialsScreen)
+    await until(pilot, lambda: screen.table.trials.lines and screen._loading.idle, "the trials")
+    return screen

@@ -117,7 +117,8 @@ def run_broken(
         AssertionError: A run does not go on.
     """
     rng = random.Random(seed)
-    points = sorted(rng.uniform(0.05, 0.95) for _ in range(kills))
+    # Not later: on a busy machine an engine gets far between a look and the kill, and a finished run cannot be killed.
+    points = sorted(rng.uniform(0.05, 0.6) for _ in range(kills))
     began = time.monotonic()
     broken = Broken()
     with SessionReader(session) as reader:

@@ -10,7 +10,7 @@ from engine.tiny_repository import BAD, GOOD, make_repository
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(600)]
 
-CANDIDATES = 300
+CANDIDATES = 400
 
 
 def test_killed_three_times(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,7 +58,16 @@ def children(pid: int) -> list[int]:
     return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def held(opened: Pool) -> Held:
+async def held(opened: Pool) -> Held:
+    """What is held for longer than a moment: while the next fork is made ahead, its pipes are open."""
+    looks = []
+    for _ in range(5):
+        looks.append(held_now(opened))
+        await asyncio.sleep(0.02)
+    return min(looks, key=lambda look: (look.descriptors, look.kilobytes))
+
+
+def held_now(opened: Pool) -> Held:
     pids = [runner_pid(opened)]
     pids += children(pids[0])
     kilobytes = descriptors = 0
@@ -105,10 +115,11 @@ async def test_memory_and_descriptors_of_the_runner_stay_the_same(arena: tuple[P
         if number + 1 in (50, many // 2, many):
             last = await opened.run(job(0)[0])  # its report comes before the reset: one more, so that all else is over
             assert last.verdict is Verdict.PASSED
-            states[number + 1] = held(opened)
+            states[number + 1] = await held(opened)
     for number, state in states.items():
         print(f"after {number}: {state}")
     first, end = states[50], states[many]
     assert opened.workers[0].starts == 1
-    assert (end.descriptors, end.processes) == (first.descriptors, first.processes)
+    assert end.processes == first.processes
+    assert end.descriptors <= first.descriptors
     assert end.kilobytes <= first.kilobytes * TOLERANCE + TOLERANCE_KB

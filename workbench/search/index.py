@@ -12,7 +12,7 @@ import hashlib
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -178,8 +178,11 @@ class SearchIndex:
             self._writer.execute("COMMIT")
             return int(row[0]), 0
         if row is None:
-            made = self._writer.execute("INSERT INTO sessions (path, created, seq) VALUES (?, ?, 0)", (path, created))
-            return int(made.lastrowid or 0), 0
+            # Another program may do the same in this moment.
+            self._writer.execute(
+                "INSERT OR IGNORE INTO sessions (path, created, seq) VALUES (?, ?, 0)", (path, created)
+            )
+            row = self._writer.execute("SELECT id, created, seq FROM sessions WHERE path = ?", (path,)).fetchone()
         return int(row[0]), int(row[2])
 
     def _replace(self, reader: SessionReader, session: int, parts: Sequence[Part]) -> None:
@@ -271,7 +274,7 @@ class SearchIndex:
         return Found(tuple(hits), total, {name: counter.most_common() for name, counter in counts.items()})
 
     @contextlib.contextmanager
-    def _translated(self):  # type: ignore[no-untyped-def]
+    def _translated(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import ClassVar
 
-from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.virtual_view import Part
 from workbench.comparison import Comparison
 
@@ -19,7 +19,7 @@ class Kind(Enum):
     HEADING = 2
 
 
-class DifferenceList(RowList):
+class DifferenceList(HeadedList):
     """Row 0 names the columns and stays at the top; subclasses fill :meth:`kinds_of` and :meth:`entry_parts`.
 
     Attributes:
@@ -46,10 +46,6 @@ class DifferenceList(RowList):
 
     def entry_parts(self, place: int, width: int) -> Sequence[Part]:
         """Return the pieces of an entry."""
-        raise NotImplementedError
-
-    def heading_parts(self, width: int) -> Sequence[Part]:
-        """Return the names of the columns."""
         raise NotImplementedError
 
     def empty_text(self, comparison: Comparison) -> str:
@@ -84,7 +80,7 @@ class DifferenceList(RowList):
         super().on_resize()
         if 0 <= self.cursor < self.page_height():
             self.scroll_to(y=0, animate=False, immediate=True)
-        self._uncover()
+        self.uncover_cursor()
 
     def _arrange(self, place: int) -> None:
         self._rows = []
@@ -97,7 +93,6 @@ class DifferenceList(RowList):
                 self._rows.append(-1)
         row = next((index for index, at in enumerate(self._rows, 1) if at >= max(place, 0)), 1)
         self.rows_changed(cursor=row)
-        self._uncover()
 
     def go_to_difference(self, step: int) -> bool:
         """Put the cursor on the next (1) or previous (-1) difference, round the ends; returns whether there is one."""
@@ -135,12 +130,6 @@ class DifferenceList(RowList):
         place = self._rows[index - 1] if 0 < index <= len(self._rows) else -1
         return place >= 0 and self._kinds[place] is not Kind.HEADING
 
-    def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        """Keep the heading in the first row of the screen, whatever is scrolled."""
-        if y == self.scroll_offset.y:
-            return list(self.heading_parts(width)), ""
-        return super().row_parts(y, width)
-
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
         """Return the heading, an entry, or how many are left out."""
         if index == 0:
@@ -149,12 +138,3 @@ class DifferenceList(RowList):
             return [(f"  {self.empty_text(self.comparison)}" if self.comparison is not None else "", "dim")]
         place = self._rows[index - 1]
         return [(f"  … {-place:,} the same", "dim")] if place < 0 else self.entry_parts(place, width)
-
-    def set_cursor(self, index: int, step: int = 1) -> None:
-        """Put the cursor on a row and keep it below the heading."""
-        super().set_cursor(index, step)
-        self._uncover()
-
-    def _uncover(self) -> None:
-        if 0 < self.cursor <= self.scroll_offset.y:
-            self.scroll_to(y=self.cursor - 1, animate=False, immediate=True)

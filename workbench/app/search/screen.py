@@ -38,10 +38,9 @@ _FIRST_LINES = 100
 _TIP = "\n".join(
     (
         'Words, and "phrases" in quotation marks: all of them must stand in a text, a word at least with its beginning.',
+        'For example:  file:pyproject.toml agent:white score:<60 lost:"run command"',
         "",
         *(f"{name + ':':<9} {what}" for name, what in FIELDS.items()),
-        "",
-        'For example   file:pyproject.toml agent:white score:<60 lost:"run command"',
     )
 )
 
@@ -57,7 +56,8 @@ class SearchScreen(ModeScreen):
     CSS_PATH = "../styles/search.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "query", "change the search", key_display="/", id="search.query"),
-        Binding("a", "everywhere", "all sessions", id="search.all-sessions"),
+        # Before the field's own keys: the search is widened while something is typed.
+        Binding("ctrl+f", "everywhere", "this session, all sessions", id="search.all-sessions", priority=True),
         Binding("down", "results", "Go to the hits", id="search.results", show=False),
         Binding("escape", "leave", "back", id="search.back"),
     ]
@@ -224,8 +224,14 @@ class SearchScreen(ModeScreen):
     def _show_note(self) -> None:
         if self._wrong:
             text = self._wrong
+        elif self.workbench.session_path is None and not self._last.everywhere:
+            text = "No session is open; ctrl+f searches all sessions."
         elif self._query and not self.hits.found.total and not self._note:
-            text = "Nothing was found; a searches all sessions." if not self._last.everywhere else "Nothing was found."
+            text = (
+                "Nothing was found; ctrl+f searches all sessions."
+                if not self._last.everywhere
+                else "Nothing was found."
+            )
         else:
             text = ""
         self.query_one("#search-note", Static).update(one_line(" · ".join(filter(None, [text, self._note])), 300))

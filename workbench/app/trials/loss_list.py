@@ -7,14 +7,15 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.toolkit.headed_list import HeadedList
+from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.lines import TrialLine
 from workbench.rubric.losses import Loss, losses_among
 from workbench.text import shortened
 
 
-class LossList(RowList):
+class LossList(HeadedList):
     """Row 0 is the heading; below it a row per criterion, the dearest first."""
 
     ALLOW_SELECT = False
@@ -39,15 +40,13 @@ class LossList(RowList):
         """Return the number of rows."""
         return len(self.losses) + 1
 
-    def selectable(self, index: int) -> bool:
-        """The heading is passed over."""
-        return index > 0
+    def heading_parts(self, width: int) -> Sequence[Part]:
+        """Return the names of the columns."""
+        return [(f"{fit(' criterion', max(4, width - 17))}{'mean':>8}{'trials':>8} ", "group")]
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
         """Return a criterion, its mean loss and in how many trials."""
         room = max(4, width - 17)
-        if index == 0:
-            return [(f"{fit(' criterion', room)}{'mean':>8}{'trials':>8} ", "group")]
         loss = self.losses[index - 1]
         name = fit(f" {shortened(loss.title, room - 1)}", room)
         return [(name, ""), (f"{-loss.mean:8.2f}".replace("-", "−"), "poor"), (f"{loss.trials:8,} ", "")]

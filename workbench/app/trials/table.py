@@ -10,7 +10,8 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.toolkit.headed_list import HeadedList
+from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.filters import EVERYTHING, TrialFilter
 from workbench.app.trials.lines import Group, TrialLine, Trials, in_groups, in_order
@@ -56,7 +57,7 @@ _TEXTS = (("case", 14, 34), ("agent", 11, 18), ("model", 13, 34), ("state", 13, 
 _GAP = 1
 
 
-class TrialTable(RowList):
+class TrialTable(HeadedList):
     """Row 0 is the heading; below it groups and their trials.
 
     Attributes:
@@ -150,7 +151,6 @@ class TrialTable(RowList):
             1,
         )
         self.rows_changed(cursor=at)
-        self._uncover()
 
     def action_fold(self) -> None:
         """Fold the group under the cursor, or unfold it; on a trial, fold its group."""
@@ -185,30 +185,11 @@ class TrialTable(RowList):
         """Return how many rows there are, the heading included."""
         return len(self._rows) + 1 if self._rows else 0
 
-    def selectable(self, index: int) -> bool:
-        """The heading is passed over."""
-        return index > 0
-
-    def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        """Keep the heading in the first row of the screen, whatever is scrolled."""
-        if y == self.scroll_offset.y:
-            return list(self._heading(width)), ""
-        return super().row_parts(y, width)
-
-    def set_cursor(self, index: int, step: int = 1) -> None:
-        """Put the cursor on a row and keep it below the heading."""
-        super().set_cursor(index, step)
-        self._uncover()
-
-    def _uncover(self) -> None:
-        if 0 < self.cursor <= self.scroll_offset.y:
-            self.scroll_to(y=self.cursor - 1, animate=False, immediate=True)
-
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
         """Return a group or a trial."""
         row = self._row(index)
         if row is None:
-            return self._heading(width)
+            return self.heading_parts(width)
         return self._group(row, width) if isinstance(row, Group) else self._trial(self.trials.lines[row], width)
 
     def _layout(self, width: int) -> tuple[list[tuple[str, int]], list[Column]]:
@@ -231,7 +212,8 @@ class TrialTable(RowList):
     def _longest(self, title: str) -> int:
         return max((len(getattr(line, title)) for line in self.trials.lines), default=0)
 
-    def _heading(self, width: int) -> Sequence[Part]:
+    def heading_parts(self, width: int) -> Sequence[Part]:
+        """Return the columns' names, that of the order marked with its direction."""
         texts, numbers = self._layout(width)
         parts: list[Part] = [("  ", "")]
         for title, size in texts:
