@@ -147,7 +147,7 @@ async def test_facets_narrow_down_and_back(session: Path) -> None:
         await pilot.press("enter")
         await until(pilot, lambda: screen.hits.found.total == count, "one kind alone")
         await settled(pilot, screen)
-        assert screen.query_one("#search-text", Input).value == f"the kind:{kind}"
+        assert screen.query_one("#search-text", Input).value == f"the kind:={kind}"
         await pilot.press("enter")
         await until(pilot, lambda: screen.hits.found.total == before, "all kinds again")
 

@@ -232,3 +232,14 @@ def test_the_line_around_a_hit_holds_the_match(
         line = line_of(reader, hit, query)
     index.close()
     assert line.text[line.start : line.end].lower() == "needle_word"
+
+
+def test_a_value_can_be_asked_for_exactly(index: SearchIndex, documented: recorded.Recorder) -> None:
+    """What is counted beside a value is what asking for that value shows."""
+    documented.writer.update("trials", {"id": "first"}, {"model": "openai/gpt-4o"})
+    documented.writer.update("trials", {"id": "second"}, {"model": "openai/gpt-4o mini"})
+    filled(index, documented.path)
+    both = index.search(parse("model:GPT-4o"))
+    assert {hit.item.id for hit in both.hits} == {"first", "second"}
+    for value, count in both.counts["model"]:
+        assert index.search(parse(f'model:="{value}"')).total == count

@@ -247,7 +247,7 @@ class SearchIndex:
             column = _COLUMNS.get(condition.field, f'items."{condition.field}"')
             if condition.field not in NUMBERS:
                 # SQLite's own lower() knows ASCII alone.
-                wheres.append(f"instr(folded({column}), ?) > 0")
+                wheres.append(f"folded({column}) = ?" if condition.exact else f"instr(folded({column}), ?) > 0")
                 values.append(condition.text.casefold())
         numbers = [condition for condition in query.conditions if condition.field in NUMBERS]
         with self._asking, self._translated():

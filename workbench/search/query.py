@@ -27,20 +27,21 @@ FIELDS = {
 MOST_WORDS = 50
 """Words, phrases and conditions of one search."""
 NUMBERS = frozenset({"score", "cost", "date"})
-_TOKEN = re.compile(r'(?P<field>[a-z]+):(?!:)(?P<value>"[^"]*"?|\S+)|"(?P<phrase>[^"]*)"?|(?P<word>\S+)')
+_TOKEN = re.compile(r'(?P<field>[a-z]+):(?!:)(?P<value>=?"[^"]*"?|\S+)|"(?P<phrase>[^"]*)"?|(?P<word>\S+)')
 _NUMBER = re.compile(r"(?P<sign><=|>=|<|>|=)?(?P<low>[^.\s]*(?:\.\d+)?)(?:\.\.(?P<high>\S+))?")
 _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on what a text belongs to: a text that stands in ``field``, ignoring case, or bounds of a number."""
+    """A condition on what a text belongs to: part of ``field``, with ``exact`` all of it, whatever its case; or bounds."""
 
     field: str
     text: str = ""
     low: float | None = None
     high: float | None = None
     strict: bool = False
+    exact: bool = False
 
     def holds(self, number: float | None) -> bool:
         """Return whether a number lies within the bounds; what has none never does."""
@@ -97,8 +98,9 @@ def parse(text: str) -> Query:
         elif field in NUMBERS:
             conditions.append(_bounds(field, value))
         elif field in FIELDS:
-            if value:
-                conditions.append(Condition(field, value))
+            text_of, exact = value.removeprefix("=").strip('"'), value.startswith("=")
+            if text_of:
+                conditions.append(Condition(field, text_of, exact=exact))
         elif near := difflib.get_close_matches(field, FIELDS, 1, 0.75):
             raise UsageError(f"There is no {field}: to ask for; did you mean {near[0]}:?")
         else:

@@ -251,10 +251,11 @@ class SearchScreen(ModeScreen):
             self._toggle(*facet)
 
     def _toggle(self, name: str, value: str) -> None:
-        said = f'{name}:"{value}"' if " " in value else f"{name}:{value}"
+        # Exactly this value: what is counted beside it is what will be shown.
+        said = f'{name}:="{value}"' if " " in value else f"{name}:={value}"
         field = self.query_one("#search-text", Input)
-        words = field.value.replace(said, " ").split() if said in field.value else [*field.value.split(), said]
-        field.value = " ".join(words)
+        typed = field.value
+        field.value = typed.replace(said, "").strip() if said in typed else f"{typed.strip()} {said}".strip()
 
     def _open(self, at: int) -> None:
         hits, host = self.hits, self.workbench
