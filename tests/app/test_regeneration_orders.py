@@ -163,7 +163,7 @@ async def test_former_verdicts_stay_marked_until_there_are_new_ones(
         assert screen.check_action("resume", ())
         recorder.writer.set_run(RUN, state="failed", error="No sandbox answers.")
         await until(pilot, lambda: "The run failed: No sandbox answers." in screen_text(screen.app), "the failure")
-        assert "pass@1 0.58" in screen_text(screen.app)
+        await until(pilot, lambda: "pass@1 0.58" in screen_text(screen.app), "its figures")
         assert "4 tasks" in screen_text(screen.app)
 
 

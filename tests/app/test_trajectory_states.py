@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,9 +69,8 @@ async def test_queued_then_live_then_done(recorder: recorded.Recorder) -> None:
         await until(pilot, lambda: "print('first')" in screen_text(screen.app), "its content")
         await press(pilot, screen, "h")
         recorder.tool("t1", 3, "read_file", "b.py", "print('second')")
-        await until(pilot, lambda: "Steps 3" in screen_text(screen.app), "a third step")
+        await until(pilot, lambda: "2 newer · G follows" in screen_text(screen.app), "a third step")
         assert screen.step_list.selected.number == 1
-        assert "2 newer · G follows" in screen_text(screen.app)
         await press(pilot, screen, "G")
         assert screen.step_list.selected.number == 3
         recorder.finish("t1")
@@ -82,6 +82,24 @@ async def test_queued_then_live_then_done(recorder: recorded.Recorder) -> None:
         )
         assert "Count lines, words and characters" in screen_text(screen.app)
         assert "following" not in screen_text(screen.app)
+
+
+async def test_a_key_ends_following_before_the_next_step_is_shown(recorder: recorded.Recorder) -> None:
+    recorder.run(state="running")
+    lease = recorder.writer.acquire(recorded.RUN)
+    recorder.trial("t1", state="running")
+    recorder.tool("t1", 1, "list_directory", ".", "[]")
+    recorder.tool("t1", 2, "read_file", "a.py", "print('first')")
+    async with trajectory(recorder.path) as (pilot, screen):
+        assert screen.step_list.following
+        # What the key says is still on its way when the next step comes.
+        screen.step_list.move(-1)
+        third = replace(screen.step_list.steps[1], number=3)
+        screen._apply(screen.state, [third], 2, None)
+        assert screen.step_list.selected.number == 1
+        await until(pilot, lambda: "2 newer · G follows" in screen_text(screen.app), "following has ended")
+        assert screen.step_list.selected.number == 1
+    recorder.writer.release(lease)
 
 
 async def test_interrupted_says_how_to_resume(recorder: recorded.Recorder) -> None:

@@ -62,7 +62,6 @@ class TrajectoryScreen(RunScreen):
         self._goal: Place | None = None  # where somebody wanted to go in it
         self._place: Place | None = None  # the same until it is reached
         self._remarked = Subject("", "", "")
-        self._following = False
         self._to_end = False  # the last step was asked for while not all were read
         self._tree_of: TrialState | None = None  # the state whose tree is shown
         self._tree_at = 0.0
@@ -210,9 +209,10 @@ class TrajectoryScreen(RunScreen):
             return
         self.finder.forget()
         self._show_nothing("")
-        self._following, self._to_end = state.live, False
+        self._to_end = False
         self.loading_rest.drop_waiting()
         self.step_list.clear()
+        self.step_list.following = state.live
         self._apply(state, steps, 0, tree)
         if self.loading_trial.idle:
             self.has_read()
@@ -290,9 +290,10 @@ class TrajectoryScreen(RunScreen):
         step_list.annotated = frozenset(row.step for row in state.annotations if row.step is not None)
         step_list.put(steps, after=after)
         step_list.set_working(loading.working(state, len(step_list.steps)))
-        if self._following and step_list.steps:
+        step_list.live = state.live
+        if step_list.following and step_list.steps:
             step_list.select(len(step_list.steps) - 1, by_user=False)
-        self._following = self._following and state.live
+        step_list.following = step_list.following and state.live
         if tree is not None:
             self._tree_of, self._tree_at = state, monotonic()
             entries, coverage = tree
@@ -303,7 +304,7 @@ class TrajectoryScreen(RunScreen):
             pane.titled(one_line(state.trial.case_name or pane.short, 20))
         self._show_step()
         steps_pane = self.query_one(panes.Steps)
-        steps_pane.show_count(state, self._following)
+        steps_pane.show_count(state, step_list.following)
         steps_pane.show_heading()
         self.query_one(panes.Score).show_scores(state)
         self.outcome.show_trial(reader, state)
@@ -337,7 +338,7 @@ class TrajectoryScreen(RunScreen):
         def done(page: list[StepRow]) -> None:
             if self.state is not None and self.state.trial.id == trial and len(self.step_list.steps) == after and page:
                 self.step_list.put(page, after=after)
-                if self._following or self._to_end:
+                if self.step_list.following or self._to_end:
                     self.step_list.select(len(self.step_list.steps) - 1, by_user=False)
                 if len(self.step_list.steps) < self.state.step_count:
                     self._load_rest()
@@ -353,10 +354,8 @@ class TrajectoryScreen(RunScreen):
         if state is None:
             return
         if message.by_user:
-            last = self.step_list.cursor == len(self.step_list.steps) - 1
-            self._following = state.live and last
-            self._to_end = self._to_end and last
-        self.query_one(panes.Steps).show_count(state, self._following)
+            self._to_end = self._to_end and self.step_list.cursor == len(self.step_list.steps) - 1
+        self.query_one(panes.Steps).show_count(state, self.step_list.following)
         self._show_step()
 
     def _show_step(self) -> None:
@@ -470,9 +469,9 @@ class TrajectoryScreen(RunScreen):
         """Go to the first or last row of the current pane."""
         super().action_edge(last)
         if self.current_view() is self.step_list and last and self.state is not None:
-            self._following = self.state.live
+            self.step_list.following = self.state.live
             self._to_end = len(self.step_list.steps) < self.state.step_count
-            self.query_one(panes.Steps).show_count(self.state, self._following)
+            self.query_one(panes.Steps).show_count(self.state, self.step_list.following)
 
     def action_open_here(self) -> None:
         """Go to the step that met the file under the cursor, or show the evidence of the criterion under it."""

@@ -29,6 +29,10 @@ class StepList(VirtualView):
         self.steps: list[StepRow] = []
         self.cursor = 0
         self.annotated: frozenset[int] = frozenset()
+        self.live = False
+        """Whether steps may still come."""
+        self.following = False
+        """Whether the newest step is selected as it comes; ends at once when a person selects another one."""
         self.working = ""
         self._costs = False
 
@@ -67,6 +71,8 @@ class StepList(VirtualView):
         index = max(0, min(index, len(self.steps) - 1))
         changed = index != self.cursor
         old, self.cursor = self.cursor, index
+        if by_user and changed:
+            self.following = self.live and index == len(self.steps) - 1
         self.keep_in_sight(index)
         self.refresh_lines(old)
         self.refresh_lines(index)
