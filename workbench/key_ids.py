@@ -7,7 +7,7 @@ the list equals the app's.
 from __future__ import annotations
 
 _NAMES = {
-    "app": "cases help interrupt palette quit regeneration resume search sessions theme trajectory",
+    "app": "cases help interrupt palette quit regeneration resume runs search sessions theme trajectory",
     "cases": "back fetch files mark mark-all open run test-docs",
     "choice": "next previous",
     "compare": "back next only-differences previous swap",
@@ -24,6 +24,7 @@ _NAMES = {
     "next-hit next-run next-sample next-tab next-task open open-task page-down page-up previous-hit "
     "previous-run previous-sample previous-tab previous-task problem rerun-failed rerun-task resume "
     "samples search up zoom",
+    "runs": "all back bring-back cancel name open put-away resume reverse sort",
     "search": "all-sessions back facet next open previous query results",
     "sessions": "back cancel delete export open reload resume",
     "trajectory": "annotate cancel copy down enter escape evidence export first last more next-hit next-step next-tab "

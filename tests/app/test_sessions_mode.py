@@ -12,7 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from regenerated import RUN, Recorder, word_counter
 
-from workbench.app.sessions.listing import age, found_sessions, looked_into, size_text
+from workbench.app.sessions.listing import found_sessions, looked_into, size_text
+from workbench.app.toolkit.times import age
 from workbench.session import SessionReader
 
 

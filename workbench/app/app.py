@@ -79,6 +79,7 @@ class WorkbenchApp(ThemedApp):
         Binding("3", "mode('sessions')", "Sessions", id="app.sessions", show=False),
         Binding("4", "mode('regeneration')", "Regeneration", id="app.regeneration", show=False),
         Binding("u", "resume", "resume", id="app.resume"),
+        Binding("U", "runs", "all runs", id="app.runs", show=False),
         Binding("ctrl+p", "command_palette", "all commands", id="app.palette", show=False, priority=True),
         Binding("ctrl+f", "search", "search all", id="app.search", show=False),
         Binding("question_mark,f1", "help", "help", id="app.help", show=False),
@@ -265,13 +266,13 @@ class WorkbenchApp(ThemedApp):
         if self.session_path is not None:
             self.resume_session(self.session_path)
 
-    def resume_session(self, path: Path) -> None:
-        """Take up what is missing in a session."""
-        self._run_control.resume(path)
+    def resume_session(self, path: Path, run: str | None = None) -> None:
+        """Take up what is missing in a session, or in one of its runs."""
+        self._run_control.resume(path, run)
 
-    def cancel_session(self, path: Path) -> None:
-        """Cancel the runs of a session."""
-        self._run_control.cancel(path)
+    def cancel_session(self, path: Path, run: str | None = None) -> None:
+        """Cancel the runs of a session, or one of them."""
+        self._run_control.cancel(path, run)
 
     def export_report(self, session: Path, place: str) -> None:
         """Write a report of a session; the ending of ``place`` is its format."""
@@ -298,6 +299,15 @@ class WorkbenchApp(ThemedApp):
     async def action_mode(self, mode: str) -> None:
         """Go to a mode."""
         await self.switch_mode(mode)
+
+    def action_runs(self) -> None:
+        """Show all runs of the open session."""
+        from workbench.app.run_list.screen import RunsScreen
+
+        if self.reader is None:
+            self.notify("No session is open: press 3 and choose one.", severity="warning")
+        else:
+            self.push_screen(RunsScreen(self.selected_run or ""))
 
     async def _show_what_matters(self) -> None:
         import asyncio

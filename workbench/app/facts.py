@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.session.sample_counts import CONTROL_FAILS
+from workbench.session.schema import PUT_AWAY_RUNS
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 _CANDIDATES = (
     f"SELECT state, evaluator, control, count(*), total({CONTROL_FAILS}), "
-    "total(agrees = 0), max(at) FROM candidates GROUP BY 1, 2, 3"
+    f"total(agrees = 0), max(at) FROM candidates WHERE run_id NOT IN {PUT_AWAY_RUNS} GROUP BY 1, 2, 3"
 )
 # The file's own date says when SQLite wrote to it, which merely opening an older file does as well.
 _TIMES = (
@@ -142,7 +143,9 @@ def gather(reader: SessionReader) -> SessionFacts:
     """
     runs = reader.runs()
     states = {run.id: reader.run_state(run) for run in runs}
-    trials = Counter(dict(reader.query("SELECT state, count(*) FROM trials GROUP BY state")))
+    trials = Counter(
+        dict(reader.query(f"SELECT state, count(*) FROM trials WHERE run_id NOT IN {PUT_AWAY_RUNS} GROUP BY state"))
+    )
     candidates: Counter[str] = Counter()
     evaluators: list[str] = []
     wrong = disagreeing = 0
@@ -152,7 +155,12 @@ def gather(reader: SessionReader) -> SessionFacts:
         evaluators += [] if control else [evaluator]
         wrong += int(bad)
         disagreeing += int(otherwise)
-    models = [row[0] for row in reader.query("SELECT model FROM trials GROUP BY model ORDER BY max(rowid)")]
+    models = [
+        row[0]
+        for row in reader.query(
+            f"SELECT model FROM trials WHERE run_id NOT IN {PUT_AWAY_RUNS} GROUP BY model ORDER BY max(rowid)"
+        )
+    ]
     times = [time for run in runs for time in (run.created_at, run.started_at, run.finished_at)]
     times += [group[-1] for group in groups] + list(reader.query(_TIMES)[0])
     return SessionFacts(
@@ -160,7 +168,7 @@ def gather(reader: SessionReader) -> SessionFacts:
         sum(trials.values()),
         trials["done"] + trials["failed"] + trials["cancelled"],
         trials["failed"],
-        int(reader.query("SELECT count(*) FROM tasks")[0][0]),
+        int(reader.query(f"SELECT count(*) FROM tasks WHERE run_id NOT IN {PUT_AWAY_RUNS}")[0][0]),
         sum(candidates.values()),
         candidates["done"] + candidates["cancelled"],
         sum(run.spend_usd for run in runs),

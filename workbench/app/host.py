@@ -74,11 +74,11 @@ class Host(Protocol):
     def start_run(self, plan: DocumentPlan, name: str) -> None:
         """Start a run in the open session, or in a new one called ``name`` where that is only read."""
 
-    def resume_session(self, path: Path) -> None:
-        """Take up what is missing in a session."""
+    def resume_session(self, path: Path, run: str | None = None) -> None:
+        """Take up what is missing in a session, or in one of its runs."""
 
-    def cancel_session(self, path: Path) -> None:
-        """Cancel the runs of a session."""
+    def cancel_session(self, path: Path, run: str | None = None) -> None:
+        """Cancel the runs of a session, or one of them."""
 
     def export_report(self, session: Path, place: str) -> None:
         """Write a report of a session; the ending of ``place`` is its format."""

@@ -46,14 +46,14 @@ class RunControl:
 
         self._jobs.ask(work, done)
 
-    def resume(self, path: Path) -> None:
-        """Take up what is missing in a session; of an example, in a copy."""
+    def resume(self, path: Path, run: str | None = None) -> None:
+        """Take up what is missing in a session, or in one of its runs; of an example, in a copy."""
         host, warm = self._host, self._host.warm
 
         def work() -> tuple[Path, int]:
             from workbench.app import runs
 
-            return runs.resume_all(path, warm)
+            return runs.resume(path, run, warm)
 
         def done(taken_up: tuple[Path, int]) -> None:
             own, count = taken_up
@@ -64,13 +64,13 @@ class RunControl:
 
         self._jobs.ask(work, done)
 
-    def cancel(self, path: Path) -> None:
-        """Cancel the runs of a session."""
+    def cancel(self, path: Path, run: str | None = None) -> None:
+        """Cancel the runs of a session, or one of them."""
 
         def work() -> int:
             from workbench.app import runs
 
-            return runs.cancel_all(path)
+            return runs.cancel(path, run)
 
         def done(count: int) -> None:
             said = "Nothing runs in it." if not count else "Cancelling; what is finished stays."

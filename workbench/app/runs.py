@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from workbench.engine import client
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.writable_copy import is_example, is_writable, new_session, writable_copy
-from workbench.session import SessionReader
+from workbench.session import SessionReader, SessionWriter
 
 if TYPE_CHECKING:
     from workbench.engine.client import WarmEngine
@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 __all__ = [
     "Begun",
     "begin",
-    "cancel_all",
+    "bring_back_run",
+    "cancel",
     "is_example",
     "is_writable",
+    "name_run",
     "new_session",
-    "resume_all",
+    "put_away_run",
+    "resume",
     "writable_copy",
 ]
 
@@ -55,20 +58,39 @@ def begin(session: Path | None, name: str, plan: DocumentPlan, warm: WarmEngine 
     return Begun(path, run, trials[0].id if trials else None)
 
 
-def cancel_all(session: Path) -> int:
-    """Cancel every run of a session that waits or is under way; returns how many."""
+def cancel(session: Path, run: str | None = None) -> int:
+    """Cancel every run of a session that waits or is under way, or one of its runs; returns how many."""
     with SessionReader(session) as reader:
-        going = [run.id for run in reader.runs() if reader.run_state(run) in {"queued", "running", "interrupted"}]
-    for run in going:
-        client.cancel(session, run)
+        rows = [row for row in reader.runs() if run in (None, row.id)]
+        going = [row.id for row in rows if reader.run_state(row) in {"queued", "running", "interrupted"}]
+    for key in going:
+        client.cancel(session, key)
     return len(going)
 
 
-def resume_all(session: Path, warm: WarmEngine | None) -> tuple[Path, int]:
-    """Take up every run of a session in which something is missing; of an example, in a copy.
+def resume(session: Path, run: str | None, warm: WarmEngine | None) -> tuple[Path, int]:
+    """Take up every run of a session in which something is missing, or one of its runs; of an example, in a copy.
 
     Returns:
         The session that is written, and how many runs were taken up.
     """
     own = writable_copy(session)
-    return own, len(client.resume(own, None, warm))
+    return own, len(client.resume(own, run, warm))
+
+
+def name_run(session: Path, run: str, name: str) -> None:
+    """Give a run a name, "" for none."""
+    with SessionWriter(session) as writer, writer.transaction():
+        writer.name_run(run, name)
+
+
+def put_away_run(session: Path, run: str) -> None:
+    """Put a run away: nothing is erased, but it and its trials count nowhere."""
+    with SessionWriter(session) as writer, writer.transaction():
+        writer.put_away_run(run)
+
+
+def bring_back_run(session: Path, run: str) -> None:
+    """Bring back a run that was put away."""
+    with SessionWriter(session) as writer, writer.transaction():
+        writer.bring_back_run(run)

@@ -115,11 +115,14 @@ class Pages:
         self._facts(wording.when(contents.created_at), contents.created_by, str(self._reader.path))
         for warning in self._reader.warnings():
             self._line(warning, "yellow")
+        away = report_tables.put_away_sentence(contents)
         if not contents.runs:
-            self._line("Nothing has been run in this session yet.")
+            self._line(away or "Nothing has been run in this session yet.")
             return
         self._heading(f"Runs {len(contents.runs)}")
         self._table(report_tables.runs(contents))
+        if away:
+            self._line(away, "dim")
         for run in contents.runs:
             if run.state in {"interrupted", "unscored", "cancelled", "failed"}:
                 self._line(f"Run {run.row.id} is {run.state}. Go on with: workbench resume {self._called}", "yellow")
@@ -127,7 +130,7 @@ class Pages:
             self._heading(f"Trials {len(contents.trials)}")
             self._table(report_tables.trials(contents))
             if len(contents.trials) > 1:
-                self._heading("KernelFeatures")
+                self._heading("Means")
                 self._table(report_tables.means(contents))
             if contents.agreement:
                 self._heading("Agreement of judges")

@@ -13,6 +13,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -228,6 +229,7 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
         }
         plan = replace(plan, cases=tuple(case.text for case in cases), trials=tuple(wanted))
         plan = replace(plan, rescore=_rescored(connection, plan))
+        _bring_back(connection, wanted)
         writer.add_run(run, "document", plan.to_json())
         position = 0
         for identity, (case, repeat) in wanted.items():
@@ -243,6 +245,15 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
                 snapshot=case.snapshot.digest if case.snapshot else None,
             )
     return run
+
+
+def _bring_back(connection: sqlite3.Connection, trials: Iterable[str]) -> None:
+    """Let runs count again that were put away and hold trials that are asked for now."""
+    for trial in trials:
+        connection.execute(
+            "UPDATE runs SET deleted_at = NULL WHERE deleted_at IS NOT NULL AND id = (SELECT run_id FROM trials WHERE id = ?)",
+            (trial,),
+        )
 
 
 def _rescored(connection: sqlite3.Connection, plan: DocumentPlan) -> str:
@@ -428,14 +439,13 @@ def rerun(session: Path, trial: str, *, model: str | None = None, warm: WarmEngi
         if run is None:
             raise UsageError(f"The run of trial {old.id} cannot be read, so it cannot be run again.")
         chosen = model or old.model
-        same = [r.repeat for r in reader.trials() if (r.agent, r.model, r.case_id) == (old.agent, chosen, old.case_id)]
     plan = replace(
         DocumentPlan.from_json(run.config),
         cases=(old.case_id,),
         agent=old.agent,
         model=chosen,
         repeats=1,
-        first_repeat=max(same, default=0) + 1,
+        first_repeat=0,
         read_limit=0 if model else DocumentPlan.from_json(run.config).read_limit,
     )
     new_run = plan_document(session, plan)

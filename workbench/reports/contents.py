@@ -58,7 +58,10 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """All that a report needs besides the long texts, which stay in the file until they are written out."""
+    """All that a report needs besides the long texts, which stay in the file until they are written out.
+
+    ``put_away`` counts the runs that a person put away: they and what belongs to them are left out.
+    """
 
     name: str
     created_at: str | None
@@ -72,6 +75,7 @@ class Contents:
     short: dict[str, str]
     item: Item | None = None
     agreement: tuple[Agreement, ...] = ()
+    put_away: int = 0
 
     @property
     def regenerations(self) -> tuple[tuple[Run, Regenerated], ...]:
@@ -119,6 +123,7 @@ def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
         short=dict(short_ids(all_items(reader))),
         item=item,
         agreement=agreement_of(reader, [trial.scores for trial in trials]),
+        put_away=sum(row.deleted_at is not None for row in reader.every_run()),
     )
 
 

@@ -34,6 +34,8 @@ def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
     yield f'<section id="runs"><h2>Runs</h2>\n{table(report_tables.runs(contents))}'
     for advice in report_tables.state_advice(contents, contents.file):
         yield f'<p class="advice">{e(advice)}</p>\n'
+    if away := report_tables.put_away_sentence(contents):
+        yield f'<p class="note">{e(away)}</p>\n'
     yield "</section>\n"
     if contents.trials:
         yield f'<section id="trials"><h2>Trials</h2>\n{table(report_tables.trials(contents), "trial-")}'
@@ -86,7 +88,7 @@ def _contents_list(contents: Contents) -> str:
     if contents.trials:
         entries.append(("trials", "Trials"))
     if contents.spread:
-        entries.append(("means", "KernelFeatures"))
+        entries.append(("means", "Means"))
     if contents.agreement:
         entries.append(("agreement", "Agreement of judges"))
     entries += [(f"regeneration-{run.row.id}", f"Regeneration {run.row.id}") for run, _ in contents.regenerations]

@@ -34,6 +34,7 @@ def run_values(run: Run) -> Values:
     row = run.row
     return {
         "run": row.id,
+        "name": row.name,
         "kind": row.kind,
         "state": run.state,
         "plan": wording.decoded(row.config),

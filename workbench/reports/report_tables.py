@@ -32,6 +32,7 @@ def runs(contents: Contents) -> Shown:
         rows.append(
             (
                 run.row.id,
+                run.row.name or "",
                 run.row.kind,
                 wording.state(run.state),
                 str(run.items),
@@ -41,8 +42,16 @@ def runs(contents: Contents) -> Shown:
                 remark,
             )
         )
-    headings = ("run", "kind", "state", "items", "plan", "asked for", "spend $", "remark")
-    return _without_empty(Shown(headings, tuple(rows), frozenset({3, 6})), {"remark"})
+    headings = ("run", "name", "kind", "state", "items", "plan", "asked for", "spend $", "remark")
+    return _without_empty(Shown(headings, tuple(rows), frozenset({4, 7})), {"name", "remark"})
+
+
+def put_away_sentence(contents: Contents) -> str:
+    """Return how many runs are left out because a person put them away, "" for none."""
+    if not contents.put_away:
+        return ""
+    runs = wording.plural(contents.put_away, "run")
+    return f"{runs} put away: left out here, kept in the file; in the app, U and . bring them back."
 
 
 def trials(contents: Contents) -> Shown:

@@ -79,6 +79,15 @@ def is_rescored(run: RunRow) -> bool:
     return bool(_plan(run).get("rescore"))
 
 
+def scores_asked(run: RunRow) -> int:
+    """Return how many scorecards a run asks for of trials that other runs recorded: trials × rubrics × judges."""
+    plan = _plan(run)
+    trials, rubrics = plan.get("trials"), plan.get("rubrics")
+    if not (isinstance(trials, list) and isinstance(rubrics, list)):
+        return 0
+    return len(trials) * len(rubrics) * len(judges_of(run))
+
+
 def lacking(reader: SessionReader, run: RunRow) -> list[tuple[str, str, str]]:
     """Return what a run is still to score of trials that other runs recorded, as (trial, rubric, judge)."""
     plan = _plan(run)

@@ -230,7 +230,11 @@ class SessionReader:
         return dict(self.query("SELECT key, value FROM meta"))
 
     def runs(self) -> list[RunRow]:
-        """Return all runs, oldest first."""
+        """Return the runs that nobody put away, oldest first."""
+        return [run for run in self.every_run() if run.deleted_at is None]
+
+    def every_run(self) -> list[RunRow]:
+        """Return all runs, those that were put away too, oldest first."""
         return self._rows(RunRow, "runs", "ORDER BY created_at, id")
 
     def run(self, run_id: str) -> RunRow | None:
@@ -271,12 +275,13 @@ class SessionReader:
     # -- trials
 
     def trials(self, run_id: str | None = None) -> list[TrialRow]:
-        """Return the trials of a run, or of the whole session in the order in which they were asked for."""
+        """Return the trials of a run, or of all runs that nobody put away, in the order in which they were asked for."""
         if run_id is not None:
             return self._rows(TrialRow, "trials", "WHERE run_id = ? ORDER BY position", (run_id,))
         return self._rows(
             TrialRow,
             "trials",
+            f"WHERE run_id NOT IN {schema.PUT_AWAY_RUNS} "
             "ORDER BY (SELECT created_at FROM runs WHERE runs.id = trials.run_id), run_id, position",
         )
 
@@ -300,9 +305,13 @@ class SessionReader:
         return self._rows(AccessedFileRow, "seen", "WHERE trial_id = ? ORDER BY path, how", (trial_id,))
 
     def scores(self, trial_id: str | None = None) -> list[ScoreRow]:
-        """Return the scores of one trial, or of all, by rubric and judge; a rule that a newer one followed comes last."""
+        """Return the scores of one trial, or of all trials, by rubric and judge; a rule that a newer one followed comes last.
+
+        All trials are those of :meth:`trials`.
+        """
         if trial_id is None:
-            rows = self._rows(ScoreRow, "scorecards", "ORDER BY trial_id, rubric, judge")
+            kept = f"SELECT id FROM trials WHERE run_id NOT IN {schema.PUT_AWAY_RUNS}"
+            rows = self._rows(ScoreRow, "scorecards", f"WHERE trial_id IN ({kept}) ORDER BY trial_id, rubric, judge")
         else:
             rows = self._rows(ScoreRow, "scorecards", "WHERE trial_id = ? ORDER BY rubric, judge", (trial_id,))
         newer = {(row.trial_id, row.rubric) for row in rows if row.judge != OFFLINE and is_offline(row.judge)}

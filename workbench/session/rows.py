@@ -10,7 +10,10 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A run: what a person started. ``config`` is the decoded JSON of :class:`workbench.engine.plan` objects."""
+    """A run: what a person started. ``config`` is the JSON text of :class:`workbench.engine.plan` objects.
+
+    ``name`` is what a person calls it; ``deleted_at`` is when it was put away, in unix seconds.
+    """
 
     id: str
     kind: str
@@ -22,6 +25,8 @@ class RunRow:
     error: str | None
     note: str | None
     spend_usd: float
+    name: str | None = None
+    deleted_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

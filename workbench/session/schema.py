@@ -33,7 +33,8 @@ CREATE TABLE blobs (
 CREATE TABLE runs (
     id TEXT PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN ('document', 'regenerate')), config TEXT NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled')),
-    created_at REAL NOT NULL, started_at REAL, finished_at REAL, error TEXT, note TEXT, spend_usd REAL NOT NULL DEFAULT 0
+    created_at REAL NOT NULL, started_at REAL, finished_at REAL, error TEXT, note TEXT, spend_usd REAL NOT NULL DEFAULT 0,
+    name TEXT, deleted_at REAL
 );
 
 -- Who executes a run; apart from runs, so that a heartbeat is no change that a reader must look at.
@@ -209,7 +210,10 @@ _ADDED_IN_4: dict[str, tuple[str, ...]] = {
     ),
     "former_verdicts": ("doubtful TEXT",),
     "tasks": ("test_count INTEGER NOT NULL DEFAULT 0",),
+    "runs": ("name TEXT", "deleted_at REAL"),
 }
+PUT_AWAY_RUNS = "(SELECT id FROM runs WHERE deleted_at IS NOT NULL)"
+"""SQL for the runs that a person put away: neither they nor what belongs to them counts."""
 
 _SANDBOX = "(SELECT json_extract(config, '$.sandbox') FROM main.runs WHERE main.runs.id = run_id)"
 _AGREES = "CASE WHEN json_valid(recheck) THEN json_extract(recheck, '$.agrees') END"
@@ -253,6 +257,7 @@ READ_AS: dict[int, dict[str, dict[str, str]]] = {
         },
         "former_verdicts": {"doubtful": "NULL", "route": "path_taken"},
         "tasks": {"test_count": _TEST_COUNT},
+        "runs": {"name": "NULL", "deleted_at": "NULL"},
     },
 }  # fmt: skip
 _NEW_TABLES = {2: ("former_verdicts",)}
@@ -362,7 +367,7 @@ def _to_3(connection: sqlite3.Connection) -> None:
 
 
 def _to_4(connection: sqlite3.Connection) -> None:
-    """Add the group of each candidate, whether its re-check agrees and its body is plain, tests per task, and views for people."""
+    """Add groups of candidates, whether re-checks agree and bodies are plain, tests per task, names of runs, views for people."""
     _create(connection, _TABLES_OF_4)
     _rename_column(connection, ("candidates", "former_verdicts"), "path_taken", "route")
     _add_columns(connection, _ADDED_IN_4)

@@ -6,7 +6,8 @@ VIEWS = """
 CREATE VIEW trial_scores AS
 SELECT trials.id AS trial, run_id AS run, case_id, case_name, agent, model, repeat, state, error, rubric, judge, total, out_of,
        tier1, tier2, tier3, tier4, problem, steps, prompt_tokens, completion_tokens, cost_usd, seconds, readme_blob
-FROM trials LEFT JOIN scorecards ON trial_id = trials.id;
+FROM trials LEFT JOIN scorecards ON trial_id = trials.id
+WHERE run_id NOT IN (SELECT id FROM runs WHERE deleted_at IS NOT NULL);
 
 CREATE VIEW candidate_verdicts AS
 SELECT candidates.id AS candidate, tasks.run_id AS run, task_id AS task, path, qualified_name AS function, occurrence,
@@ -15,7 +16,8 @@ SELECT candidates.id AS candidate, tasks.run_id AS run, task_id AS task, path, q
        verdict IS NOT NULL AND candidates.state IN ('queued', 'asking', 'testing') AS again,
        (SELECT count(*) FROM failing_tests WHERE candidate_id = candidates.id) AS failing,
        prompt_tokens, completion_tokens, cost_usd, asked_s, tested_s, at, candidates.body_blob, answer_blob
-FROM candidates JOIN tasks ON tasks.id = task_id;
+FROM candidates JOIN tasks ON tasks.id = task_id
+WHERE tasks.run_id NOT IN (SELECT id FROM runs WHERE deleted_at IS NOT NULL);
 
 CREATE VIEW pass_counts AS
 SELECT run, docs, evaluator, prompt, context, settings, task, path, function, occurrence,

@@ -220,6 +220,18 @@ class SessionWriter:
         assert values.keys() <= _RUN_FIELDS, values
         self.update("runs", {"id": run_id}, values)
 
+    def name_run(self, run_id: str, name: str) -> None:
+        """Set what a person calls a run, "" for nothing."""
+        self.update("runs", {"id": run_id}, {"name": name or None})
+
+    def put_away_run(self, run_id: str) -> None:
+        """Put a run away: nothing of it is erased, but neither it nor what belongs to it counts anywhere."""
+        self.update("runs", {"id": run_id}, {"deleted_at": time.time()})
+
+    def bring_back_run(self, run_id: str) -> None:
+        """Let a run count again that was put away."""
+        self.update("runs", {"id": run_id}, {"deleted_at": None})
+
     def add_spend(self, run_id: str, usd: float) -> None:
         """Add to what a run has spent, in US dollars."""
         with self.transaction() as connection:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.app.regeneration.evaluators import EvaluatorProgress, progress_of, short_name
 from workbench.app.regeneration.funnel import in_order
-from workbench.app.regeneration.wording import duration, pace, plural
+from workbench.app.regeneration.wording import pace, plural
 from workbench.app.toolkit.amounts import money
+from workbench.app.toolkit.times import duration
 from workbench.glyphs import STATES
 from workbench.session.groups import OF_GROUP, Group
 from workbench.session.reasons import Reason, error_reasons
@@ -173,7 +174,7 @@ def load_excluded(reader: SessionReader, run_id: str) -> Excluded:
 def choose_run(reader: SessionReader) -> str | None:
     """Return the run to show when a session is opened: one at work, else the last that has tasks, else the last."""
     found = reader.query(
-        "SELECT id FROM runs WHERE kind = 'regenerate' ORDER BY "
+        "SELECT id FROM runs WHERE kind = 'regenerate' AND deleted_at IS NULL ORDER BY "
         "EXISTS (SELECT 1 FROM tasks WHERE run_id = runs.id) OR EXISTS (SELECT 1 FROM stages WHERE run_id = runs.id) DESC, "
         "state IN ('running', 'queued') DESC, created_at DESC, id LIMIT 1"
     )
@@ -261,7 +262,7 @@ def _task_counts(reader: SessionReader, run_id: str) -> tuple[int, int]:
 
 
 def _order(reader: SessionReader) -> tuple[str, ...]:
-    found = reader.query("SELECT id FROM runs WHERE kind = 'regenerate' ORDER BY created_at, id")
+    found = reader.query("SELECT id FROM runs WHERE kind = 'regenerate' AND deleted_at IS NULL ORDER BY created_at, id")
     return tuple(row[0] for row in found)
 
 

@@ -37,15 +37,6 @@ def sparkline(values: Sequence[float]) -> str:
     return "".join(_BARS[min(len(_BARS) - 1, max(0, int(value * len(_BARS))))] for value in values)
 
 
-def duration(seconds: float) -> str:
-    """Return a time for reading: ``7 s``, ``3 min``, ``2.5 h``."""
-    if seconds < 90:
-        return f"{max(0, round(seconds))} s"
-    if seconds < 5400:
-        return f"{round(seconds / 60)} min"
-    return f"{seconds / 3600:.1f} h"
-
-
 def pace(per_second: float) -> str:
     """Return a rate for reading: ``4.2/s``, ``7/min``."""
     return f"{per_second:.1f}/s" if per_second >= 0.95 else f"{max(1, round(60 * per_second))}/min"

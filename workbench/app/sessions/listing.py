@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,15 +98,6 @@ def side_files(path: Path) -> Iterator[Path]:
     yield path
     for suffix in ("-wal", "-shm"):
         yield Path(f"{path}{suffix}")
-
-
-def age(then: float, now: float | None = None) -> str:
-    """Return how long ago something was, in the largest unit that fits."""
-    seconds = max(0.0, (time.time() if now is None else now) - then)
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{int(seconds // size)} {unit}"
-    return "now"
 
 
 def size_text(size: int) -> str:

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from workbench.app.sessions.listing import SessionEntry, age, size_text
+from workbench.app.sessions.listing import SessionEntry, size_text
 from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.toolkit.times import age
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import STATES
 from workbench.text import one_line

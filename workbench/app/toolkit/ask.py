@@ -31,7 +31,7 @@ _CSS = """
 
 
 class AskText(ModalScreen[str | None]):
-    """Asks for one line; esc gives None."""
+    """Asks for one line, which may be empty; esc gives None."""
 
     AUTO_FOCUS = "Input"
     DEFAULT_CSS = _CSS.format(name="AskText")
@@ -50,7 +50,7 @@ class AskText(ModalScreen[str | None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Enter answers."""
-        self.dismiss(event.value.strip() or None)
+        self.dismiss(event.value.strip())
 
 
 class Confirm(ModalScreen[bool]):

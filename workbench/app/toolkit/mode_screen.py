@@ -206,6 +206,10 @@ class ModeScreen(Screen[None]):
                 return
         self.set_focus(None)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer another pane only where there is one."""
+        return not (action == "next_pane" and self.is_mounted and len(self.panes) == 1)
+
     def action_next_pane(self, step: int) -> None:
         """Go to the next (1) or previous (-1) pane."""
         panes = self.panes

@@ -10,6 +10,7 @@ from workbench.app.toolkit.amounts import money
 from workbench.glyphs import STATES
 from workbench.session.pending_work import trial_problem
 from workbench.session.rows import AccessedFileRow, AnnotationRow, RunRow, StepRow, TrialRow, columns
+from workbench.session.schema import PUT_AWAY_RUNS
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
 def latest_trial(reader: SessionReader) -> str | None:
     """Return the trial to show when a session is opened: a running one, else the last that has steps, else the last."""
     found = reader.query(
-        "SELECT trials.id FROM trials JOIN runs ON runs.id = trials.run_id "
+        "SELECT trials.id FROM trials JOIN runs ON runs.id = trials.run_id WHERE deleted_at IS NULL "
         "ORDER BY trials.state = 'running' DESC, trials.started_at IS NOT NULL DESC, runs.created_at DESC, "
         "trials.started_at DESC, position LIMIT 1"
     )
@@ -134,12 +135,15 @@ def tail_start(known: list[StepRow]) -> int:
 
 
 def _place(reader: SessionReader, trial: TrialRow, before: TrialState | None) -> Place:
-    count = reader.query("SELECT count(*) FROM trials")[0][0]
+    """Return where a trial stands among those that count; one of a run that was put away stands there as well."""
+    meant = f"run_id NOT IN {PUT_AWAY_RUNS} OR trials.id = ?"
+    count = reader.query(f"SELECT count(*) FROM trials WHERE {meant}", (trial.id,))[0][0]
     if before and len(before.place.order) == count:
         return before.place
     found = reader.query(
-        "SELECT trials.id, case_id FROM trials JOIN runs ON runs.id = trials.run_id "
-        "ORDER BY runs.created_at, run_id, position"
+        f"SELECT trials.id, case_id FROM trials JOIN runs ON runs.id = trials.run_id WHERE {meant} "
+        "ORDER BY runs.created_at, run_id, position",
+        (trial.id,),
     )
     previous = None
     for key, case in found:

@@ -11,14 +11,15 @@ from workbench.glyphs import STATES
 from workbench.rubric.losses import Lost, lost_points
 from workbench.rubric.spread import Spread, spread_of
 from workbench.session.pending_work import trial_problem
+from workbench.session.schema import PUT_AWAY_RUNS
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
-_TRIALS = """
+_TRIALS = f"""
 SELECT id, run_id, case_id, case_name, agent, model, repeat, state, error, steps, prompt_tokens + completion_tokens, cost_usd,
        seconds
-FROM trials ORDER BY (SELECT created_at FROM runs WHERE runs.id = run_id), run_id, position
+FROM trials WHERE run_id NOT IN {PUT_AWAY_RUNS} ORDER BY (SELECT created_at FROM runs WHERE runs.id = run_id), run_id, position
 """
 _SCORES = "SELECT trial_id, rubric, judge, total, out_of, tier1, tier2, tier3, tier4 FROM scorecards"
 _READ = "SELECT trial_id, group_concat(path, char(10)) FROM seen WHERE how = 'read' GROUP BY trial_id"

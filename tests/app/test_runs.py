@@ -1,0 +1,196 @@
+"""The list of runs: what was asked for, how it stands, and putting one away without losing it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import regenerated
+from recorded import Recorder
+from trajectory_app import screen_text, trajectory, until
+
+from workbench.app.run_list.screen import RunsScreen
+from workbench.session import SessionReader
+
+SIZES = ((60, 15), (80, 24), (120, 40), (200, 60))
+
+
+@pytest.fixture
+def several(recorder: Recorder) -> Path:
+    """Three runs: one that is done, one that failed, one that an engine left behind."""
+    for number, (state, error) in enumerate(
+        (("done", None), ("failed", "The key of the judge is wrong."), ("running", None))
+    ):
+        run = f"run-{number}"
+        with recorder.writer.transaction():
+            recorder.writer.add_run(
+                run,
+                "document",
+                {"cases": ["word_counter", "countdown_timer"], "agent": "white", "model": "gpt-4o", "repeats": 2},
+            )
+            recorder.writer.set_run(
+                run, state=state, error=error, spend_usd=0.5 * number, started_at=100.0, finished_at=160.0
+            )
+            for repeat in (1, 2):
+                name = f"{run}-{repeat}"
+                recorder.writer.add_trial(
+                    name, run, repeat, ("word_counter", "word_counter"), "white", "gpt-4o", 2 * number + repeat
+                )
+                recorder.writer.set_trial(name, state="done" if number == 0 or repeat == 1 else "queued")
+    return recorder.path
+
+
+async def list_of_runs(pilot: Pilot[int]) -> RunsScreen:
+    await pilot.press("U")
+    await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen), "the list")
+    screen = pilot.app.screen
+    assert isinstance(screen, RunsScreen)
+    await until(pilot, lambda: screen.table.lines and screen._loading.idle, "the runs")
+    return screen
+
+
+def stored(path: Path, run: str) -> tuple[str | None, bool]:
+    with SessionReader(path) as reader:
+        row = reader.run(run)
+    assert row is not None
+    return row.name, row.deleted_at is not None
+
+
+async def test_it_says_what_was_asked_for_and_how_it_stands(several: Path) -> None:
+    async with trajectory(several) as (pilot, _):
+        screen = await list_of_runs(pilot)
+        told = screen_text(pilot.app)
+        assert "3 runs · 1 ‖ interrupted · 1 ✓ done · 1 ✗ failed · $1.500" in told
+        assert told.count("word_counter, countdown_timer × 2 · white · gpt-4o") >= 3
+        assert "‖ interrupted" in told
+        assert "1 of 2 trials" in told
+        assert [line.id for line in screen.table.shown] == ["run-2", "run-1", "run-0"]
+        assert "Its engine is gone: u resumes it" in told
+        await pilot.press("down")
+        await until(pilot, lambda: "✗ The key of the judge is wrong." in screen_text(pilot.app), "why it failed")
+
+
+async def test_a_failed_run_is_put_away_and_brought_back(several: Path) -> None:
+    async with trajectory(several) as (pilot, _):
+        screen = await list_of_runs(pilot)
+        await pilot.press("down", "d")
+        await until(pilot, lambda: len(screen.table.shown) == 2, "it is gone from the list")
+        assert stored(several, "run-1") == (None, True)
+        assert "2 runs" in screen_text(pilot.app)
+        await until(pilot, lambda: "1 put away: . shows it" in screen_text(pilot.app), "that something was put away")
+        await pilot.press("ctrl+z")
+        await until(pilot, lambda: len(screen.table.shown) == 3, "it is back")
+        assert stored(several, "run-1") == (None, False)
+
+
+async def test_what_was_put_away_is_shown_on_request_and_d_brings_it_back(several: Path) -> None:
+    async with trajectory(several) as (pilot, _):
+        screen = await list_of_runs(pilot)
+        for left in (2, 1, 0):
+            await pilot.press("d")
+            await until(pilot, lambda left=left: len(screen.table.shown) == left, f"{left} left")  # type: ignore[misc]
+        await until(pilot, lambda: "Every run of this session was put away" in screen_text(pilot.app), "what to do")
+        await pilot.press("full_stop")
+        await until(pilot, lambda: len(screen.table.shown) == 3, "all")
+        assert "put away" in screen_text(pilot.app)
+        await pilot.press("d")
+        await until(pilot, lambda: sum(line.put_away for line in screen.table.lines) == 2, "one is back")
+
+
+async def test_a_run_is_named_and_its_name_is_what_is_shown(several: Path) -> None:
+    async with trajectory(several) as (pilot, _):
+        screen = await list_of_runs(pilot)
+        await pilot.press("f2")
+        await until(pilot, lambda: "Name the run" in screen_text(pilot.app), "the question")
+        await pilot.press(*"baseline [b]", "enter")
+        await until(pilot, lambda: any(line.name for line in screen.table.lines), "the name")
+        assert stored(several, "run-2") == ("baseline [b]", False)
+        assert "baseline [b]" in screen_text(pilot.app)
+        await pilot.press("f2")
+        await until(pilot, lambda: "Name the run" in screen_text(pilot.app), "the question again")
+        await pilot.press("delete", "enter")
+        await until(pilot, lambda: not any(line.name for line in screen.table.lines), "no name")
+        assert stored(several, "run-2") == (None, False)
+
+
+async def test_resume_and_cancel_are_of_one_run(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from workbench.engine import client
+
+    resumed: list[str] = []
+    monkeypatch.setattr(client, "launch", lambda session, run, warm=None: resumed.append(run))
+    async with trajectory(several) as (pilot, _):
+        screen = await list_of_runs(pilot)
+        await pilot.press("c")
+        await until(pilot, lambda: screen.table.lines[0].state == "cancelled", "it is cancelled")
+        assert [line.state for line in screen.table.lines] == ["cancelled", "failed", "done"]
+        await pilot.press("u")
+        await until(pilot, lambda: resumed, "an engine for it")
+        assert resumed == ["run-2"]
+
+
+async def test_enter_opens_what_the_run_made(several: Path, recorder: Recorder) -> None:
+    regenerated.word_counter(recorder)
+    async with trajectory(several) as (pilot, trials):
+        screen = await list_of_runs(pilot)
+        await until(pilot, lambda: len(screen.table.shown) == 4, "the regeneration too")
+        place = next(at for at, line in enumerate(screen.table.shown) if line.kind == "regenerate")
+        assert "gpt-5-mini × 3" in screen.table.shown[place].asked
+        assert screen.table.shown[place].unit == "samples"
+        assert (screen.table.shown[place].done, screen.table.shown[place].total) == (12, 12)
+        screen.table.set_cursor(place + 1)
+        await pilot.press("enter")
+        await until(pilot, lambda: "regenerate word_counter" in screen_text(pilot.app), "the regeneration")
+
+
+async def test_sorted_by_key_and_by_heading(several: Path) -> None:
+    async with trajectory(several) as (pilot, _):
+        screen = await list_of_runs(pilot)
+        await pilot.press("o")
+        assert [line.state for line in screen.table.shown] == ["interrupted", "done", "failed"]
+        await pilot.press("O")
+        assert [line.state for line in screen.table.shown] == ["failed", "done", "interrupted"]
+        heading = next(
+            (x, y) for y, row in enumerate(screen_text(pilot.app).splitlines()) if (x := row.find("spend $")) > 0
+        )
+        await pilot.click(offset=heading)
+        await until(pilot, lambda: screen.table.order == "spend $", "by what it cost")
+        assert [line.id for line in screen.table.shown] == ["run-2", "run-1", "run-0"]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_thousand_runs_and_hostile_names_at_every_size(recorder: Recorder, size: tuple[int, int]) -> None:
+    with recorder.writer.transaction():
+        for number in range(1000):
+            recorder.writer.add_run(
+                f"run-{number:04}", "document", {"cases": ["a" * 300, "\x1b[31m[b]"], "model": "‮gpt"}
+            )
+            recorder.writer.set_run(f"run-{number:04}", state="done", error="\x1b[2J" if number % 2 else None)
+        recorder.writer.name_run("run-0999", "[red]" + "x" * 300 + "\u202e\x1b[0m")
+        recorder.writer.add_trial("t1", "run-0000", 0, ("c", "c"), "white", "m", 1)
+    async with trajectory(recorder.path, size) as (pilot, _):
+        screen = await list_of_runs(pilot)
+        assert len(screen.table.shown) == 1000
+        told = screen_text(pilot.app)
+        assert "\x1b" not in told
+        assert "\u202e" not in told
+        if size[0] >= 80:
+            assert "Runs 1,000" in told
+        await pilot.press("G")
+        await until(pilot, lambda: screen.table.selected.id == "run-0000", "the last")  # type: ignore[union-attr]
+
+
+async def test_the_example_is_only_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    from workbench import paths
+
+    async with trajectory(paths.bundled("sessions") / "example.session") as (pilot, _):
+        screen = await list_of_runs(pilot)
+        count = len(screen.table.shown)
+        await pilot.press("d")
+        await pilot.pause()
+        assert len(screen.table.shown) == count
+        assert not any(line.put_away for line in screen.table.lines)

@@ -1,0 +1,137 @@
+"""A run that was put away counts nowhere, nothing of it is erased, and it comes back with everything."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from workbench.app.facts import gather
+from workbench.app.regeneration.loading import choose_run
+from workbench.app.trajectory.loading import latest_trial
+from workbench.app.trials.lines import load_trials
+from workbench.engine import client
+from workbench.engine.plan import DocumentPlan, RegenerationPlan
+from workbench.engine.regeneration_client import plan_regeneration
+from workbench.reports.contents import read_contents
+from workbench.session import SessionReader, SessionWriter, create
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    """A good run of two trials, then one that failed."""
+    path = tmp_path / "two.session"
+    create(path)
+    with SessionWriter(path) as writer, writer.transaction():
+        for run, state in (("good", "done"), ("bad", "failed")):
+            writer.add_run(run, "document", {"cases": ["word_counter"], "agent": "white", "model": "gpt-4o"})
+            writer.set_run(run, state=state, spend_usd=0.25)
+            for number in (1, 2):
+                name = f"{run}-{number}"
+                writer.add_trial(name, run, number, ("word_counter", "word_counter"), "white", "gpt-4o", number)
+                writer.set_trial(name, state=state)
+    return path
+
+
+def change(path: Path, what: str, run: str = "bad") -> None:
+    with SessionWriter(path) as writer, writer.transaction():
+        getattr(writer, what)(run)
+
+
+def test_it_counts_nowhere_and_comes_back(session: Path) -> None:
+    def seen() -> tuple[object, ...]:
+        with SessionReader(session) as reader:
+            facts, contents = gather(reader), read_contents(reader)
+            connection = sqlite3.connect(session)
+            in_sql = connection.execute("SELECT count(*) FROM trial_scores").fetchone()[0]
+            connection.close()
+            return (
+                facts.state, facts.trials, facts.spend_usd, len(load_trials(reader).lines), len(contents.trials),
+                [run.row.id for run in contents.runs], latest_trial(reader), in_sql,
+            )  # fmt: skip
+
+    before = seen()
+    assert before[:3] == ("failed", 4, 0.5)
+    change(session, "put_away_run")
+    assert seen() == ("done", 2, 0.25, 2, 2, ["good"], "good-1", 2)
+    with SessionReader(session) as reader:
+        assert [run.id for run in reader.every_run()] == ["good", "bad"]
+        assert len(reader.trials("bad")) == 2
+        assert reader.trial("bad-1") is not None
+    change(session, "bring_back_run")
+    assert seen() == before
+
+
+def test_trials_of_a_run_whose_row_is_lost_still_count(session: Path) -> None:
+    connection = sqlite3.connect(session)
+    connection.execute("PRAGMA foreign_keys = OFF")
+    connection.execute("DELETE FROM runs WHERE id = 'bad'")
+    connection.commit()
+    connection.close()
+    with SessionReader(session) as reader:
+        assert len(reader.trials()) == 4
+
+
+def test_the_next_repeat_is_counted_on_from_trials_that_were_put_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "launch", lambda session, run, warm=None: None)
+    path = tmp_path / "repeats.session"
+    plan = DocumentPlan(cases=("word_counter",), model="local", judge="offline", repeats=2, first_repeat=0)
+    first = client.plan_document(path, plan)
+    change(path, "put_away_run", first)
+    second = client.plan_document(path, plan)
+    with SessionReader(path) as reader:
+        assert [trial.repeat for trial in reader.trials(second)] == [3, 4]
+        assert [run.id for run in reader.runs()] == [second]
+        third = client.rerun(path, reader.trials(second)[0].id)
+    change(path, "put_away_run", second)
+    with SessionReader(path) as reader:
+        found = reader.trial(third)
+    assert found is not None
+    assert found.repeat == 5
+
+
+def test_asking_for_the_same_trials_again_brings_their_run_back(tmp_path: Path) -> None:
+    path = tmp_path / "same.session"
+    plan = DocumentPlan(cases=("word_counter",), model="local", judge="offline")
+    first = client.plan_document(path, plan)
+    change(path, "put_away_run", first)
+    client.plan_document(path, plan)
+    with SessionReader(path) as reader:
+        assert len(reader.runs()) == 2
+        assert len(reader.trials()) == 1
+
+
+@pytest.mark.sandbox
+def test_ordering_the_same_regeneration_brings_its_run_back(needs_bubblewrap: None, tmp_path: Path) -> None:
+    path = tmp_path / "again.session"
+    plan = RegenerationPlan("word_counter", evaluator="stub", limit=1)
+    run = plan_regeneration(path, plan)
+    change(path, "put_away_run", run)
+    with SessionReader(path) as reader:
+        assert choose_run(reader) is None
+    assert plan_regeneration(path, plan) == run
+    with SessionReader(path) as reader:
+        assert choose_run(reader) == run
+
+
+def test_reports_and_show_say_what_is_left_out(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from workbench.cli import main
+    from workbench.reports import write_report
+
+    with SessionWriter(session) as writer, writer.transaction():
+        writer.name_run("good", "baseline")
+        writer.put_away_run("bad")
+    for ending in ("md", "html"):
+        out = session.with_suffix(f".{ending}")
+        write_report(session, ending, out)
+        told = out.read_text()
+        assert "1 run put away: left out here" in told
+        assert "baseline" in told
+        assert "bad-1" not in told
+    assert main(["show", str(session)]) == 0
+    told = capsys.readouterr().out
+    assert "1 run put away" in told
+    assert "Means" in told  # the table of means has its own name

@@ -1,0 +1,133 @@
+"""What the list of runs shows: a line per run, in any order; no widget in sight."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.engine.plan_title import plan_title
+from workbench.glyphs import STATES
+from workbench.session.pending_work import is_rescored, lacking, scores_asked
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import RunRow
+
+RESUMABLE = frozenset({"interrupted", "unscored", "failed", "cancelled"})
+"""States of a run in which something is missing and no engine is at work on it."""
+_OVER = ("done", "failed", "cancelled")
+_TRIALS = "SELECT run_id, state, count(*) FROM trials GROUP BY run_id, state"
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """A run.
+
+    Attributes:
+        id: The run.
+        kind: ``document`` or ``regenerate``.
+        name: What a person called it, "" for nothing.
+        asked: What was asked for, in a few words.
+        state: As a person should see it, see :meth:`SessionReader.run_state`.
+        done: Trials that are over, or samples that have a verdict.
+        total: Of how many.
+        unit: ``trials``, ``samples`` or ``scores``.
+        first_trial: The trial to go to, None where the run has none of its own.
+        spend_usd: What it cost so far.
+        created_at: When it was asked for, in unix seconds.
+        seconds: How long it took, or takes; None before it was begun.
+        error: Why it failed, "" if it did not.
+        put_away: Whether a person put it away.
+    """
+
+    id: str
+    kind: str
+    name: str
+    asked: str
+    state: str
+    done: int
+    total: int
+    unit: str
+    first_trial: str | None
+    spend_usd: float
+    created_at: float
+    seconds: float | None
+    error: str = ""
+    put_away: bool = False
+
+    @property
+    def title(self) -> str:
+        """Its name, else what was asked for."""
+        return self.name or self.asked
+
+
+def load_runs(reader: SessionReader, now: float) -> tuple[RunLine, ...]:
+    """Read all runs of a session, those that were put away too, the newest first."""
+    trials: dict[str, Counter[str]] = {}
+    for run, state, count in reader.query(_TRIALS):
+        trials.setdefault(str(run), Counter())[str(state)] += int(count)
+    first = dict(reader.query("SELECT run_id, id FROM trials GROUP BY run_id HAVING position = min(position)"))
+    lines = [_line(reader, run, trials.get(run.id, Counter()), first.get(run.id), now) for run in reader.every_run()]
+    return tuple(reversed(lines))
+
+
+def _line(reader: SessionReader, run: RunRow, trials: Counter[str], first: str | None, now: float) -> RunLine:
+    state = reader.run_state(run)
+    done, total, unit = _progress(reader, run, trials)
+    end = run.finished_at if state != "running" else now
+    return RunLine(
+        id=run.id,
+        kind=run.kind,
+        name=run.name or "",
+        asked=plan_title(run),
+        state=state,
+        done=done,
+        total=total,
+        unit=unit,
+        first_trial=first,
+        spend_usd=run.spend_usd,
+        created_at=run.created_at,
+        seconds=max(0.0, end - run.started_at) if end is not None and run.started_at is not None else None,
+        error=run.error or "",
+        put_away=run.deleted_at is not None,
+    )
+
+
+def _progress(reader: SessionReader, run: RunRow, trials: Counter[str]) -> tuple[int, int, str]:
+    if run.kind == "regenerate":
+        from workbench.regeneration.outcome import totals
+        from workbench.session.sample_counts import sample_counts
+
+        sums = totals(count for count in sample_counts(reader, run.id) if not count.control)
+        return sums.decided, sums.samples, "samples"
+    if is_rescored(run) and not trials:
+        total = scores_asked(run)
+        return total - min(total, len(lacking(reader, run))), total, "scores"
+    return sum(trials[state] for state in _OVER), sum(trials.values()), "trials"
+
+
+ORDERS: dict[str, Callable[[RunLine], Any]] = {
+    "age": lambda run: -run.created_at,
+    "state": lambda run: list(STATES).index(run.state) if run.state in STATES else len(STATES),
+    "run": lambda run: run.title.casefold(),
+    "so far": lambda run: run.done / run.total if run.total else 2.0,
+    "spend $": lambda run: -run.spend_usd,
+    "took": lambda run: -(run.seconds or 0.0),
+}
+"""What runs are sorted by."""
+
+
+def in_order(lines: Sequence[RunLine], order: str, *, reverse: bool = False) -> list[RunLine]:
+    """Return the runs sorted by one of :data:`ORDERS`; equal ones as they were."""
+    return sorted(lines, key=ORDERS[order], reverse=reverse)
+
+
+def sentence(lines: Sequence[RunLine]) -> str:
+    """Return how many runs there are, in which state, and what they cost."""
+    kept = [line for line in lines if not line.put_away]
+    counts = Counter(line.state for line in kept)
+    parts = [f"{counts[state]:,} {STATES[state]} {state}" for state in STATES if counts[state]]
+    total = f"{len(kept):,} run" + ("" if len(kept) == 1 else "s")
+    return " · ".join([total, *parts, f"${sum(line.spend_usd for line in kept):.3f}"])

@@ -1,0 +1,274 @@
+"""All runs of the open session: which one is at work, which one stopped, what each cost; and what can be done with it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+from textual.widget import Widget
+
+from workbench.app import runs
+from workbench.app.run_list.lines import ORDERS, RESUMABLE, RunLine, load_runs, sentence
+from workbench.app.run_list.table import RunTable, so_far
+from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.literal import set_title
+from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.texts import Static
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import Change
+
+REFRESH_SECONDS = 0.5
+"""Time between two readings of a session that changes; one that takes long is not begun again before its end."""
+LONGEST_NAME = 120
+"""Characters of a run's name."""
+_WHAT_TO_DO = {
+    "interrupted": "Its engine is gone: u resumes it; what is finished is kept.",
+    "running": "An engine is at work: c cancels it; it goes on when you leave.",
+    "queued": "An engine is on its way to it.",
+    "unscored": "A judge failed, so scores are missing: u asks it again.",
+    "failed": "u tries it again.",
+    "cancelled": "It was cancelled: u takes up what is missing.",
+}
+
+
+class RunsScreen(ModeScreen):
+    """A table of runs.
+
+    Args:
+        current: The run that is shown behind this screen, "" for none; the cursor starts there.
+    """
+
+    mode_name = "Runs"
+    CSS_PATH = "../styles/run_list.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("u", "resume", "resume", id="runs.resume"),
+        Binding("c", "cancel", "cancel", id="runs.cancel"),
+        Binding("f2", "name", "name", id="runs.name"),
+        Binding("d,delete", "put_away", "put away", id="runs.put-away"),
+        Binding("ctrl+z", "bring_back", "bring back", id="runs.bring-back"),
+        Binding("full_stop", "all", "show put away", key_display=".", id="runs.all"),
+        Binding("o", "order", "sort", id="runs.sort"),
+        Binding("O", "reverse", "reverse", id="runs.reverse"),
+        Binding("escape,U", "leave", "back", id="runs.back"),
+    ]
+
+    def __init__(self, current: str = "") -> None:
+        super().__init__()
+        self._current = current
+        self._loading, self._doing = Latest(self, "runs"), Latest(self, "run-orders", every=True)
+        self._refresh_due = False
+        self._first = True
+        self._put_away: list[str] = []
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield the table and what is to be said of a run."""
+        pane = Container(RunTable(id="run-table"), id="runs", classes="pane")
+        set_title(pane, "Runs")
+        yield Vertical(pane, Static("", id="run-details"), id="run-column")
+
+    def on_mount(self) -> None:
+        """Begin in the table."""
+        self.table.current = self._current
+        self.workbench.after_first_paint(self.table.focus)
+
+    @property
+    def table(self) -> RunTable:
+        """The table."""
+        return self.query_one("#run-table", RunTable)
+
+    # -- what is shown
+
+    def on_session_opened(self, reader: SessionReader | None) -> None:
+        """Read the runs; another session has none of these."""
+        if reader is None:
+            self._show(())
+        else:
+            self._load()
+
+    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
+        """Read again soon."""
+        kinds = {"trial", "run", "score", "candidate", "stage"}
+        if not self._refresh_due and any(change.kind in kinds for change in changes):
+            self._refresh_due = True
+            self.set_timer(REFRESH_SECONDS, self._refresh_now)
+
+    def _refresh_now(self) -> None:
+        self._refresh_due = False
+        if self._loading.idle:
+            self._load()
+        else:
+            self._refresh_due = True
+            self.set_timer(REFRESH_SECONDS, self._refresh_now)
+
+    def _load(self) -> None:
+        reader = self.workbench.reader
+        if reader is not None:
+            self._loading.ask(lambda: load_runs(reader, time.time()), self._show)
+
+    def _show(self, lines: tuple[RunLine, ...]) -> None:
+        self.table.put(lines)
+        if self._first and lines:
+            self._first = False
+            self.table.rearrange(to=self._current)
+        self.set_status(sentence(lines) if lines else "no runs")
+        self._arranged()
+
+    def _arranged(self) -> None:
+        table = self.table
+        hidden = len(table.lines) - len(table.shown)
+        away = f"{hidden:,} put away: . shows {'it' if hidden == 1 else 'them'}" if hidden else ""
+        order = "" if table.order == "age" and not table.reverse else f"sorted by {table.order}"
+        parts = [f"Runs {len(table.shown):,}", order, away]
+        self.retitle("#runs", " · ".join(part for part in parts if part))
+        self._show_details()
+        self.refresh_bindings()
+
+    def on_row_list_moved(self, message: RowList.Moved) -> None:
+        """Say more of the run under the cursor."""
+        self._show_details()
+        self.refresh_bindings()
+
+    def _show_details(self) -> None:
+        line = self.table.selected
+        if line is None and self.table.lines:
+            text = "Every run of this session was put away: . shows them, ctrl+z brings the last one back."
+        elif line is None:
+            text = "This session has no runs yet: press 1 and enter to start one."
+        else:
+            away = "It was put away, so its figures count nowhere: d brings it back." if line.put_away else ""
+            failed = f"✗ {one_line(line.error, 600)}" if line.error else ""
+            what = f"{line.kind} {line.id} · {line.asked}" if line.name else f"{line.kind} {line.id}"
+            todo = _WHAT_TO_DO.get(line.state, "")
+            text = "\n".join(filter(None, (one_line(what, 400), f"{so_far(line)} {todo}".strip(), failed, away)))
+        self.query_one("#run-details", Static).update(text)
+
+    # -- what one can do
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer only what makes sense for the run under the cursor."""
+        if not self.is_mounted or not self.query("#run-table"):
+            return True
+        line = self.table.selected
+        if action == "resume":
+            return line is not None and line.state in RESUMABLE and not line.put_away
+        if action == "cancel":
+            return line is not None and line.state in {"running", "queued", "interrupted"}
+        if action in {"name", "put_away"}:
+            return line is not None
+        if action == "bring_back":
+            return bool(self._put_away)
+        if action == "all":
+            return any(run.put_away for run in self.table.lines)
+        return super().check_action(action, parameters)
+
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+        """Open the run: its first trial, or its tasks."""
+        line = self.table.selected
+        if line is None:
+            return
+        if line.kind == "regenerate":
+            self.app.call_later(self.workbench.show_run, line.id)
+        elif line.first_trial is not None:
+            self.app.call_later(self.workbench.show_trial, line.first_trial)
+        else:
+            self.notify("It has no trials of its own: it scores those of other runs.", timeout=6)
+
+    def action_resume(self) -> None:
+        """Take up what is missing in the run under the cursor."""
+        line, path = self.table.selected, self.workbench.session_path
+        if line is not None and path is not None:
+            self.workbench.resume_session(path, line.id)
+
+    def action_cancel(self) -> None:
+        """Cancel the run under the cursor; what is finished stays."""
+        line, path = self.table.selected, self.workbench.session_path
+        if line is not None and path is not None and self._writable():
+            self.workbench.cancel_session(path, line.id)
+
+    def _writable(self) -> bool:
+        path = self.workbench.session_path
+        if path is None or runs.is_example(path):
+            self.notify("The example that came with the program is only read.", severity="warning")
+            return False
+        return True
+
+    def _do(self, change: Callable[[], None], said: str = "") -> None:
+        """Write a change of a run in a thread, then read the runs again."""
+
+        def done(_: None) -> None:
+            if said:
+                self.notify(said, timeout=6)
+            self._load()
+
+        self._doing.ask(change, done)
+
+    @work
+    async def action_name(self) -> None:
+        """Give the run under the cursor a name; an empty one takes it away."""
+        from workbench.app.toolkit.ask import AskText
+
+        line, path = self.table.selected, self.workbench.session_path
+        if line is None or path is None or not self._writable():
+            return
+        note = f"What was asked for: {line.asked}. Left empty, that is what it is called."
+        answer = await self.app.push_screen_wait(AskText("Name the run", note, line.name))
+        if answer is not None:
+            name = one_line(answer, LONGEST_NAME)
+            self._do(lambda: runs.name_run(path, line.id, name))
+
+    def action_put_away(self) -> None:
+        """Put the run under the cursor away, or bring it back if it was."""
+        line, path = self.table.selected, self.workbench.session_path
+        if line is None or path is None or not self._writable():
+            return
+        if line.put_away:
+            self._do(lambda: runs.bring_back_run(path, line.id))
+        elif line.state in {"running", "queued"}:
+            self.notify("An engine is at work on it: cancel it first (c).", severity="warning")
+        else:
+            self._put_away.append(line.id)
+            said = f"{one_line(line.title, 60)} was put away; nothing of it is erased. ctrl+z brings it back."
+            self._do(lambda: runs.put_away_run(path, line.id), said)
+
+    def action_bring_back(self) -> None:
+        """Bring back the run that was put away last."""
+        path = self.workbench.session_path
+        if self._put_away and path is not None:
+            run = self._put_away.pop()
+            self._do(lambda: runs.bring_back_run(path, run))
+
+    def action_all(self) -> None:
+        """Show those that were put away too, or no longer."""
+        self.table.with_put_away = not self.table.with_put_away
+        self.table.rearrange()
+        self._arranged()
+
+    def on_run_table_heading_clicked(self, message: RunTable.HeadingClicked) -> None:
+        """Sort by a column, the other way round when it is that already."""
+        self._sort(message.order, reverse=self.table.order == message.order and not self.table.reverse)
+
+    def action_order(self) -> None:
+        """Sort by the next column."""
+        keys = list(ORDERS)
+        self._sort(keys[(keys.index(self.table.order) + 1) % len(keys)], reverse=False)
+
+    def action_reverse(self) -> None:
+        """Sort the other way round."""
+        self._sort(self.table.order, reverse=not self.table.reverse)
+
+    def _sort(self, order: str, *, reverse: bool) -> None:
+        self.table.order, self.table.reverse = order, reverse
+        self.table.rearrange()
+        self._arranged()
+
+    def action_leave(self) -> None:
+        """Go back to what was shown."""
+        self.dismiss()

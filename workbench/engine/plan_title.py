@@ -1,0 +1,77 @@
+"""A run in a few words: what was asked for, from its plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.session.rows import RunRow
+
+_NAMED = 2  # cases that are named before the others are counted
+
+
+def plan_title(run: RunRow) -> str:
+    """Return what was asked for on one line; a damaged plan gives the kind of the run alone.
+
+    ``word_counter × 3 · white · gpt-4o``, ``score 12 trials · aeo-bench, strict · offline``, or
+    ``word_counter · docs original · gpt-5-mini × 3``.
+    """
+    try:
+        plan = json.loads(run.config)
+    except (ValueError, RecursionError):
+        plan = None
+    if not isinstance(plan, dict):
+        return run.kind
+    if run.kind == "regenerate":
+        said = _regenerate(plan)
+    elif plan.get("rescore") and not plan.get("cases"):
+        said = _score(plan)
+    else:
+        said = _document(plan)
+    return " · ".join(part for part in said if part) or run.kind
+
+
+def _document(plan: Mapping[str, Any]) -> list[str]:
+    cases = [source_name(case) for case in _texts(plan.get("cases"))]
+    named, more = cases[:_NAMED], len(cases) - _NAMED
+    said = ", ".join(named) + (f" and {more:,} more" if more > 0 else "")
+    repeats = plan.get("repeats")
+    times = f" × {repeats}" if isinstance(repeats, int) and repeats > 1 else ""
+    return [f"{said}{times}" if said else "", _text(plan.get("agent")), _text(plan.get("model"))]
+
+
+def _score(plan: Mapping[str, Any]) -> list[str]:
+    count = len(_texts(plan.get("trials")))
+    judges = _texts(plan.get("judges")) or _texts([plan.get("judge")])
+    noun = "trial" if count == 1 else "trials"
+    return [f"score {count:,} {noun}", ", ".join(_texts(plan.get("rubrics"))), ", ".join(judges)]
+
+
+def _regenerate(plan: Mapping[str, Any]) -> list[str]:
+    docs, asks = _text(plan.get("docs")), plan.get("asks")
+    listed: list[Mapping[str, Any]] = [ask for ask in asks if isinstance(ask, dict)] if isinstance(asks, list) else []
+    most: dict[str, int] = {}
+    for ask in listed or (plan,):
+        evaluator, samples = _text(ask.get("evaluator")), ask.get("samples")
+        if evaluator:
+            most[evaluator] = max(most.get(evaluator, 0), samples if isinstance(samples, int) else 0)
+    asked = [f"{evaluator} × {samples}" if samples > 1 else evaluator for evaluator, samples in most.items()]
+    return [source_name(_text(plan.get("source"))), f"docs {docs}" if docs else "", ", ".join(asked)]
+
+
+def source_name(source: str) -> str:
+    """Return the name of a case or source: the last part of a folder or address."""
+    return PurePath(source.rstrip("/")).name or source
+
+
+def _text(value: object) -> str:
+    return one_line(value, 200) if isinstance(value, str) else ""
+
+
+def _texts(value: object) -> list[str]:
+    return [text for one in value if (text := _text(one))] if isinstance(value, list) else []
