@@ -7,7 +7,7 @@ the list equals the app's.
 from __future__ import annotations
 
 _NAMES = {
-    "app": "cases help interrupt palette quit regeneration resume runs search sessions theme trajectory",
+    "app": "cases help interrupt marked palette quit regeneration resume runs search sessions theme trajectory",
     "cases": "back fetch files mark mark-all open run test-docs",
     "choice": "next previous",
     "compare": "back next only-differences previous swap",
@@ -16,7 +16,9 @@ _NAMES = {
     "file": "down end page-down page-up top up",
     "filter": "cancel clear keep keep-too next previous",
     "help": "close down up",
+    "labels": "star tags",
     "list": "down first last page-down page-up up",
+    "marked": "back narrow open",
     "outline": "go",
     "pane": "next previous",
     "prompt": "leave",
@@ -31,6 +33,6 @@ _NAMES = {
     "next-trial open page-down page-up previous-hit previous-step previous-tab previous-trial raw rerun "
     "resume scores search trials up",
     "tree": "close open open-all",
-    "trials": "back clear-filter compare filter fold group loss-open mark matrix-left matrix-open matrix-right open reverse scale sort",
+    "trials": "back clear-filter compare export filter fold group loss-open mark matrix-left matrix-open matrix-right open reverse scale sort",
 }
 KEY_IDS = frozenset(f"{group}.{name}" for group, names in _NAMES.items() for name in names.split())

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 sys.path.insert(0, str(Path(__file__).parent))
 
 import regenerated
-from recorded import Recorder
+from regenerated import Recorder
 from trajectory_app import screen_text, trajectory, until
 
 from workbench.app.run_list.screen import RunsScreen

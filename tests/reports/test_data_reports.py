@@ -39,6 +39,7 @@ def test_json_gives_back_every_text_byte_for_byte(documented: tuple[Path, dict[s
         "regenerations",
         "agreement",
         "annotations",
+        "labels",
         "texts",
         "damaged",
     }

@@ -80,6 +80,7 @@ class WorkbenchApp(ThemedApp):
         Binding("4", "mode('regeneration')", "Regeneration", id="app.regeneration", show=False),
         Binding("u", "resume", "resume", id="app.resume"),
         Binding("U", "runs", "all runs", id="app.runs", show=False),
+        Binding("number_sign", "marked", "stars, tags, remarks", key_display="#", id="app.marked", show=False),
         Binding("ctrl+p", "command_palette", "all commands", id="app.palette", show=False, priority=True),
         Binding("ctrl+f", "search", "search all", id="app.search", show=False),
         Binding("question_mark,f1", "help", "help", id="app.help", show=False),
@@ -304,10 +305,20 @@ class WorkbenchApp(ThemedApp):
         """Show all runs of the open session."""
         from workbench.app.run_list.screen import RunsScreen
 
+        if self._has_session():
+            self.push_screen(RunsScreen(self.selected_run or ""))
+
+    def action_marked(self) -> None:
+        """Show all stars, tags and remarks of the open session."""
+        from workbench.app.marked.screen import MarkedScreen
+
+        if self._has_session():
+            self.push_screen(MarkedScreen())
+
+    def _has_session(self) -> bool:
         if self.reader is None:
             self.notify("No session is open: press 3 and choose one.", severity="warning")
-        else:
-            self.push_screen(RunsScreen(self.selected_run or ""))
+        return self.reader is not None
 
     async def _show_what_matters(self) -> None:
         import asyncio

@@ -11,9 +11,10 @@ from workbench.reports.items import Item, all_items, short_ids
 from workbench.reports.regenerated import Regenerated, regenerated
 from workbench.rubric.agreement import Agreement, agreements
 from workbench.rubric.spread import Spread, spreads
+from workbench.session.labels import in_words, labels_by_part
 from workbench.session.pending_work import is_rescored, trial_problem
 from workbench.session.reader import SessionReader
-from workbench.session.rows import AnnotationRow, RunRow, ScoreRow, TrialRow
+from workbench.session.rows import AnnotationRow, LabelRow, RunRow, ScoreRow, TrialRow
 
 if TYPE_CHECKING:
     from workbench.rubric.scorecard import Evidence, Scorecard
@@ -76,11 +77,21 @@ class Contents:
     item: Item | None = None
     agreement: tuple[Agreement, ...] = ()
     put_away: int = 0
+    labels: tuple[LabelRow, ...] = ()
 
     @property
     def regenerations(self) -> tuple[tuple[Run, Regenerated], ...]:
         """Return the regeneration runs with what came of them."""
         return tuple((run, run.regenerated) for run in self.runs if run.regenerated is not None)
+
+    def tags(self, item: str) -> str:
+        """Return the star and tags of an item as a whole, "" for none."""
+        return in_words(label.label for label in self.labels if (label.item, label.part) == (item, ""))
+
+    def all_tags(self, item: str) -> str:
+        """Return the stars and tags of an item and its steps, "" for none."""
+        parts = labels_by_part(label for label in self.labels if label.item == item)
+        return "; ".join(f"step {part}: {in_words(parts[part])}" if part else in_words(parts[part]) for part in parts)
 
     def remarks(self, item: str) -> list[AnnotationRow]:
         """Return the remarks on one item."""
@@ -123,6 +134,7 @@ def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
         short=dict(short_ids(all_items(reader))),
         item=item,
         agreement=agreement_of(reader, [trial.scores for trial in trials]),
+        labels=tuple(reader.labels()),
         put_away=sum(row.deleted_at is not None for row in reader.every_run()),
     )
 

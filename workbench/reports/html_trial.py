@@ -61,8 +61,9 @@ def section(reader: SessionReader, contents: Contents, trial: Trial, excerpts: E
 
 
 def remarks(contents: Contents, item: str) -> str:
-    """Return people's remarks on an item."""
-    lines = []
+    """Return the tags of an item and people's remarks on it."""
+    tags = contents.all_tags(item)
+    lines = [f'<p class="remark">Tags: {e(tags)}</p>\n'] if tags else []
     for remark in contents.remarks(item):
         place = "" if remark.step is None else f" on step {remark.step}"
         lines.append(f'<p class="remark">Remark{place}: {e(remark.text)}</p>\n')

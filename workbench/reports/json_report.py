@@ -59,6 +59,7 @@ def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
             "trials": [trial(one) for one in contents.trials],
             "regenerations": regenerations,
             "annotations": records.remark_values(contents),
+            "labels": records.label_values(contents),
             "texts": texts,
             # Last: it holds what was met while the rest was read.
             "damaged": records.damage_values(reader),

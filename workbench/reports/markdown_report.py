@@ -77,6 +77,8 @@ def _trial(reader: SessionReader, contents: Contents, trial: Trial, excerpts: Ex
         yield f"\n**{inline(trial.problem)}**\n"
     if row.parsed == 0:
         yield "\nThe answer did not keep the protocol.\n"
+    if tags := contents.all_tags(row.id):
+        yield f"\n> Tags: {inline(tags)}\n"
     for remark in contents.remarks(row.id):
         place = "" if remark.step is None else f" on step {remark.step}"
         yield f"\n> Remark{place}: {inline(remark.text)}\n"
@@ -153,6 +155,8 @@ def _task(
     yield f"{inline(f'task {task.id} · lines {task.start_line} to {task.end_line} · docs {task.docs} · {task.state}')}\n"
     if task.reason:
         yield f"\n**{inline(task.reason)}**\n"
+    if tags := contents.all_tags(task.id):
+        yield f"\n> Tags: {inline(tags)}\n"
     for remark in contents.remarks(task.id):
         yield f"\n> Remark: {inline(remark.text)}\n"
     for title, blob in (("Docstring", task.docstring_blob), ("Original body", task.body_blob)):

@@ -289,6 +289,19 @@ def damage_values(reader: SessionReader) -> list[Values]:
     return [{"item": one.item, "what": one.what} for one in reader.damage]
 
 
+def label_values(contents: Contents) -> list[Values]:
+    """Return stars and tags; a star is the label ``★``."""
+    return [
+        {
+            "item": one.item,
+            "step": int(one.part) if one.part.isdecimal() else None,
+            "label": one.label,
+            "at": wording.iso(one.at),
+        }
+        for one in contents.labels
+    ]
+
+
 def remark_values(contents: Contents) -> list[Values]:
     """Return people's remarks."""
     return [

@@ -33,6 +33,7 @@ def runs(contents: Contents) -> Shown:
             (
                 run.row.id,
                 run.row.name or "",
+                contents.tags(run.row.id),
                 run.row.kind,
                 wording.state(run.state),
                 str(run.items),
@@ -42,8 +43,8 @@ def runs(contents: Contents) -> Shown:
                 remark,
             )
         )
-    headings = ("run", "name", "kind", "state", "items", "plan", "asked for", "spend $", "remark")
-    return _without_empty(Shown(headings, tuple(rows), frozenset({4, 7})), {"name", "remark"})
+    headings = ("run", "name", "tags", "kind", "state", "items", "plan", "asked for", "spend $", "remark")
+    return _without_empty(Shown(headings, tuple(rows), frozenset({5, 8})), {"name", "tags", "remark"})
 
 
 def put_away_sentence(contents: Contents) -> str:
@@ -61,7 +62,7 @@ def trials(contents: Contents) -> Shown:
     headings += [f"{rubric} ({judge})" for rubric, judge in judged]
     numbers = {4, *range(5, 5 + len(judged))}
     first = len(headings)
-    headings += ["T1", "T2", "T3", "T4", "steps", "tokens", "cost $", "s", "status"]
+    headings += ["T1", "T2", "T3", "T4", "steps", "tokens", "cost $", "s", "status", "tags"]
     numbers |= set(range(first, first + 8))
     rows = []
     for trial in contents.trials:
@@ -82,9 +83,11 @@ def trials(contents: Contents) -> Shown:
                 wording.money(row.cost_usd),
                 wording.seconds(row.seconds),
                 wording.state(row.state),
+                contents.tags(row.id),
             )
         )
-    return Shown(tuple(headings), tuple(rows), frozenset(numbers), tuple(trial.row.id for trial in contents.trials))
+    links = tuple(trial.row.id for trial in contents.trials)
+    return _without_empty(Shown(tuple(headings), tuple(rows), frozenset(numbers), links), {"tags"})
 
 
 def means(contents: Contents) -> Shown:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.rubric.losses import lost_points
+from workbench.session.labels import star_first
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -34,6 +35,7 @@ class Item:
         lost: Titles of the criteria that lost points, a line each.
         order: Where it stands in its session.
         task: The task of a candidate, else "".
+        tag: Its tags and its star, a line each.
     """
 
     id: str
@@ -52,6 +54,7 @@ class Item:
     lost: str = ""
     order: int = 0
     task: str = ""
+    tag: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +89,8 @@ def parts_of(changes: Iterable[Change]) -> list[Part]:
                 found[Part("trial", change.item)] = None
             case "step" if change.part and str(change.part).isdecimal():
                 found[Part("step", change.item, int(change.part))] = None
-            case "annotation":
-                found[Part("annotation", change.item)] = None
+            case "annotation" | "label":
+                found[Part(change.kind, change.item)] = None
             case "task" | "candidate":
                 found[Part(change.kind, change.item)] = None
     return list(found)
@@ -105,9 +108,21 @@ def read_part(reader: SessionReader, part: Part) -> tuple[Item | None, list[Entr
             return None, [
                 Entry(part.item, "remark", note.step or 0, text=note.text) for note in reader.annotations(part.item)
             ]
+        case "label":
+            return _tagged(reader, part.item), []
         case "task":
             return _task(reader, part.item)
     return _candidate(reader, part.item)
+
+
+def _tagged(reader: SessionReader, key: str) -> Item | None:
+    """Return a trial, task or candidate again, which has other tags now; None for anything else."""
+    trial = reader.trial(key)
+    return _trial(reader, trial) if trial is not None else _task(reader, key)[0] or _candidate(reader, key)[0]
+
+
+def _tags(reader: SessionReader, key: str) -> str:
+    return "\n".join(star_first(row.label for row in reader.labels(key) if not row.part))
 
 
 def _trial(reader: SessionReader, trial: TrialRow) -> Item:
@@ -124,6 +139,7 @@ def _trial(reader: SessionReader, trial: TrialRow) -> Item:
         trial.id, "trial", trial.run_id, f"{trial.case_name or trial.case_id} · {trial.agent} #{trial.repeat}", trial.agent,
         trial.model, trial.case_name or trial.case_id, trial.state, "", score, trial.cost_usd, trial.finished_at,
         "\n".join(read), lost, int(float((place[0][0] if place else 0) or 0) * 1e6) + trial.position,
+        tag=_tags(reader, trial.id),
     )  # fmt: skip
 
 
@@ -159,7 +175,9 @@ def _task(reader: SessionReader, key: str) -> tuple[Item | None, list[Entry]]:
     if task is None:
         return None, []
     name = f"{task.path}::{task.qualified_name}"
-    item = Item(key, "task", task.run_id, name, case=name, state=task.state, order=task.position)
+    item = Item(
+        key, "task", task.run_id, name, case=name, state=task.state, order=task.position, tag=_tags(reader, key)
+    )
     entries = [Entry(key, "name", 0, text=f"{name} {task.reason or ''}".strip())]
     if task.docstring_blob:
         entries.append(Entry(key, "docstring", 0, task.docstring_blob))
@@ -176,7 +194,7 @@ def _candidate(reader: SessionReader, key: str) -> tuple[Item | None, list[Entry
     item = Item(
         key, "candidate", row.run_id, f"{short} · sample {row.sample + 1}", model=row.evaluator, case=name, state=row.state,
         verdict=row.verdict or "", cost=row.cost_usd, at=row.at, order=task.position if task is not None else 0,
-        task=row.task_id,
+        task=row.task_id, tag=_tags(reader, key),
     )  # fmt: skip
     entries = [Entry(key, "candidate", row.sample, row.body_blob)] if row.body_blob else []
     for test in reader.failing_tests(key):

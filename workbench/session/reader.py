@@ -24,6 +24,7 @@ from workbench.session.rows import (
     DroppedRow,
     FailingTestRow,
     FormerVerdictRow,
+    LabelRow,
     RunRow,
     ScoreRow,
     StageRow,
@@ -329,6 +330,12 @@ class SessionReader:
         if item is None:
             return self._rows(AnnotationRow, "annotations", "ORDER BY id")
         return self._rows(AnnotationRow, "annotations", "WHERE item = ? ORDER BY id", (item,))
+
+    def labels(self, item: str | None = None) -> list[LabelRow]:
+        """Return the tags and stars of one work item and its parts, or all, in the order of their names."""
+        if item is None:
+            return self._rows(LabelRow, "labels", "WHERE removed_at IS NULL ORDER BY item, part, label")
+        return self._rows(LabelRow, "labels", "WHERE removed_at IS NULL AND item = ? ORDER BY part, label", (item,))
 
     # -- calls
 

@@ -157,6 +157,16 @@ class AnnotationRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelRow:
+    """A tag, or a star, of a run, trial, task or candidate; ``part`` is the number of a trial's step, or ""."""
+
+    item: str
+    part: str
+    label: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class TaskRow:
     """A regeneration task.
 

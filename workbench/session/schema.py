@@ -97,6 +97,12 @@ CREATE TABLE annotations (
     id INTEGER PRIMARY KEY, item TEXT NOT NULL, step INTEGER, text TEXT NOT NULL, at REAL NOT NULL
 );
 
+-- Tags and stars: part is the step of a trial or '', removed_at is set when one is taken away.
+CREATE TABLE labels (
+    item TEXT NOT NULL, part TEXT NOT NULL DEFAULT '', label TEXT NOT NULL, at REAL NOT NULL, removed_at REAL,
+    PRIMARY KEY (item, part, label)
+) WITHOUT ROWID;
+
 CREATE TABLE tasks (
     id TEXT PRIMARY KEY, run_id TEXT NOT NULL REFERENCES runs (id), position INTEGER NOT NULL, snapshot TEXT NOT NULL,
     path TEXT NOT NULL, qualified_name TEXT NOT NULL, occurrence INTEGER NOT NULL, start_line INTEGER, end_line INTEGER,
@@ -162,6 +168,7 @@ _FED = {
     "seen": ("seen", "NEW.trial_id", "NEW.path"),
     "scorecards": ("score", "NEW.trial_id", "NEW.rubric"),
     "annotations": ("annotation", "NEW.item", "NEW.id"),
+    "labels": ("label", "NEW.item", "NEW.part"),
     "tasks": ("task", "NEW.id", "NEW.run_id"),
     "dropped": ("dropped", "NEW.run_id", "NEW.qualified_name"),
     "stages": ("stage", "NEW.run_id", "NEW.name"),
@@ -198,7 +205,7 @@ _ADDED_IN_3: dict[str, tuple[str, ...]] = {
     "leases": ("file TEXT NOT NULL DEFAULT ''",),
 }
 _TABLES_OF_3 = ("log_identity", "former_verdicts")
-_TABLES_OF_4 = ("unused_tests",)
+_TABLES_OF_4 = ("unused_tests", "labels")
 _ADDED_IN_4: dict[str, tuple[str, ...]] = {
     "candidates": (
         "prompt TEXT NOT NULL DEFAULT ''",
@@ -299,6 +306,7 @@ def read_as_current(connection: sqlite3.Connection, version: int) -> None:
     connection.execute(
         "CREATE TEMP TABLE unused_tests (run_id TEXT, position INTEGER, kind TEXT, test_id TEXT, why TEXT)"
     )
+    connection.execute("CREATE TEMP TABLE labels (item TEXT, part TEXT, label TEXT, at REAL, removed_at REAL)")
     with contextlib.suppress(sqlite3.DatabaseError):  # a damaged table is named when the file is looked through
         connection.executemany(_INSERT_UNUSED.format("temp."), _unused_in_notes(connection))
     for view in views(version):
@@ -369,6 +377,9 @@ def _to_3(connection: sqlite3.Connection) -> None:
 def _to_4(connection: sqlite3.Connection) -> None:
     """Add groups of candidates, whether re-checks agree and bodies are plain, tests per task, names of runs, views for people."""
     _create(connection, _TABLES_OF_4)
+    for trigger in TRIGGERS.split("\n"):
+        if " ON labels " in trigger:
+            connection.execute(trigger)
     _rename_column(connection, ("candidates", "former_verdicts"), "path_taken", "route")
     _add_columns(connection, _ADDED_IN_4)
     connection.executemany(_INSERT_UNUSED.format(""), _unused_in_notes(connection))

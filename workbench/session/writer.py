@@ -7,7 +7,7 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -346,6 +346,22 @@ class SessionWriter:
         """Record the scores of a trial by one rubric and judge, in place of earlier ones."""
         values = {name: getattr(score, name) for name in ScoreRow.__dataclass_fields__}
         self.insert("scorecards", values, conflict="REPLACE")
+
+    def set_labels(self, item: str, part: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> None:
+        """Give an item (or its ``part``, see :class:`LabelRow`) labels and take others away; the rest stay as they are."""
+        now = time.time()
+        with self.transaction() as connection:
+            for label in add:
+                connection.execute(
+                    "INSERT INTO labels (item, part, label, at) VALUES (?, ?, ?, ?) ON CONFLICT (item, part, label) "
+                    "DO UPDATE SET at = excluded.at, removed_at = NULL WHERE removed_at IS NOT NULL",
+                    (item, part, label, now),
+                )
+            for label in remove:
+                connection.execute(
+                    "UPDATE labels SET removed_at = ? WHERE item = ? AND part = ? AND label = ? AND removed_at IS NULL",
+                    (now, item, part, label),
+                )
 
     def annotate(self, item: str, text: str, step: int | None = None) -> None:
         """Keep a person's remark on a work item or one of its steps."""

@@ -43,6 +43,7 @@ class Needs:
     unstable: bool = False
     routes: int = 0
     sandbox: int = 0
+    tags: int = 0
 
 
 def wanted(needs: Needs) -> tuple[Column, ...]:
@@ -59,6 +60,9 @@ def wanted(needs: Needs) -> tuple[Column, ...]:
         *(Column(f"at{k}", f"pass@{k}", 6, 6, right=True) for k in needs.ks),
         Column("route", "route", routes, routes, 5, cell=_route) if needs.routes else None,
         Column("sandbox", "sandbox", needs.sandbox, needs.sandbox, 8, cell=_sandbox) if needs.sandbox else None,
+        Column("tags", "tags", 4, max(4, needs.tags), 9, cell=lambda line: (line.labels, "marked"))
+        if needs.tags
+        else None,
         Column("failing", "failing", 12, 1000, 3),
     ]
     return tuple(column for column in columns if column is not None)

@@ -152,7 +152,9 @@ class Following:
             if change.kind == "candidate" and change.part and table.knows(change.part):
                 self._changed.add(change.part)
                 mine = True
-            elif change.kind == "task" and change.part == view.run.id:
+            elif (change.kind == "label" and table.knows(change.item)) or (
+                change.kind == "task" and change.part == view.run.id
+            ):
                 self._changed.add(change.item)
                 mine = True
             elif change.kind == "run" or (change.kind in {"stage", "dropped"} and change.item == view.run.id):

@@ -20,6 +20,8 @@ KEYS: list[BindingType] = [
     Binding("n", "new", "new run", id="regeneration.new"),
     Binding("slash", "search", "search", key_display="/", id="regeneration.search"),
     Binding("D", "dropped", "stages, dropped", id="regeneration.dropped"),
+    Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
+    Binding("t", "tags", "tags", id="labels.tags"),
     Binding("x", "export", "export", id="regeneration.export"),
     Binding("e", "open_outside", "open in editor", id="regeneration.open"),
     Binding("l,right", "sample(1)", "sample", key_display="h/l", id="regeneration.next-sample"),

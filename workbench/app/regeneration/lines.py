@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.app.regeneration.wording import COUNTED, DECIDED
 from workbench.glyphs import CANCELLED, RUNNING, VERDICTS, WAITING
 from workbench.session.groups import OF_GROUP
+from workbench.session.labels import in_words, labels_by_item
 from workbench.session.sample_counts import DOUBTFUL
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class TaskLine:
     enough to be flagged; ``unstable`` counts quarantined tests that execute it; ``rechecked`` verdicts were looked at again
     on the cold path, ``disagreeing`` of them (or of its controls') came out otherwise. ``former`` has an ``f`` for each sample
     that is being tested again: its cell is the former verdict; ``newest`` is when the last verdict was given; ``doubtful``
-    counts passes whose body is not plain.
+    counts passes whose body is not plain; ``labels`` are its star and its tags.
     """
 
     id: str
@@ -70,6 +71,7 @@ class TaskLine:
     former: str = ""
     newest: float = 0.0
     doubtful: int = 0
+    labels: str = ""
 
     @property
     def branch_coverage(self) -> float | None:
@@ -137,11 +139,12 @@ def load_lines(
     samples = _samples(reader, where, arguments, group)
     controls = _disagreeing_controls(reader, where, arguments)
     tests = _failing(reader, where, arguments, group) if failing else {}
-    pass_at = _pass_at()
-    return [
+    pass_at, labels = _pass_at(), labels_by_item(reader.labels())
+    lines = [
         _line(row, samples.get(row[0], _NO_SAMPLES), tests.get(row[0]), controls.get(row[0], 0), ks, pass_at)
         for row in rows
     ]
+    return [replace(line, labels=in_words(labels[line.id])) if line.id in labels else line for line in lines]
 
 
 _Samples = tuple[str, str, "str | None", int, int, str, "float | None", int]

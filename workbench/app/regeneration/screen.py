@@ -30,6 +30,7 @@ from workbench.app.regeneration.panes import TasksPane
 from workbench.app.regeneration.sample_pane import FailingPane, SamplePane
 from workbench.app.regeneration.search import Hit
 from workbench.app.regeneration.task_table import TaskTable
+from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.pane_tabs import PaneTabs
 from workbench.app.toolkit.prompt_line import PromptLine
@@ -338,6 +339,11 @@ class RegenerationScreen(RunScreen):
         """Mark a text in what the sample and its failing tests say, "" for no marks."""
         for pane in (self.sample, self.failing):
             pane.text.find(needle)
+
+    def labelled(self) -> Labelled | None:
+        """Return the task under the cursor."""
+        line = self.table.selected
+        return Labelled(line.name, line.id) if line is not None and not self.shows_building else None
 
     def subject(self) -> Subject:
         """Return what has the focus: what was excluded, the failing tests, else the sample."""

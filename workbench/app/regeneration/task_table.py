@@ -147,6 +147,7 @@ class TaskTable(RowList):
             unstable=any(line.unstable for line in lines),
             routes=max((len(route_of(line)) for line in lines), default=0),
             sandbox=max(map(len, sandboxes)) if len(sandboxes) > 1 else 0,
+            tags=min(30, max((len(line.labels) for line in lines), default=0)),
         )
 
     def _has_room_for(self, fresh: Sequence[TaskLine]) -> bool:
@@ -156,6 +157,7 @@ class TaskTable(RowList):
             len(line.cells) <= self._samples
             and len(route_of(line)) <= needs.routes
             and (bool(needs.sandbox) or len(line.sandboxes) <= 1)
+            and len(line.labels) <= needs.tags
             for line in fresh
         )
 

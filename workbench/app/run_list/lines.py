@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.engine.plan_title import plan_title
 from workbench.glyphs import STATES
+from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import is_rescored, lacking, scores_asked
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class RunLine:
         seconds: How long it took, or takes; None before it was begun.
         error: Why it failed, "" if it did not.
         put_away: Whether a person put it away.
+        labels: Its star and its tags.
     """
 
     id: str
@@ -56,11 +58,13 @@ class RunLine:
     seconds: float | None
     error: str = ""
     put_away: bool = False
+    labels: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
-        """Its name, else what was asked for."""
-        return self.name or self.asked
+        """Its name, else what was asked for; its star and its tags before it."""
+        tags = in_words(self.labels)
+        return f"{tags} · {self.name or self.asked}" if tags else self.name or self.asked
 
 
 def load_runs(reader: SessionReader, now: float) -> tuple[RunLine, ...]:
@@ -70,7 +74,8 @@ def load_runs(reader: SessionReader, now: float) -> tuple[RunLine, ...]:
         trials.setdefault(str(run), Counter())[str(state)] += int(count)
     first = dict(reader.query("SELECT run_id, id FROM trials GROUP BY run_id HAVING position = min(position)"))
     lines = [_line(reader, run, trials.get(run.id, Counter()), first.get(run.id), now) for run in reader.every_run()]
-    return tuple(reversed(lines))
+    labels = labels_by_item(reader.labels())
+    return tuple(replace(line, labels=labels.get(line.id, ())) for line in reversed(lines))
 
 
 def _line(reader: SessionReader, run: RunRow, trials: Counter[str], first: str | None, now: float) -> RunLine:

@@ -14,6 +14,7 @@ from textual.widget import Widget
 from workbench.app import runs
 from workbench.app.run_list.lines import ORDERS, RESUMABLE, RunLine, load_runs, sentence
 from workbench.app.run_list.table import RunTable, so_far
+from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
@@ -55,6 +56,8 @@ class RunsScreen(ModeScreen):
         Binding("d,delete", "put_away", "put away", id="runs.put-away"),
         Binding("ctrl+z", "bring_back", "bring back", id="runs.bring-back"),
         Binding("full_stop", "all", "show put away", key_display=".", id="runs.all"),
+        Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
+        Binding("t", "tags", "tags", id="labels.tags"),
         Binding("o", "order", "sort", id="runs.sort"),
         Binding("O", "reverse", "reverse", id="runs.reverse"),
         Binding("escape,U", "leave", "back", id="runs.back"),
@@ -95,7 +98,7 @@ class RunsScreen(ModeScreen):
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Read again soon."""
-        kinds = {"trial", "run", "score", "candidate", "stage"}
+        kinds = {"trial", "run", "score", "candidate", "stage", "label"}
         if not self._refresh_due and any(change.kind in kinds for change in changes):
             self._refresh_due = True
             self.set_timer(REFRESH_SECONDS, self._refresh_now)
@@ -161,13 +164,18 @@ class RunsScreen(ModeScreen):
             return line is not None and line.state in RESUMABLE and not line.put_away
         if action == "cancel":
             return line is not None and line.state in {"running", "queued", "interrupted"}
-        if action in {"name", "put_away"}:
+        if action in {"name", "put_away", "star", "tags"}:
             return line is not None
         if action == "bring_back":
             return bool(self._put_away)
         if action == "all":
             return any(run.put_away for run in self.table.lines)
         return super().check_action(action, parameters)
+
+    def labelled(self) -> Labelled | None:
+        """Return the run under the cursor."""
+        line = self.table.selected
+        return Labelled(line.name or line.asked, line.id) if line is not None else None
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         """Open the run: its first trial, or its tasks."""

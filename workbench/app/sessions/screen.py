@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
-FORMATS = ("html", "md", "json", "csv")
-
 
 class SessionsScreen(ModeScreen):
     """One table and, below it, all that is to be said of the row under the cursor."""
@@ -201,18 +199,8 @@ class SessionsScreen(ModeScreen):
     @work
     async def action_export(self) -> None:
         """Write a report of the session under the cursor."""
-        from workbench.app.toolkit.ask import AskText
+        from workbench.app.toolkit.report_question import ask_and_export
 
         entry = self.table.entry
-        if entry is None or entry.problem:
-            return
-        suggested = Path.cwd() / f"{entry.path.stem}.html"
-        answer = await self.app.push_screen_wait(
-            AskText(
-                "Export report",
-                f"The ending decides on the format: {', '.join('.' + ending for ending in FORMATS)}.",
-                str(suggested),
-            )
-        )
-        if answer:
-            self.workbench.export_report(entry.path, answer)
+        if entry is not None and not entry.problem:
+            await ask_and_export(self.workbench, entry.path)

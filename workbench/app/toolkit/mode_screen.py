@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from textual import events
+from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
@@ -14,6 +14,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from workbench.app.toolkit.keybar import KeyBar
+from workbench.app.toolkit.labelling import Labelled, Labelling
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.literal import set_title, title_of
 from workbench.app.toolkit.pane_tabs import PaneTabs, TooSmall
@@ -57,6 +58,7 @@ class ModeScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
+        self._labels = Labelling(self.workbench, self)
         # Classes that are there before anything is mounted cost nothing; changed later they restyle every widget.
         self.set_classes(self._classes_for(self.app.size))
         # The styles are parsed already; without this Textual would parse them again for a mode's first screen.
@@ -135,6 +137,25 @@ class ModeScreen(Screen[None]):
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Rows of the open session changed; see :class:`workbench.app.messages.SessionChanged`."""
+
+    # -- stars and tags
+
+    def labelled(self) -> Labelled | None:
+        """Return what a star or tag would be given to, None where nothing can have one."""
+        return None
+
+    def action_star(self) -> None:
+        """Give what is selected a star, or take it away."""
+        target = self.labelled()
+        if target is not None:
+            self._labels.star(target)
+
+    @work
+    async def action_tags(self) -> None:
+        """Ask for the tags of what is selected."""
+        target = self.labelled()
+        if target is not None:
+            await self._labels.ask(target)
 
     # -- what threads bring
 

@@ -15,6 +15,7 @@ from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.text_pane import GROWTH, TextPane
 from workbench.app.trajectory.loading import TrialState, not_taken_up, state_of, waiting_for
 from workbench.app.trajectory.step_content import SHOWN_AT_FIRST, TABS, StepContent, load_content, with_remarks
+from workbench.session.labels import in_words
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ class ContentPane(Pane):
             return
         reader, state, step = self._now
         remarks = tuple(remark.text for remark in state.annotations if remark.step == step.number)
+        if labels := state.labels.get(str(step.number)):
+            remarks = (in_words(labels), *remarks)
         key = (state.trial.id, step, self.wanted, self._limit, remarks)
         if key == self._asked:
             if self._shown[:2] == (state.trial.id, step):

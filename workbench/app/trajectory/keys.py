@@ -23,6 +23,8 @@ KEYS: list[BindingType] = [
     Binding("left_square_bracket", "tab(-1)", "Previous tab", id="trajectory.previous-tab", show=False),
     Binding("m", "raw", "source", id="trajectory.raw"),
     Binding("a", "annotate", "annotate", id="trajectory.annotate"),
+    Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
+    Binding("t", "tags", "tags", id="labels.tags"),
     Binding("y", "copy", "copy", id="trajectory.copy"),
     Binding("o", "open_outside", "open", id="trajectory.open"),
     Binding("plus", "more", "Show more of a long text", key_display="+", id="trajectory.more", show=False),

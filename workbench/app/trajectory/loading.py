@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.app.toolkit.amounts import money
 from workbench.glyphs import STATES
+from workbench.session.labels import STAR, in_words, labels_by_part
 from workbench.session.pending_work import trial_problem
 from workbench.session.rows import AccessedFileRow, AnnotationRow, RunRow, StepRow, TrialRow, columns
 from workbench.session.schema import PUT_AWAY_RUNS
@@ -67,6 +68,7 @@ class TrialState:
     seen: Mapping[tuple[str, str], AccessedFileRow]
     cards: tuple[Card, ...]
     annotations: tuple[AnnotationRow, ...]
+    labels: Mapping[str, tuple[str, ...]]
     problem: str = ""
     told_apart: str = ""
     agreement: tuple[Agreement, ...] = ()
@@ -103,6 +105,7 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
         seen=_seen(reader, trial_id, before),
         cards=cards,
         annotations=tuple(reader.annotations(trial_id)),
+        labels=labels_by_part(reader.labels(trial_id)),
         problem=trial_problem(reader, trial),
         told_apart=reader.told_apart(trial),
         agreement=before.agreement if before and before.scored == scored else _agreement(reader, cards),
@@ -213,6 +216,13 @@ def waiting_for(state: TrialState) -> str:
     return ""
 
 
+def marks_of_steps(state: TrialState) -> dict[int, str]:
+    """Return a sign for each step that a person marked: a star, else a remark, else a tag."""
+    marks = {int(part): "#" for part in state.labels if part.isdecimal()}
+    marks |= {row.step: "✎" for row in state.annotations if row.step is not None}
+    return marks | {int(part): STAR for part, labels in state.labels.items() if part.isdecimal() and STAR in labels}
+
+
 def header(state: TrialState, waited: float = 0.0) -> str:
     """Return the sentence of the header: agent, model, case, which trial, spend and state.
 
@@ -239,6 +249,7 @@ def header(state: TrialState, waited: float = 0.0) -> str:
     parts = [trial.agent, "local" if trial.model == "local" else model, trial.case_name or trial.case_id]
     parts += [state.told_apart] if state.told_apart else []
     parts.append(f"trial {at} of {len(order)}")
+    parts += [one_line(in_words(state.labels[""]), 60)] if "" in state.labels else []
     if trial.cost_usd:
         parts.append(money(trial.cost_usd))
     return " · ".join([*parts, f"{STATES[shown]} {words}"])

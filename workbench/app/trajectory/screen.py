@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from textual.widget import Widget
 
 from workbench.app.place import Place
+from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.pane_tabs import PaneTabs
@@ -287,7 +288,7 @@ class TrajectoryScreen(RunScreen):
         self.state = state
         self.set_status(one_line(loading.header(state, self._waited()), 300))
         step_list = self.step_list
-        step_list.annotated = frozenset(row.step for row in state.annotations if row.step is not None)
+        step_list.mark(loading.marks_of_steps(state))
         step_list.put(steps, after=after)
         step_list.set_working(loading.working(state, len(step_list.steps)))
         step_list.live = state.live
@@ -506,6 +507,15 @@ class TrajectoryScreen(RunScreen):
         """Ask for a remark on what has the focus."""
         self._remarked = self.subject()
         self.query_one(PromptLine).ask("annotate", self._remarked.question)
+
+    def labelled(self) -> Labelled | None:
+        """Return the selected step where its list or content has the focus, else the trial."""
+        state, step = self.state, self.step_list.selected
+        if state is None:
+            return None
+        if step is not None and self.current_pane in (self.query_one(panes.Steps), self.content):
+            return Labelled(f"step {step.number}", state.trial.id, str(step.number))
+        return Labelled(f"{state.trial.case_name or state.trial.case_id} · {state.trial.agent}", state.trial.id)
 
     def subject(self) -> Subject:
         """Return what has the focus: the scores, the outcome, the files, else the selected step."""

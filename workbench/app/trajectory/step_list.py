@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from textual import events
 from textual.message import Message
 
@@ -28,7 +30,8 @@ class StepList(VirtualView):
         super().__init__(id=id)
         self.steps: list[StepRow] = []
         self.cursor = 0
-        self.annotated: frozenset[int] = frozenset()
+        self.marked: Mapping[int, str] = {}
+        """A sign per step that has a star, a remark or a tag."""
         self.live = False
         """Whether steps may still come."""
         self.following = False
@@ -47,6 +50,12 @@ class StepList(VirtualView):
         self.cursor = 0
         self._resized()
         self.scroll_to(y=0, animate=False, immediate=True)
+
+    def mark(self, marks: Mapping[int, str]) -> None:
+        """Show a sign at each of these steps."""
+        if marks != self.marked:
+            self.marked = marks
+            self.refresh()
 
     def put(self, fresh: list[StepRow], *, after: int) -> bool:
         """Replace everything behind the first ``after`` steps; returns whether the selected step is another row now."""
@@ -109,7 +118,7 @@ class StepList(VirtualView):
             return [(fit(f"  {self.working}", width), "running")], ""
         step = self.steps[y]
         fill = ("cursor" if self.has_focus else "cursor-blurred") if y == self.cursor else ""
-        number = f"{step.number:,}" + ("✎" if step.number in self.annotated else "")
+        number = f"{step.number:,}{self.marked.get(step.number, '')}"
         tokens = (step.prompt_tokens or 0) + (step.completion_tokens or 0)
         tok = f"{tokens:,}" if tokens else "–"
         seconds = f"{step.seconds:.1f}" if step.seconds is not None else "–"

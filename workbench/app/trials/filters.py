@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from workbench.app.toolkit.filters import Filter, Option, Question
 from workbench.app.trials.lines import TrialLine
 from workbench.glyphs import STATES
+from workbench.session.labels import star_first
 from workbench.text import shortened
 
 TrialFilter = Filter[TrialLine]
@@ -15,7 +16,7 @@ _BANDS = ((0, 20), (20, 40), (40, 60), (60, 80), (80, 101))
 
 def named(line: TrialLine) -> str:
     """Return the text in which the filter's text is looked for."""
-    return f"{line.case} {line.agent} {line.model} {line.error}\n{line.read}"
+    return f"{line.case} {line.agent} {line.model} {line.tags} {line.error}\n{line.read}"
 
 
 def _same(read: Callable[[TrialLine], str], value: str) -> Callable[[TrialLine], bool]:
@@ -28,6 +29,10 @@ def _between(low: float, high: float) -> Callable[[TrialLine], bool]:
 
 def _lost(title: str) -> Callable[[TrialLine], bool]:
     return lambda line: any(title == one for one, _ in line.lost)
+
+
+def _tagged(tag: str) -> Callable[[TrialLine], bool]:
+    return lambda line: tag in line.labels
 
 
 def _values(key: str, lines: Sequence[TrialLine], read: Callable[[TrialLine], str]) -> Question[TrialLine]:
@@ -48,6 +53,10 @@ def questions_about(lines: Sequence[TrialLine]) -> tuple[Question[TrialLine], ..
         Option(title, shortened(title, 26), f"lost by {shortened(title, 30)}", _lost(title))
         for title in sorted({title for line in lines for title, _ in line.lost})
     )
+    tags = tuple(
+        Option(tag, shortened(tag, 26), f"tag {shortened(tag, 30)}", _tagged(tag))
+        for tag in star_first({tag for line in lines for tag in line.labels})
+    )
     return (
         Question(
             "state",
@@ -66,6 +75,7 @@ def questions_about(lines: Sequence[TrialLine]) -> tuple[Question[TrialLine], ..
         _values("model", lines, lambda line: line.model),
         _values("case", lines, lambda line: line.case),
         *((Question("lost", "lost by", lost),) if lost else ()),
+        *((Question("tag", "tag", tags),) if tags else ()),
     )
 
 

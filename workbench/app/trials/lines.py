@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.glyphs import STATES
 from workbench.rubric.losses import Lost, lost_points
 from workbench.rubric.spread import Spread, spread_of
+from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import trial_problem
 from workbench.session.schema import PUT_AWAY_RUNS
 
@@ -63,6 +64,7 @@ class TrialLine:
         seconds: How long it took, None while it has not ended.
         read: Paths of the files that the agent read, a line each.
         lost: The criteria that lost points on this scale; they are read after the rest.
+        labels: Its star and its tags.
     """
 
     id: str
@@ -82,6 +84,12 @@ class TrialLine:
     seconds: float | None
     read: str = ""
     lost: Lost = ()
+    labels: tuple[str, ...] = ()
+
+    @property
+    def tags(self) -> str:
+        """The star and the tags as they are shown."""
+        return in_words(self.labels)
 
     @property
     def share(self) -> float | None:
@@ -120,6 +128,7 @@ def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
     states = {run.id: reader.run_state(run) for run in runs}
     doubtful = {trial for (trial,) in reader.query(_DOUBTFUL)}
     read = {trial: str(paths) for trial, paths in reader.query(_READ)}
+    labels = labels_by_item(reader.labels())
     lines = []
     for key, run, case_id, case, agent, model, repeat, state, error, steps, tokens, cost, seconds in reader.query(
         _TRIALS
@@ -138,6 +147,7 @@ def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
                 repeat=int(_number(repeat) or 0), state=shown, error=str(error or ""), points=total, out_of=out_of or 0.0,
                 tiers=tuple(tiers), steps=int(_number(steps) or 0), tokens=int(_number(tokens) or 0), cost=_number(cost),
                 seconds=_number(seconds), read=read.get(key, ""),
+                labels=labels.get(key, ()),
             )
         )  # fmt: skip
     return Trials(tuple(lines), order, chosen, sum(run.spend_usd for run in runs))
@@ -191,6 +201,7 @@ ORDERS = (
     Order("steps", "steps", lambda line: line.steps, descending=True),
     Order("tokens", "tokens", lambda line: line.tokens, descending=True),
     Order("seconds", "seconds", lambda line: line.seconds, descending=True),
+    Order("tags", "tags", lambda line: line.tags or None),
     Order("cost", "cost", lambda line: line.cost, descending=True),
 )
 _BY_KEY = {order.key: order for order in ORDERS}

@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
+from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
+_SHOWN = frozenset({"trial", "run", "score", "label"})
+"""Kinds of changes that the table shows."""
 REFRESH_SECONDS = 0.5
 """Time between two readings of a session that changes: a table of thousands is read in a tenth of that."""
 
@@ -59,6 +62,9 @@ class TrialsScreen(ModeScreen):
         Binding("f", "filter", "filter", id="trials.filter"),
         Binding("F", "clear_filter", "clear filter", id="trials.clear-filter", show=False),
         Binding("s", "scale", "rubric, judge", id="trials.scale"),
+        Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
+        Binding("t", "tags", "tags", id="labels.tags"),
+        Binding("x", "export", "export", id="trials.export"),
         Binding("escape,T", "leave", "back", id="trials.back"),
     ]
 
@@ -112,7 +118,7 @@ class TrialsScreen(ModeScreen):
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Read again soon."""
-        if not self._refresh_due and any(change.kind in {"trial", "run", "score"} for change in changes):
+        if not self._refresh_due and any(change.kind in _SHOWN for change in changes):
             self._refresh_due = True
             self.set_timer(REFRESH_SECONDS, self._refresh_now)
 
@@ -195,7 +201,14 @@ class TrialsScreen(ModeScreen):
             return len(self.table.trials.scales) > 1
         if action == "reverse":
             return self.table.order != "made"
+        if action in {"star", "tags"}:
+            return self.labelled() is not None
         return True
+
+    def labelled(self) -> Labelled | None:
+        """Return the trial under the cursor."""
+        line = self.table.selected
+        return Labelled(f"{line.case} · {line.agent} · repeat {line.repeat}", line.id) if line is not None else None
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         """Open the trial under the cursor; from the matrix, show its pair's trials alone."""
@@ -261,6 +274,14 @@ class TrialsScreen(ModeScreen):
         await self.app.push_screen_wait(
             FilterDialog(self.table.trials.lines, self.table.filter, self.filter_trials, "trial", names)
         )
+
+    @work
+    async def action_export(self) -> None:
+        """Write a report of the session."""
+        from workbench.app.toolkit.report_question import ask_and_export
+
+        if self.workbench.session_path is not None:
+            await ask_and_export(self.workbench, self.workbench.session_path)
 
     def action_clear_filter(self) -> None:
         """Show all trials again."""

@@ -54,6 +54,7 @@ _NUMBERS = (
     Column("$", 7, "cost", 2, lambda line: NOTHING if line.cost is None else f"{line.cost:.3f}"),
 )
 _TEXTS = (("case", 14, 34), ("agent", 11, 18), ("model", 13, 34), ("state", 13, 13))
+_TAGS = 16  # cells that tags have before they are shortened
 _GAP = 1
 
 
@@ -195,7 +196,9 @@ class TrialTable(HeadedList):
     def _layout(self, width: int) -> tuple[list[tuple[str, int]], list[Column]]:
         """Return the columns of words and those of numbers that have room, words as wide as they need."""
         numbers = list(_NUMBERS)
-        least = 2 + sum(low + _GAP for _, low, _ in _TEXTS)
+        tags = self._longest("tags")
+        titles = (*_TEXTS, ("tags", max(4, min(tags, _TAGS)), 40)) if tags else _TEXTS
+        least = 2 + sum(low + _GAP for _, low, _ in titles)
         while numbers and least + sum(column.width + _GAP for column in numbers) > width:
             worst = max(column.rank for column in numbers)
             if not worst:
@@ -203,7 +206,7 @@ class TrialTable(HeadedList):
             numbers = [column for column in numbers if column.rank != worst]
         left = width - least - sum(column.width + _GAP for column in numbers)
         texts = []
-        for title, low, high in _TEXTS:
+        for title, low, high in titles:
             more = max(0, min(left, high - low, self._longest(title) - low))
             texts.append((title, low + more))
             left -= more
@@ -233,9 +236,8 @@ class TrialTable(HeadedList):
                     (fit(f"{STATES.get(line.state, '?')} {line.state}", size) + " ", _STYLES.get(line.state, "dim"))
                 )
             else:
-                parts.append(
-                    (fit(shortened(getattr(line, title), size), size) + " ", "dim" if title == "model" else "")
-                )
+                style = {"model": "dim", "tags": "marked"}.get(title, "")
+                parts.append((fit(shortened(getattr(line, title), size), size) + " ", style))
         for column in numbers:
             style = "score" if column.order == "score" else ""
             parts.append((" " + fit(column.cell(line), column.width, right=True), style))

@@ -1,0 +1,1 @@
+"""Everything of a session that people starred, tagged or remarked on, in one list."""

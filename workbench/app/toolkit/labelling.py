@@ -1,0 +1,130 @@
+"""Gives a trial, step, run, task or sample of the open session stars and tags, and takes them away."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.app.toolkit.latest import Latest, Node, sentence_of
+from workbench.errors import UsageError, WorkbenchError
+from workbench.session.labels import STAR, differences, parse_tags
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.app.host import Host
+
+_MOST_KNOWN = 8
+"""Tags of the session that the dialog names, the most frequent first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """What a label belongs to; ``name`` is what a notice calls it, ``part`` the number of a trial's step or ""."""
+
+    name: str
+    item: str
+    part: str = ""
+
+
+class Labelling:
+    """Reads and writes labels in threads; the feed of changes brings them to the screens.
+
+    Args:
+        host: The app.
+        node: Whose message queue brings results back.
+    """
+
+    def __init__(self, host: Host, node: Node) -> None:
+        self._host = host
+        self._jobs = Latest(node, "labels", every=True)
+
+    def star(self, target: Labelled) -> None:
+        """Give the item a star, or take it away."""
+        session = self._session()
+        if session is None:
+            return
+
+        def work() -> bool:
+            starred = STAR in _labels(session, target)
+            _write(session, target, *(((), (STAR,)) if starred else ((STAR,), ())))
+            return not starred
+
+        def done(starred: bool) -> None:
+            name = one_line(target.name, 60)
+            said = f"{STAR} {name} is starred." if starred else f"{name} is no longer starred."
+            self._host.notify(said, timeout=3)
+
+        self._jobs.ask(work, done)
+
+    async def ask(self, target: Labelled) -> None:
+        """Ask for the item's tags and write them; call it from a worker. What was typed stays while something is wrong with it."""
+        import asyncio
+
+        from workbench.app.toolkit.ask import AskText
+
+        session = self._session()
+        if session is None:
+            return
+        try:
+            before, known = await asyncio.to_thread(_tags_and_known, session, target)
+        except WorkbenchError as error:
+            self._host.notify(sentence_of(error), severity="error")
+            return
+        note = "Separate tags with commas."
+        if known:
+            note += " Here so far: " + ", ".join(f"{tag} ({count:,})" for tag, count in known[:_MOST_KNOWN]) + "."
+        typed, problem = ", ".join(before), ""
+        while True:
+            title = f"Tags of {one_line(target.name, 50)}"
+            answer = await self._host.push_screen_wait(AskText(title, "\n".join(filter(None, (problem, note))), typed))
+            if answer is None:
+                return
+            try:
+                wanted = parse_tags(answer)
+            except UsageError as error:
+                typed, problem = answer, f"✗ {error}"
+                continue
+            # A star that is typed is one; one that is not typed stays: it has a key of its own.
+            came, went = differences(before, wanted)
+            if came or went:
+                self._jobs.ask(partial(_write, session, target, came, went), lambda _: None)
+            return
+
+    def _session(self) -> Path | None:
+        from workbench.app.runs import is_example
+
+        session = self._host.session_path
+        if session is None:
+            self._host.notify("No session is open.")
+        elif is_example(session):
+            said = "The example that came with the program is only read; tag what a run of your own made."
+            self._host.notify(said, severity="warning")
+            return None
+        return session
+
+
+def _labels(session: Path, target: Labelled) -> list[str]:
+    from workbench.session import SessionReader
+
+    with SessionReader(session, surveyed=False) as reader:
+        return [row.label for row in reader.labels(target.item) if row.part == target.part]
+
+
+def _tags_and_known(session: Path, target: Labelled) -> tuple[tuple[str, ...], list[tuple[str, int]]]:
+    """Return the item's own tags, and all of the session with how often each was given."""
+    from workbench.session import SessionReader
+
+    with SessionReader(session, surveyed=False) as reader:
+        rows = reader.labels()
+    own = tuple(row.label for row in rows if (row.item, row.part) == (target.item, target.part) and row.label != STAR)
+    return own, Counter(row.label for row in rows if row.label != STAR).most_common()
+
+
+def _write(session: Path, target: Labelled, came: tuple[str, ...], went: tuple[str, ...]) -> None:
+    from workbench.session import SessionWriter
+
+    with SessionWriter(session) as writer:
+        writer.set_labels(target.item, target.part, add=came, remove=went)

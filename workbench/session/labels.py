@@ -1,0 +1,62 @@
+"""Tags and stars as a person types them; a star is a tag of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from workbench.errors import UsageError
+from workbench.session.rows import LabelRow
+from workbench.text import one_line
+
+STAR = "★"
+LONGEST = 40
+"""Characters of a tag."""
+MOST = 20
+"""Tags of one item."""
+
+
+def parse_tags(text: str) -> tuple[str, ...]:
+    """Return the tags of a text in which commas separate them, each once, in their order.
+
+    Raises:
+        UsageError: A tag is too long, or there are too many.
+    """
+    tags = tuple(dict.fromkeys(tag for part in text.split(",") if (tag := one_line(part.strip(), 2 * LONGEST).strip())))
+    long = next((tag for tag in tags if len(tag) > LONGEST), None)
+    if long is not None:
+        raise UsageError(f"A tag has at most {LONGEST} characters; {one_line(long, 24)} has more.")
+    if len(tags) > MOST:
+        raise UsageError(f"An item has at most {MOST} tags; these are {len(tags)}.")
+    return tags
+
+
+def star_first(labels: Iterable[str]) -> list[str]:
+    """Return labels in their order: the star, then the tags by name."""
+    return sorted(labels, key=lambda label: (label != STAR, label.casefold(), label))
+
+
+def in_words(labels: Iterable[str]) -> str:
+    """Return labels as they are shown: the star and the tags in their order, cleaned of what is not to be printed."""
+    return ", ".join(one_line(label, LONGEST) for label in star_first(labels))
+
+
+def labels_by_item(rows: Iterable[LabelRow]) -> dict[str, tuple[str, ...]]:
+    """Return the labels of each item as a whole; those of its parts are left out."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if not row.part:
+            found.setdefault(row.item, []).append(row.label)
+    return {item: tuple(labels) for item, labels in found.items()}
+
+
+def labels_by_part(rows: Iterable[LabelRow]) -> dict[str, tuple[str, ...]]:
+    """Return the labels of each part of one item; those of "" are the item's own."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(row.part, []).append(row.label)
+    return {part: tuple(labels) for part, labels in found.items()}
+
+
+def differences(before: Sequence[str], wanted: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return which labels came and which went."""
+    return tuple(one for one in wanted if one not in before), tuple(one for one in before if one not in wanted)
