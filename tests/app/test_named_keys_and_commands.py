@@ -23,9 +23,10 @@ ROOT = Path(__file__).parents[2]
 MODES = ("cases", "trajectory", "sessions", "regeneration")
 SIGNS = {
     "?": "question_mark", "/": "slash", "!": "exclamation_mark", "+": "plus", "[": "left_square_bracket",
-    "]": "right_square_bracket", "←": "left", "→": "right", "esc": "escape",
+    "]": "right_square_bracket", "←": "left", "→": "right", "esc": "escape", "*": "asterisk",
+    "#": "number_sign", ".": "full_stop",
 }  # fmt: skip
-NAMED = {"enter", "tab", "escape", "space", "left", "right"}
+NAMED = {"enter", "tab", "escape", "space", "left", "right", "f2"}
 #: Widgets and Textual itself bind these where a list or a button has the focus.
 OF_WIDGETS = {"enter", "tab", "escape", "space"}
 PRESS = re.compile(r"\b[Pp]ress (enter|esc|tab|[^\s\w]|\w)(?![\w'])|\b(?:then|or) (\w)(?= to )|[;:,] (\w)(?= to )")

@@ -53,6 +53,7 @@ def recorded_at(file: Path, then: float) -> None:
 def steady(text: str) -> str:
     """Return a screen without ages, sizes and the test's own folder."""
     text = re.sub(r"\d+ (d|h|min) |  now ", "  AGE ", text)
+    text = re.sub(r"\d+ kB", "SIZE", text)
     text = re.sub(r"this one knows \d+", "this one knows OURS", text)
     return re.sub(r"/\S*pytest\S*/", "/FOLDER/", text)
 

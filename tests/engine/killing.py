@@ -180,6 +180,15 @@ def counted(found: Verdicts) -> dict[str, int]:
     return dict(Counter(verdict for verdict, _ in found.values()).most_common())
 
 
+def _stands_still(pid: int) -> bool:
+    """Whether every thread of a process is stopped, or the process is gone."""
+    try:
+        states = [stat.read_text().rpartition(")")[2].split()[0] for stat in Path(f"/proc/{pid}/task").glob("*/stat")]
+    except OSError:
+        return not Path(f"/proc/{pid}").exists()
+    return all(state in "TtZX" for state in states)
+
+
 def copied_over(backup: Path, session: Path, engines: list[int]) -> None:
     """``cp`` a backup over a live session while its engines stand still, and not in the middle of a checkpoint.
 
@@ -188,6 +197,9 @@ def copied_over(backup: Path, session: Path, engines: list[int]) -> None:
     for _ in range(400):
         for pid in engines:
             os.kill(pid, signal.SIGSTOP)
+        # A thread that is in a system call stops when that call returns, which on a busy disk is not at once.
+        while not all(_stands_still(pid) for pid in engines):
+            threading.Event().wait(0.002)
         names = log._names(session, "mode=ro")
         # A checkpoint begins by giving the log another name than the file has, and ends with an empty log.
         if not log.log_size(session) or (names and names[0] == names[1]):
