@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 
 import pytest
 
+from workbench.python_syntax import parse
 from workbench.regeneration.grafting import collect_docstrings, difference, graft_file
 from workbench.repository.functions import find_functions
 
@@ -78,7 +78,7 @@ def test_docstrings_are_taken_by_identity_and_grafted(tmp_path):
         f.docstring for f in find_functions(DOCUMENTED, "m.py")
     ]
     assert difference(PRISTINE, result) is None
-    ast.parse(result)
+    parse(result)
 
 
 @pytest.mark.parametrize(

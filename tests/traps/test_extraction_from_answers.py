@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.python_syntax import parse
 from workbench.regeneration.extraction import MAX_ANSWER, extract_body
 from workbench.repository.functions import find_functions
 from workbench.repository.indentation import reindent
@@ -127,7 +128,7 @@ def test_extraction(trap):
         found = extract_body(answer, AREA, SOURCE)
         assert found.valid, (answer, found)
         result, expected = splice(SOURCE, AREA, found.body), splice(SOURCE, AREA, body)
-        assert ast.dump(ast.parse(result)) == ast.dump(ast.parse(expected)), answer
+        assert ast.dump(parse(result)) == ast.dump(parse(expected)), answer
     if trap.endswith("stub"):
         assert found.body == ""
         assert any("stub" in note for note in found.notes)
@@ -139,7 +140,7 @@ def test_the_body_is_found(answer):
     assert found.valid, found
     result = splice(SOURCE, AREA, found.body)
     expected = splice(SOURCE, AREA, BODY)
-    assert ast.dump(ast.parse(result)) == ast.dump(ast.parse(expected)), found
+    assert ast.dump(parse(result)) == ast.dump(parse(expected)), found
 
 
 def test_fences_inside_strings_do_not_end_the_block():
@@ -208,7 +209,7 @@ def test_docstring_only_equals_the_stub():
         assert found.valid
         assert found.body == ""
         assert any("stub" in note for note in found.notes)
-        assert ast.parse(splice(SOURCE, AREA, found.body))
+        assert parse(splice(SOURCE, AREA, found.body))
     assert extract_body(fence('def bare(x):\n    """Doc."""'), BARE, SOURCE).body == "pass"
 
 
@@ -311,9 +312,9 @@ def test_real_bodies_survive_every_shape(index, shape):
     source, function, body = REAL[index]
     answer = _shape(shape, source, function, body)
     found = extract_body(answer, function, source)
-    expected = ast.dump(ast.parse(splice(source, function, body)))
+    expected = ast.dump(parse(splice(source, function, body)))
     assert found.valid, (found, answer)
-    assert ast.dump(ast.parse(splice(source, function, found.body))) == expected, (found, answer)
+    assert ast.dump(parse(splice(source, function, found.body))) == expected, (found, answer)
 
 
 @settings(max_examples=300, deadline=None)
@@ -321,7 +322,7 @@ def test_real_bodies_survive_every_shape(index, shape):
 def test_any_answer_is_survived(answer):
     found = extract_body(answer, AREA, SOURCE)
     if found.valid:
-        ast.parse(splice(SOURCE, AREA, found.body))
+        parse(splice(SOURCE, AREA, found.body))
 
 
 def test_shuffled_lines_are_survived():

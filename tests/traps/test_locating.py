@@ -10,6 +10,7 @@ from counting_calls import calls_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.python_syntax import parse
 from workbench.repository.functions import find_functions, outline
 from workbench.repository.splicing import splice
 
@@ -140,7 +141,7 @@ def test_details_of_a_decorated_function():
 def test_docstrings_are_what_python_says(literal, value):
     source = b"def f():\n    # before\n    " + literal + b"\n    return 1\n"
     (function,) = find_functions(source, "m.py")
-    assert function.docstring == value == ast.get_docstring(ast.parse(source).body[0], clean=False)
+    assert function.docstring == value == ast.get_docstring(parse(source).body[0], clean=False)
 
 
 def test_bom_crlf_tabs_and_form_feeds():
@@ -222,7 +223,7 @@ def test_agrees_with_ast_on_installed_projects(package):
     total = 0
     for file in sorted(folder.rglob("*.py")):
         source = file.read_bytes()
-        expected = sorted(_python_says(ast.parse(source)), key=lambda item: item[:2])
+        expected = sorted(_python_says(parse(source)), key=lambda item: item[:2])
         got = sorted(
             ((f.start_line, f.qualified_name, f.docstring) for f in find_functions(source, file.name)),
             key=lambda item: item[:2],

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.python_syntax import parse
 from workbench.repository.functions import find_functions
 from workbench.repository.indentation import reindent
 from workbench.repository.lines import LineKind, read_lines, split_lines, syntax_problem
@@ -97,10 +98,10 @@ def test_every_function_of_real_projects_takes_its_own_body_back():
 
 def test_a_dedented_body_gives_the_same_syntax_tree():
     for file, source in list(_projects())[::8]:
-        tree = ast.dump(ast.parse(source))
+        tree = ast.dump(parse(source))
         for function in find_functions(source, file.name)[::5]:
             body = reindent(body_text(source, function).lstrip(" \t").lstrip("\r\n"), "", "    ")
-            assert ast.dump(ast.parse(splice(source, function, body))) == tree, function.id
+            assert ast.dump(parse(splice(source, function, body))) == tree, function.id
 
 
 def test_a_stub_parses_and_changes_no_other_function():
@@ -108,7 +109,7 @@ def test_a_stub_parses_and_changes_no_other_function():
         functions = find_functions(source, file.name)
         for function in functions[::4]:
             result = splice(source, function, "raise SystemError")
-            ast.parse(result)
+            parse(result)
             outside = [f for f in functions if not function.span.start < f.span.start < function.span.end]
             after = find_functions(result, file.name)
             assert [f.qualified_name for f in after] == [f.qualified_name for f in outside]
@@ -145,7 +146,7 @@ def test_any_text_is_quoted_so_that_it_comes_back(text):
     source = b"def f():\n    return 1\n"
     result = replace_docstring(source, one(source), text)
     assert one(result).docstring == text
-    assert ast.get_docstring(ast.parse(result).body[0], clean=False) == text
+    assert ast.get_docstring(parse(result).body[0], clean=False) == text
 
 
 @given(st.text(st.sampled_from("\"'\\ nrux{}\n"), max_size=12))
@@ -160,14 +161,14 @@ def test_raw_literals_are_preferred_for_backslashes():
 
 def test_docstrings_of_real_functions_can_be_taken_away_and_given_back():
     for file, source in list(_projects())[::10]:
-        tree = ast.dump(ast.parse(source))
+        tree = ast.dump(parse(source))
         for function in find_functions(source, file.name)[::6]:
             bare = replace_docstring(source, function, None)
             found = next(f for f in find_functions(bare, file.name) if f.id == function.id)
             assert found.docstring is None
             if function.docstring is not None and b"pass" not in bare[slice(*found.body)]:
                 back = replace_docstring(bare, found, function.docstring)
-                assert ast.dump(ast.parse(back)) == tree, function.id
+                assert ast.dump(parse(back)) == tree, function.id
 
 
 def test_layout_puts_later_lines_at_the_bodys_indentation():

@@ -5,7 +5,6 @@ Then anything at all goes in, and what stands around it stays byte for byte.
 
 from __future__ import annotations
 
-import ast
 import functools
 import warnings
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.python_syntax import parse
 from workbench.regeneration.stubs import stubs
 from workbench.repository import fetch
 from workbench.repository.functions import Function, find_functions
@@ -78,7 +78,7 @@ def stubbed(source: bytes, layer: list[Function], kind: int) -> None:
         assert result.endswith(before[function.body.end :]), function.id
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ast.parse(result)
+        parse(result)
     after = {function.id: function for function in find_functions(result, layer[0].path)}
     for function in layer:
         again = after[function.id]

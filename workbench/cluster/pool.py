@@ -258,7 +258,10 @@ class ClusterPool:
             await asyncio.sleep(_REFRESH_SECONDS)
             before = self.threads
             try:
-                if await asyncio.wait_for(self._refresh_workers(), 30):
+                # Not `wait_for`: before Python 3.12 it may lose the cancellation with which this ends.
+                async with asyncio.timeout(30):
+                    found = await self._refresh_workers()
+                if found:
                     last = loop.time()
                 self._require_usable()
             except ClusterError as error:

@@ -20,6 +20,7 @@ from workbench.sandbox.backend import (
     PipeChannel,
     runner_command,
 )
+from workbench.sandbox.descendants import end_below
 from workbench.sandbox.errors import SandboxUnavailable
 from workbench.sandbox.workbench_runner import confine
 
@@ -87,6 +88,8 @@ class Bubblewrap:
                 address_space_mb=None if group else launch.limits.memory_mb * 4,
                 process_limit=None if group else launch.limits.processes,
                 memory_killed=group.memory_killed if group else lambda: False,
+                # Its child is bound to it late in its start; a child that outlives it holds the pipes open for ever.
+                end=end_below,
                 cleanup=group.remove if group else lambda: None,
             )
 

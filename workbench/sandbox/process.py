@@ -13,12 +13,10 @@ import itertools
 import json
 import os
 import shutil
-import signal
 import stat
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +36,7 @@ from workbench.sandbox.backend import (
     PipeChannel,
     runner_command,
 )
+from workbench.sandbox.descendants import end_below, end_user
 from workbench.sandbox.errors import SandboxUnavailable, no_room
 from workbench.sandbox.workbench_runner import confine
 
@@ -303,52 +302,6 @@ def open_to_everybody(path: Path) -> bool:
     except OSError:
         return False
     return passable and bool(mode & stat.S_IXOTH if real.is_dir() else mode & stat.S_IROTH)
-
-
-def _processes() -> dict[int, tuple[int, str, int]]:
-    """Map process ids to (parent, state, real user id)."""
-    found = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError, IndexError, ValueError):
-            fields = (folder / "stat").read_bytes().rsplit(b")", 1)[1].split()
-            found[int(folder.name)] = (int(fields[1]), fields[0].decode(), folder.stat().st_uid)
-    return found
-
-
-def _end(pids: Sequence[int]) -> None:
-    for number in (signal.SIGSTOP, signal.SIGKILL):
-        for pid in pids:
-            with contextlib.suppress(OSError):
-                os.kill(pid, number)
-
-
-def end_below(root: int, patience: float = 5.0) -> None:
-    """Kill every descendant of ``root``, which is stopped first because it adopts orphaned processes."""
-    with contextlib.suppress(OSError):
-        os.kill(root, signal.SIGSTOP)
-    deadline = time.monotonic() + patience
-    while time.monotonic() < deadline:
-        table = _processes()
-        below = {root}
-        while True:
-            more = {pid for pid, (parent, _, _) in table.items() if parent in below} - below
-            if not more:
-                break
-            below |= more
-        alive = [pid for pid in below - {root} if table[pid][1] not in "ZX"]
-        if not alive:
-            return
-        _end(alive)
-
-
-def end_user(user: int, patience: float = 5.0) -> None:
-    """Kill every process that still runs under the user id of a sandbox."""
-    deadline = time.monotonic() + patience
-    while time.monotonic() < deadline:
-        alive = [pid for pid, (_, state, owner) in _processes().items() if owner == user and state not in "ZX"]
-        if not alive:
-            return
-        _end(alive)
 
 
 def _tasks_of(user: int) -> int:

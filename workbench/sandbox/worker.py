@@ -169,7 +169,9 @@ class Worker:
         assert self._channel is not None
         try:
             await self._channel.send(json.dumps(message).encode())
-            line = await asyncio.wait_for(self._channel.receive(), seconds)
+            # Not `wait_for`: before Python 3.12 it loses a cancellation that arrives together with the line.
+            async with asyncio.timeout(seconds):
+                line = await self._channel.receive()
             return dict(json.loads(line)) if line else None
         except (TimeoutError, ConnectionError, ValueError):
             return None
