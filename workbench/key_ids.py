@@ -7,7 +7,7 @@ the list equals the app's.
 from __future__ import annotations
 
 _NAMES = {
-    "app": "cases help interrupt marked palette quit regeneration resume runs search sessions theme trajectory",
+    "app": "cases help interrupt marked palette quit regeneration resume runs search sessions theme trajectory travel-back travel-forward",
     "cases": "back fetch files mark mark-all open run test-docs",
     "choice": "next previous",
     "compare": "back next only-differences previous swap",

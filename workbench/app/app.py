@@ -17,6 +17,8 @@ from workbench.app.search.searched import Searched
 from workbench.app.theming.themed_app import ThemedApp
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.literal import LastNet
+from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.travel import Travel
 from workbench.errors import WorkbenchError
 from workbench.key_ids import KEY_IDS
 from workbench.text import clean, one_line
@@ -71,7 +73,7 @@ class WorkbenchApp(ThemedApp):
         "sessions": modes.sessions,
         "regeneration": modes.regeneration,
     }
-    COMMANDS = {modes.commands}
+    COMMANDS = {modes.commands, modes.places}
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("1", "mode('cases')", "Cases", id="app.cases", show=False),
@@ -79,6 +81,8 @@ class WorkbenchApp(ThemedApp):
         Binding("3", "mode('sessions')", "Sessions", id="app.sessions", show=False),
         Binding("4", "mode('regeneration')", "Regeneration", id="app.regeneration", show=False),
         Binding("u", "resume", "resume", id="app.resume"),
+        Binding("alt+left", "travel(-1)", "back to where you were", id="app.travel-back", show=False),
+        Binding("alt+right", "travel(1)", "forward again", id="app.travel-forward", show=False),
         Binding("U", "runs", "all runs", id="app.runs", show=False),
         Binding("number_sign", "marked", "stars, tags, remarks", key_display="#", id="app.marked", show=False),
         Binding("ctrl+p", "command_palette", "all commands", id="app.palette", show=False, priority=True),
@@ -108,6 +112,7 @@ class WorkbenchApp(ThemedApp):
         self.session_changed: Signal[tuple[Change, ...]] = Signal(self, "session-changed")
         self.facts_changed: Signal[str] = Signal(self, "facts-changed")
         self._run_control = RunControl(self, self)
+        self._travel = Travel(self)
         self._warming = Latest(self, "warm")
         self._wants_warm = warm_engine
         self._ended = False
@@ -224,7 +229,11 @@ class WorkbenchApp(ThemedApp):
 
     def open_session(self, path: Path, *, show: bool = False, then: Callable[[], Any] | None = None) -> None:
         """Open a session file; ``show`` goes to what its state is about, ``then`` is called once it is open."""
-        self.opened.open(path, then or (self._show_what_matters if show else None))
+        then = then or (self._show_what_matters if show else None)
+        if then is not None and path != self.session_path:
+            self._travel.leave()
+            then = self._travel.arriving(then)
+        self.opened.open(path, then)
 
     def close_session(self) -> None:
         """Let go of the open session."""
@@ -257,7 +266,10 @@ class WorkbenchApp(ThemedApp):
         await ask_and_start(self, source, docs)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer resuming only where something was interrupted."""
+        """Offer resuming only where something was interrupted, and ways only where they lead somewhere."""
+        if action == "travel":
+            history = self._travel.history
+            return history.has_behind if parameters == (-1,) else history.has_ahead
         if action == "resume":
             return self.facts is not None and self.facts.state in {"interrupted", "unscored", "failed", "cancelled"}
         return super().check_action(action, parameters)
@@ -299,7 +311,32 @@ class WorkbenchApp(ThemedApp):
 
     async def action_mode(self, mode: str) -> None:
         """Go to a mode."""
+        if mode != self.current_mode:
+            self.leave_place()
         await self.switch_mode(mode)
+
+    async def action_travel(self, step: int) -> None:
+        """Go back (-1) or forward (1) through the places that were visited."""
+        await self._travel.go(step)
+
+    def leave_place(self) -> None:
+        """Note where a person is, for the way back, before something else is shown."""
+        self._travel.leave()
+
+    async def show_mode(self, mode: str) -> None:
+        """Show a mode, without what stands over it."""
+        await self.switch_mode(mode)
+        while len(self.screen_stack) > 1 and isinstance(self.screen, ModeScreen):
+            await self.screen.dismiss()
+
+    async def show_case(self, key: str, place: Place | None = None) -> None:
+        """Show a case, or a file of it (``place.item``), in the Cases mode."""
+        from workbench.app.cases.screen import CasesScreen
+
+        self.leave_place()
+        await self.show_mode("cases")
+        if isinstance(self.screen, CasesScreen):
+            self.screen.show_case(key, place.item if place is not None else "")
 
     def action_runs(self) -> None:
         """Show all runs of the open session."""
@@ -341,25 +378,22 @@ class WorkbenchApp(ThemedApp):
         """Show a regeneration run of the open session, with the samples of ``evaluator`` once there are some."""
         from workbench.app.regeneration.screen import RegenerationScreen
 
+        self.leave_place()
         self.selected_run = run_id
-        await self.switch_mode("regeneration")
+        await self.show_mode("regeneration")
         if isinstance(self.screen, RegenerationScreen):
             self.screen.show_run(run_id, evaluator, place)
 
     async def show_trial(self, trial_id: str, place: Place | None = None) -> None:
         """Show a trial of the open session, or a place in it, in the Trajectory mode."""
-        from workbench.app.toolkit.mode_screen import ModeScreen
         from workbench.app.trajectory.screen import TrajectoryScreen
 
+        self.leave_place()
         self.selected_trial = trial_id
-        await self.switch_mode("trajectory")
         # Over the trial that it shows the mode may show the table of all trials, and two of them side by side over that.
-        for screen in self.screen_stack[::-1]:
-            if isinstance(screen, TrajectoryScreen):
-                screen.show_trial(trial_id, place)
-                break
-            if isinstance(screen, ModeScreen) and screen.is_current:
-                screen.dismiss()
+        await self.show_mode("trajectory")
+        if isinstance(self.screen, TrajectoryScreen):
+            self.screen.show_trial(trial_id, place)
 
     def action_search(self) -> None:
         """Search everything that sessions hold; the last search is still there."""

@@ -91,6 +91,12 @@ class Host(Protocol):
     async def show_run(self, run_id: str, evaluator: str = "", place: Place | None = None) -> None:
         """Show a regeneration run of the open session, with the samples of ``evaluator`` once there are some, and a place in it."""
 
+    async def show_case(self, key: str, place: Place | None = None) -> None:
+        """Show a case, or a file of it (``place.item``), in the Cases mode."""
+
+    def leave_place(self) -> None:
+        """Note where a person is, for the way back, before something else is shown."""
+
     async def ask_and_regenerate(self, source: str = "", docs: str = "") -> None:
         """Ask what to regenerate and start it; call it from a worker.
 

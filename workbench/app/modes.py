@@ -43,3 +43,10 @@ def commands() -> type[Provider]:
     from workbench.app.commands import WorkbenchCommands
 
     return WorkbenchCommands
+
+
+def places() -> type[Provider]:
+    """Return what offers places to go to in the palette."""
+    from workbench.app.place_commands import PlaceCommands
+
+    return PlaceCommands

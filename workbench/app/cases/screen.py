@@ -11,6 +11,8 @@ from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from workbench.app.cases.browsing import Browsing, Scores
+from workbench.app.history import Visit
+from workbench.app.place import Place
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 
@@ -41,6 +43,49 @@ class CasesScreen(ModeScreen):
         self._shown_key: str | None = None
         self._shown_path: str | None = None
         self._ready = False
+        self._wanted_case = self._wanted_path = ""
+
+    def visit(self) -> Visit | None:
+        """Return the case under the cursor, with the file that is shown."""
+        place = Place(item=self._shown_path) if self._shown_path else None
+        return Visit(self.workbench.session_path, "cases", self._shown_key or "", place)
+
+    def files(self) -> Iterable[str]:
+        """Return the files of the case that is shown."""
+        repository = self.file_tree.repository if self._ready else None
+        return [file.path for file in repository.snapshot.files] if repository is not None else ()
+
+    @property
+    def files_of(self) -> str:
+        """The name of the case."""
+        entry = self.browsing.entry(self._shown_key)
+        return entry.case.name if entry is not None else ""
+
+    def go_to_file(self, path: str) -> None:
+        """Go to a file of the case that is shown."""
+        self.workbench.leave_place()
+        self._wanted_path = path
+        self._show_wanted_file()
+
+    def show_case(self, key: str, path: str = "") -> None:
+        """Put the cursor on a case, and on a file of it as soon as its files have been read."""
+        self._wanted_case, self._wanted_path = key, path
+        if not self._ready or not self.browsing.entries:
+            return
+        self._wanted_case = ""
+        self.case_list.go_to_key(key)
+        entry, repository = self.case_list.entry, self.file_tree.repository
+        if entry is not None and entry.key != self._shown_key:
+            self._show_case(entry)
+        if path and repository is not None and repository.key == key:
+            self._show_wanted_file()
+        elif not path:
+            self.focus_pane(self.query_one("#cases"))
+
+    def _show_wanted_file(self) -> None:
+        path, self._wanted_path = self._wanted_path, ""
+        if path and self.file_tree.reveal(path):
+            self.focus_pane(self.query_one("#files"))
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield three panes, empty: what is in them is built after the first paint."""
@@ -151,6 +196,8 @@ class CasesScreen(ModeScreen):
             self.file_view.show(
                 sentence("There are no test cases here.\nPress o to open any folder, git URL or NAME==VERSION.", "")
             )
+        elif self._wanted_case:
+            self.show_case(self._wanted_case, self._wanted_path)
         elif self.case_list.entry is not None and self.case_list.entry.key != self._shown_key:
             self._show_case(self.case_list.entry)
 
@@ -230,6 +277,7 @@ class CasesScreen(ModeScreen):
         else:
             self._show_files_note("")
             self.file_tree.show(repository)
+            self._show_wanted_file()
             if self.focused is None and self.current_pane is self.query_one("#files"):
                 self.file_tree.focus()
             count, hidden = len(repository.snapshot.files), repository.hidden

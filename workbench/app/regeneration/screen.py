@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
+from workbench.app.history import Visit
 from workbench.app.place import Place
 from workbench.app.regeneration import loading
 from workbench.app.regeneration.actions import Actions
@@ -340,6 +341,14 @@ class RegenerationScreen(RunScreen):
         for pane in (self.sample, self.failing):
             pane.text.find(needle)
 
+    def visit(self) -> Visit | None:
+        """Return the run that is shown, with the selected task and sample."""
+        if self.view is None:
+            return None
+        line = self.table.selected
+        place = Place(self.table.sample, item=line.id) if line is not None else None
+        return Visit(self.workbench.session_path, "regeneration", self.view.run.id, place, self.following.evaluator)
+
     def labelled(self) -> Labelled | None:
         """Return the task under the cursor."""
         line = self.table.selected
@@ -421,6 +430,7 @@ class RegenerationScreen(RunScreen):
             at = order.index(self.view.run.id) + step if self.view.run.id in order else -1
             if 0 <= at < len(order):
                 self.leave_run()
+                self.workbench.leave_place()
                 self.show_run(order[at])
 
     def action_evaluator(self) -> None:

@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
+from workbench.app.history import Visit
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
@@ -37,6 +38,10 @@ class SessionsScreen(ModeScreen):
         super().__init__()
         self._listing = Latest(self, "session-listing")
         self._deleting = Latest(self, "session-delete", every=True)
+
+    def visit(self) -> Visit:
+        """Return this mode."""
+        return Visit(self.workbench.session_path, "sessions")
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield the table's pane and the one with the details."""

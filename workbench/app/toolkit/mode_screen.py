@@ -21,6 +21,7 @@ from workbench.app.toolkit.pane_tabs import PaneTabs, TooSmall
 from workbench.app.toolkit.status import StatusLine
 
 if TYPE_CHECKING:
+    from workbench.app.history import Visit
     from workbench.app.host import Host
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
@@ -137,6 +138,22 @@ class ModeScreen(Screen[None]):
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Rows of the open session changed; see :class:`workbench.app.messages.SessionChanged`."""
+
+    def visit(self) -> Visit | None:
+        """Return what is shown, as a place to come back to; None where this screen only leads to places."""
+        return None
+
+    def files(self) -> Iterable[str]:
+        """Return the paths of the files that are shown, for the palette."""
+        return ()
+
+    @property
+    def files_of(self) -> str:
+        """The name of what these files belong to."""
+        return ""
+
+    def go_to_file(self, path: str) -> None:
+        """Go to one of these files."""
 
     # -- stars and tags
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import BindingType
 from textual.widget import Widget
 
+from workbench.app.history import Visit
 from workbench.app.place import Place
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest
@@ -450,6 +451,7 @@ class TrajectoryScreen(RunScreen):
         target = self.state.place.beside(at, step) if self.state and at else None
         if target is not None:
             self.leave_run()
+            self.workbench.leave_place()
             self.show_trial(target)
 
     def action_trials(self) -> None:
@@ -507,6 +509,29 @@ class TrajectoryScreen(RunScreen):
         """Ask for a remark on what has the focus."""
         self._remarked = self.subject()
         self.query_one(PromptLine).ask("annotate", self._remarked.question)
+
+    def files(self) -> Iterable[str]:
+        """Return the files of the repository that the agent worked on."""
+        return [path for path, *_ in self.state.files] if self.state is not None else ()
+
+    @property
+    def files_of(self) -> str:
+        """The name of the case."""
+        return self.state.trial.case_name or self.state.trial.case_id if self.state is not None else ""
+
+    def go_to_file(self, path: str) -> None:
+        """Put the cursor on a file, and go to the step that met it."""
+        self.workbench.leave_place()
+        tree = self.query_one(RepositoryPane)
+        tree.point_at(path)
+        tree.open_current()
+
+    def visit(self) -> Visit | None:
+        """Return the trial that is shown, with the selected step."""
+        if self.state is None:
+            return None
+        place = Place(self.step_number) if self.step_number else None
+        return Visit(self.workbench.session_path, "trajectory", self.state.trial.id, place)
 
     def labelled(self) -> Labelled | None:
         """Return the selected step where its list or content has the focus, else the trial."""

@@ -1,0 +1,74 @@
+"""The command palette's places: any session, case, run, trial, task and file by its name."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from textual.command import Hit, Hits, Provider
+
+from workbench.app.named_places import FoundPlace, NamedPlace, files, find, load_places, shown_name
+from workbench.app.place import Place
+from workbench.app.toolkit.literal import literal
+from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.text import clean
+
+if TYPE_CHECKING:
+    from workbench.app.host import Host
+
+_WEIGHT = 2.4
+"""What a matched letter of a place counts: that of a command, by Textual's rule, counts between 1 and 4."""
+
+
+class PlaceCommands(Provider):
+    """What one can go to: read in a thread when the palette opens, searched in a thread at every letter."""
+
+    _places: Sequence[NamedPlace] = ()
+
+    async def startup(self) -> None:
+        """Read all names."""
+        host, screen = self._host, self.screen
+        here = files(screen.files(), screen.files_of) if isinstance(screen, ModeScreen) else []
+        self._places = [*here, *await asyncio.to_thread(load_places, host.reader)]
+
+    @property
+    def _host(self) -> Host:
+        return cast("Host", self.app)
+
+    async def search(self, query: str) -> Hits:
+        """Offer the places that match."""
+        for found in await asyncio.to_thread(find, query, self._places):
+            name = shown_name(found.place)
+            score = found.quality * _WEIGHT * len(query)
+            help_text = cast("str", literal(found.place.about))
+            yield Hit(score, self._shown(found, name), self._going(found.place), text=clean(name), help=help_text)
+
+    def _shown(self, found: FoundPlace, name: str) -> Any:
+        content = literal(name)
+        if content.plain == found.place.name:
+            style = self.matcher("").match_style
+            for at in found.letters:
+                if not content.plain[at : at + 1].isspace():
+                    content = content.stylize(style, at, at + 1)
+        return content
+
+    def _going(self, place: NamedPlace) -> Callable[[], Any]:
+        host = self._host
+        if place.kind == "session":
+            return partial(host.open_session, Path(place.key), show=True)
+        if place.kind == "case":
+            return partial(host.show_case, place.key)
+        if place.kind == "trial":
+            return partial(host.show_trial, place.key)
+        if place.kind == "task":
+            return partial(host.show_run, place.run, "", Place(item=place.key))
+        if place.kind == "file":
+            return partial(self.screen.go_to_file, place.key)  # type: ignore[attr-defined]
+        if place.run == "regenerate":
+            return partial(host.show_run, place.key)
+        if place.trial is not None:
+            return partial(host.show_trial, place.trial)
+        return partial(host.notify, "It has no trials of its own: it scores those of other runs.", timeout=6)
