@@ -108,7 +108,7 @@ def test_ctrl_c_keeps_what_is_done_and_exits_with_130(
     )
     until(author.reached.is_set, 60)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=180)
     assert process.returncode == 130
     assert "Go on with: workbench resume" in err
     assert "Traceback" not in err

@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 from container_engines import IMAGE, Engine, NoEngine, dockerd, podman
 from needing_sandboxes import require
+from sweeps import ALL
 
 from workbench.sandbox import Backend, Limits, Pool, Workspace, pool
 from workbench.sandbox.bubblewrap import Bubblewrap
@@ -139,3 +140,20 @@ async def any_box(request: pytest.FixtureRequest, workspace: Workspace) -> Async
     backend: Callable[[], Backend] = {"bubblewrap": Bubblewrap, "process": PlainProcess}[request.param]
     async with pool(usable(backend()), workspace, workers=1, limits=LIMITS) as opened:
         yield opened
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of the hostile candidates bubblewrap meets all; the other back ends a spread, each another one, or all in a sweep."""
+    met: dict[str, int] = {}
+    left_out = []
+    for item in items:
+        params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+        backend = params.get("arena")
+        if item.path.name != "test_hostile_candidates.py" or backend not in {"process", "docker"} or "name" not in params:
+            continue
+        number = met[backend] = met.get(backend, -1) + 1
+        if not ALL and number % 3 != (0 if backend == "process" else 1):
+            left_out.append(item)
+    if left_out:
+        items[:] = [item for item in items if item not in set(left_out)]
+        config.hook.pytest_deselected(items=left_out)

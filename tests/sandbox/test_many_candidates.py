@@ -88,9 +88,9 @@ def job(number: int) -> tuple[Job, Verdict]:
 
 @pytest.fixture(
     params=[
-        pytest.param(("bubblewrap", 400), marks=[pytest.mark.sandbox, pytest.mark.xdist_group("many")]),
-        pytest.param(("process", 150), marks=[pytest.mark.sandbox, pytest.mark.xdist_group("many")]),
-        pytest.param(("docker", 150), marks=[pytest.mark.docker, pytest.mark.xdist_group("docker")]),
+        pytest.param(("bubblewrap", 250), marks=[pytest.mark.sandbox, pytest.mark.xdist_group("many")]),
+        pytest.param(("process", 110), marks=[pytest.mark.sandbox, pytest.mark.xdist_group("many")]),
+        pytest.param(("docker", 110), marks=[pytest.mark.docker, pytest.mark.xdist_group("docker")]),
     ],
     ids=lambda pair: f"{pair[0]}-{pair[1]}",
 )
