@@ -149,7 +149,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
         backend = params.get("arena")
-        if item.path.name != "test_hostile_candidates.py" or backend not in {"process", "docker"} or "name" not in params:
+        if (
+            item.path.name != "test_hostile_candidates.py"
+            or backend not in {"process", "docker"}
+            or "name" not in params
+        ):
             continue
         number = met[backend] = met.get(backend, -1) + 1
         if not ALL and number % 3 != (0 if backend == "process" else 1):

@@ -118,7 +118,8 @@ def find(query: str, places: Sequence[NamedPlace], most: int = MOST_FOUND) -> li
     words = _lowered(query).split()
     if not words:
         return []
-    patterns = [re.compile(".*?".join(map(re.escape, word))) for word in words]
+    # Up to the first of each letter: nothing to go back over, however long a name repeats itself.
+    patterns = [re.compile("".join(f"[^{re.escape(c)}]*{re.escape(c)}" for c in word)) for word in words]
     found = (
         (quality, -number, place, letters)
         for number, place in enumerate(places)
@@ -143,9 +144,10 @@ def _match(
             letters += range(at, at + len(word))
         elif word == place.kind:
             total += 0.9
-        elif (loose := pattern.search(name)) is not None:
-            total += 0.6 * len(word) / (loose.end() - loose.start())
-            letters += _letters(word, name, loose.start())
+        elif (loose := pattern.match(name)) is not None:
+            start = name.find(word[0])
+            total += 0.6 * len(word) / (loose.end() - start)
+            letters += _letters(word, name, start)
         else:
             return None
     # Of two that match alike the shorter one was meant.
