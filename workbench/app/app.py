@@ -402,6 +402,14 @@ class WorkbenchApp(ThemedApp):
         if not isinstance(self.screen, SearchScreen):
             self.push_screen(SearchScreen(self.searched))
 
+    def action_command_palette(self) -> None:
+        """Offer every command, and everything that one can go to by its name."""
+        from textual.command import CommandPalette
+
+        if not isinstance(self.screen, CommandPalette):
+            known = "a command, or the name of a session, case, run, trial, task or file"
+            self.push_screen(CommandPalette(id="--command-palette", placeholder=known))
+
     def action_help(self) -> None:
         """Show all keys."""
         from workbench.app.help import HelpScreen
