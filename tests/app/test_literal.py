@@ -60,7 +60,7 @@ def markup_in(source: str) -> list[str]:
                 found.append("highlight")
             case ast.Call(func=ast.Name(id="Hit" | "DiscoveryHit"), args=args, keywords=more) if more:
                 literals = [ast.unparse(one) for one in args]
-                if not any(one.startswith(("literal(", "highlighted(")) for one in literals):
+                if not any(one.startswith(("literal(", "highlighted(", "highlighted_at(")) for one in literals):
                     found.append("a hit of the palette that is no content")
             case ast.Assign(targets=[ast.Name(id="BORDER_TITLE" | "BORDER_SUBTITLE" | "SUB_TITLE" as name)]):
                 found.append(name)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual.command import Hit, Hits, Provider
 
-from workbench.app.named_places import FoundPlace, NamedPlace, files, find, load_places, shown_name
+from workbench.app.named_places import NamedPlace, files, find, load_places, shown_name
 from workbench.app.place import Place
-from workbench.app.toolkit.literal import literal
+from workbench.app.toolkit.literal import highlighted_at, literal
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.text import clean
 
@@ -40,20 +40,15 @@ class PlaceCommands(Provider):
 
     async def search(self, query: str) -> Hits:
         """Offer the places that match."""
+        matcher = self.matcher(query)
         for found in await asyncio.to_thread(find, query, self._places):
             name = shown_name(found.place)
             score = found.quality * _WEIGHT * len(query)
             help_text = cast("str", literal(found.place.about))
-            yield Hit(score, self._shown(found, name), self._going(found.place), text=clean(name), help=help_text)
-
-    def _shown(self, found: FoundPlace, name: str) -> Any:
-        content = literal(name)
-        if content.plain == found.place.name:
-            style = self.matcher("").match_style
-            for at in found.letters:
-                if not content.plain[at : at + 1].isspace():
-                    content = content.stylize(style, at, at + 1)
-        return content
+            # Where letters were taken out of a name for the screen, those after them have other places.
+            letters = found.letters if clean(name) == found.place.name else ()
+            go = self._going(found.place)
+            yield Hit(score, highlighted_at(matcher, name, letters), go, text=clean(name), help=help_text)
 
     def _going(self, place: NamedPlace) -> Callable[[], Any]:
         host = self._host

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -49,8 +50,13 @@ def title_of(widget: Widget) -> str:
 
 def highlighted(matcher: Matcher, text: str) -> Content:
     """Return a text with the letters that a search matches marked; Textual's own way reads markup."""
+    _, offsets = matcher.fuzzy_search.match(matcher.query, clean(text))
+    return highlighted_at(matcher, text, offsets)
+
+
+def highlighted_at(matcher: Matcher, text: str, offsets: Iterable[int]) -> Content:
+    """Return a text with some letters marked as those that a search matches; white space is not."""
     content = literal(text)
-    _, offsets = matcher.fuzzy_search.match(matcher.query, content.plain)
     for at in offsets:
         if not content.plain[at : at + 1].isspace():
             content = content.stylize(matcher.match_style, at, at + 1)
