@@ -226,7 +226,7 @@ async def test_a_trajectory_of_hostile_names(start, make_session, size: tuple[in
         await harmless(person, "slash", *"[bold", "enter", "a", *"[", "escape")
         await harmless(person, "question_mark", "escape")
         await person.press("ctrl+p")
-        await person.sees("Search for commands")
+        await person.sees("a command, or the name")
         await harmless(person, "[", "escape", "escape")
 
 
@@ -289,4 +289,4 @@ async def test_a_case_with_a_hostile_name(start, tmp_path: Path) -> None:
         await harmless(person, "escape", "t")
         await person.sees("Test documentation")
         await harmless(person, "escape", "question_mark", "escape", "ctrl+p")
-        await person.sees("Search for commands")
+        await person.sees("a command, or the name")
