@@ -144,7 +144,7 @@ def test_trials_that_are_killed_write_the_same_readmes(
     asked = _answers(unbroken, run)
 
     run = _start(broken, repeats)
-    # After the first three answers, and while the last of each trial is written.
+    # After the second answer and while the last is written; in a sweep also after the first, the third and half-way.
     for answers in spread(sorted({1, 2, 3, asked // 2 - 1, asked - 1}), 3, 1):
         until(lambda: _answers(broken, run) >= answers, 900, f"{answers} answers")  # noqa: B023
         _kill(broken, run)
