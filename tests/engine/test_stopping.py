@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+import threading
+from pathlib import Path
 
 import pytest
 
 from workbench.engine import process
+from workbench.session import SessionFull, SessionLocked, SessionWriter, create, file
 
 
 async def swallow(times: int) -> None:
@@ -53,3 +57,58 @@ async def test_what_never_ends_takes_its_engine_along(
     while not work.done():
         work.cancel()
         await asyncio.sleep(0)
+
+
+async def test_a_cancel_is_heard_although_another_program_held_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file, "BUSY_MS", 20)
+    session = tmp_path / "busy.session"
+    create(session)
+    with SessionWriter(session) as writer, SessionWriter(session) as other:
+        writer.add_run("run", "document", {})
+        held = writer.acquire("run")
+        other.request("run", "cancel")
+        holding = sqlite3.connect(session, isolation_level=None)
+        holding.execute("BEGIN IMMEDIATE")
+        tried = threading.Event()
+        take = writer.take_requests
+
+        def taking(run: str) -> list[str]:
+            try:
+                return take(run)
+            except SessionLocked:
+                tried.set()
+                raise
+
+        monkeypatch.setattr(writer, "take_requests", taking)
+        work = asyncio.create_task(asyncio.sleep(1000))
+        listening = asyncio.create_task(process._listen(writer, held, work))
+        async with asyncio.timeout(30):
+            while not tried.is_set():
+                await asyncio.sleep(0.01)
+            assert not work.done()
+            holding.execute("ROLLBACK")
+            holding.close()
+            await listening
+        assert work.cancelled()
+
+
+async def test_work_that_nobody_can_listen_for_any_more_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = tmp_path / "full.session"
+    create(session)
+    with SessionWriter(session) as writer:
+        writer.add_run("run", "document", {})
+        held = writer.acquire("run")
+
+        def full() -> int:
+            raise SessionFull("The disk is full.")
+
+        monkeypatch.setattr(writer, "data_version", full)
+        work = asyncio.create_task(asyncio.sleep(1000))
+        async with asyncio.timeout(30):
+            with pytest.raises(SessionFull):
+                await process._listen(writer, held, work)
+        assert work.cancelled()

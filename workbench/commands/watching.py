@@ -23,7 +23,8 @@ from workbench.session.reasons import Reason, counted
 from workbench.session.rows import RunRow, StepRow, TrialRow
 
 _LOOK_SECONDS = 0.1
-_GIVE_UP_SECONDS = 15.0
+#: An engine ends itself after 30 seconds in which its work did not end.
+_GIVE_UP_SECONDS = 45.0
 _TOLD = {"running", "done", "unscored", "failed", "cancelled"}
 Show = Callable[[dict[str, Any]], None]
 Look = Callable[[SessionReader, str, Show], None]

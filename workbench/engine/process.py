@@ -18,7 +18,7 @@ from workbench.engine.client import mark_cancelled
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.run_record import RunRecord
 from workbench.errors import WorkbenchError
-from workbench.session import SessionError, SessionReader, SessionWriter
+from workbench.session import SessionError, SessionLocked, SessionReader, SessionWriter
 from workbench.session.lease import HEARTBEAT_SECONDS, Lease, RunHeld
 from workbench.session.moved_files import Fate
 from workbench.session.rows import RunRow
@@ -40,7 +40,20 @@ async def _listen(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) 
 
     Raises:
         SessionRemoved: The file was deleted, moved, replaced or overwritten; the work was cancelled.
+        WorkbenchError: The file cannot be used any more; the work was cancelled.
     """
+    try:
+        await _heed(writer, held, work)
+    except SessionRemoved:
+        raise
+    except Exception:
+        # Work that nobody listens for could not be cancelled, and its lease would grow stale.
+        work.cancel()
+        await _insist(work)
+        raise
+
+
+async def _heed(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) -> None:
     seen, renewed, checked = -1, time.monotonic(), time.monotonic()
     while not work.done():
         if work.cancelling():
@@ -51,17 +64,19 @@ async def _listen(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) 
             work.cancel()
             await _insist(work)
             raise SessionRemoved(_saved(writer, fate))
-        if time.monotonic() - checked > _CHECKPOINT_SECONDS:
-            checked = time.monotonic()
-            await asyncio.to_thread(writer.checkpoint)
-        version = writer.data_version()
-        if version != seen:
-            seen = version
-            if "cancel" in writer.take_requests(held.run_id):
-                work.cancel()
-        if time.monotonic() - renewed > HEARTBEAT_SECONDS:
-            renewed = time.monotonic()
-            writer.renew(held)
+        # Another program may hold the file for longer than SQLite waits: what could not be done is tried again.
+        with contextlib.suppress(SessionLocked):
+            if time.monotonic() - checked > _CHECKPOINT_SECONDS:
+                checked = time.monotonic()
+                await asyncio.to_thread(writer.checkpoint)
+            version = writer.data_version()
+            if version != seen:
+                if "cancel" in writer.take_requests(held.run_id):
+                    work.cancel()
+                seen = version
+            if time.monotonic() - renewed > HEARTBEAT_SECONDS:
+                writer.renew(held)
+                renewed = time.monotonic()
         await asyncio.sleep(_LISTEN_SECONDS)
 
 
@@ -133,6 +148,10 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
             # The file has no name any more, so writing to it (even to release the lease) would be pointless.
             print(gone, flush=True)
             os._exit(gone.exit_code)
+        except WorkbenchError as error:
+            print(error, flush=True)
+            writer.set_run(run.id, state="failed", error=str(error), finished_at=time.time())
+            return error.exit_code
         with writer.transaction() as connection:
             mark_cancelled(connection, run.id)
             writer.set_run(run.id, state="cancelled", finished_at=time.time())
