@@ -12,10 +12,11 @@ import pytest
 
 from workbench import paths, session
 from workbench.cli import main
-from workbench.engine.client import plan_document, resolve_session
+from workbench.engine.client import plan_document
 from workbench.engine.plan import DocumentPlan, RegenerationPlan
 from workbench.engine.regeneration_client import plan_regeneration
 from workbench.engine.samples import read_samples
+from workbench.engine.session_names import resolve_session
 from workbench.errors import UsageError, WorkbenchError
 from workbench.session import SessionReader
 

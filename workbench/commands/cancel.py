@@ -19,13 +19,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Cancel every run that waits or is executed."""
     from workbench.commands.damaged import tell_damage
     from workbench.commands.watching import stop
-    from workbench.engine import client
+    from workbench.engine.session_names import resolve_session
     from workbench.engine.writable_copy import is_example
     from workbench.errors import UsageError
     from workbench.session import SessionReader
     from workbench.text import one_line
 
-    session = client.resolve_session(arguments.session)
+    session = resolve_session(arguments.session)
     with SessionReader(session) as reader:
         if arguments.run is not None and reader.run(arguments.run) is None:
             raise UsageError(

@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     session = None
     if arguments.session is not None:
-        from workbench.engine.client import resolve_session
+        from workbench.engine.session_names import resolve_session
 
         session = resolve_session(arguments.session)
     return run_app(session, load())

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the copy and print its path."""
     from workbench.commands.output import say_path, tell
-    from workbench.engine.client import resolve_session
+    from workbench.engine.session_names import resolve_session
     from workbench.errors import UsageError
     from workbench.session import SUFFIX, SessionReader
 

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the report."""
     from workbench.commands.damaged import tell_damage
-    from workbench.engine.client import resolve_session
+    from workbench.engine.session_names import resolve_session
     from workbench.reports import write_report
 
     out: Path | None = arguments.output

@@ -40,11 +40,12 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.commands.damaged import tell_damage
     from workbench.commands.run import watch
     from workbench.engine import client
+    from workbench.engine.session_names import resolve_session
     from workbench.engine.writable_copy import working_copy
     from workbench.errors import UsageError
     from workbench.session import SessionReader
 
-    original = client.resolve_session(arguments.session)
+    original = resolve_session(arguments.session)
     if not (arguments.item or arguments.failed or arguments.samples):
         raise UsageError("Name an item to run again, or give --failed or --samples M.")
     with SessionReader(original) as reader:

@@ -32,10 +32,11 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.commands.run import planned_trials, watch
     from workbench.engine import client
     from workbench.engine.rescoring import plan_rescore
+    from workbench.engine.session_names import resolve_session
     from workbench.engine.writable_copy import working_copy
     from workbench.session import SessionReader
 
-    original = client.resolve_session(arguments.session)
+    original = resolve_session(arguments.session)
     with SessionReader(original) as reader:
         damaged = tell_damage(reader.damage)
     with working_copy(original) as session:

@@ -24,11 +24,12 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.commands.run import watch
     from workbench.commands.watching import Scored, asked_for
     from workbench.engine import client
+    from workbench.engine.session_names import resolve_session
     from workbench.engine.writable_copy import writable_copy
     from workbench.session import SessionReader
     from workbench.session.pending_work import is_rescored, unfinished
 
-    session = client.resolve_session(arguments.session)
+    session = resolve_session(arguments.session)
     with SessionReader(session) as reader:
         since = reader.last_change()
         kinds = {row.id: row.kind for row in reader.runs()}

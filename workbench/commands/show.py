@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Show the session or the item."""
     from workbench.commands.damaged import tell_damage
-    from workbench.engine.client import resolve_session
+    from workbench.engine.session_names import resolve_session
     from workbench.reports.contents import read_contents
     from workbench.reports.items import find_item
     from workbench.session import SessionReader

@@ -22,11 +22,10 @@ from workbench.engine.extension_check import import_folders
 from workbench.engine.orders import all_orders, is_finished, ordered_work, refusal
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.plan_checks import check_document, check_place
-from workbench.engine.session_names import check_name, named
+from workbench.engine.session_names import resolve_session
 from workbench.engine.stages import recount
 from workbench.errors import UsageError, WorkbenchError
 from workbench.extensions import is_dotted
-from workbench.files import require_ordinary
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.identity import run_id
 from workbench.session.pending_work import unfinished
@@ -162,23 +161,6 @@ def _extensions(plan: DocumentPlan) -> list[tuple[str, str]]:
 
     agent = [("agent", plan.agent)] if is_dotted(plan.agent) else []
     return agent + [("judge", judge) for judge in plan.asked_judges if parse_judge(judge).kind == "extension"]
-
-
-def resolve_session(text: str) -> Path:
-    """Return the session file for a path or a bare name.
-
-    Raises:
-        UsageError: There is none.
-    """
-    given = check_name(text)
-    ending = named(given)
-    places = [given, ending, paths.sessions_dir() / ending, paths.bundled("sessions") / ending]
-    for place in places:
-        if place.is_file():
-            return place
-    if given.exists():
-        require_ordinary(given)
-    raise UsageError(f"There is no session {text!r}; `workbench locate sessions` tells where they are kept.")
 
 
 def replay_plan(session: Path) -> DocumentPlan:

@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from workbench.engine.client import WarmEngine, launch, resolve_session
+from workbench.engine.client import WarmEngine, launch
 from workbench.engine.extension_check import import_folders
 from workbench.engine.orders import Order
 from workbench.engine.plan import Ask, RegenerationPlan, same_but_samples
 from workbench.engine.plan_checks import check_place, check_regeneration
 from workbench.engine.same_work import check_samples, is_same_work
+from workbench.engine.session_names import resolve_session
 from workbench.errors import UsageError, WorkbenchError
 from workbench.extensions import is_dotted
 from workbench.files import expanded

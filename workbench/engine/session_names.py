@@ -1,11 +1,12 @@
-"""Validate the names of session files before anything is opened or created."""
+"""The names of session files: validated before anything is opened or created, and resolved to files."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from workbench import paths
 from workbench.errors import UsageError
-from workbench.files import expanded, shown
+from workbench.files import expanded, require_ordinary, shown
 
 SUFFIX = ".session"
 _LONGEST = 180  # bytes; file systems allow 255, and temporary files have longer names
@@ -35,3 +36,20 @@ def check_name(text: str) -> Path:
 def named(path: Path) -> Path:
     """Return the path with the suffix of session files."""
     return path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
+
+
+def resolve_session(text: str) -> Path:
+    """Return the session file for a path or a bare name.
+
+    Raises:
+        UsageError: There is none.
+    """
+    given = check_name(text)
+    ending = named(given)
+    places = [given, ending, paths.sessions_dir() / ending, paths.bundled("sessions") / ending]
+    for place in places:
+        if place.is_file():
+            return place
+    if given.exists():
+        require_ordinary(given)
+    raise UsageError(f"There is no session {text!r}; `workbench locate sessions` tells where they are kept.")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from workbench.errors import UsageError
-from workbench.session.rows import LabelRow
 from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.session.rows import LabelRow
 
 STAR = "★"
 LONGEST = 40

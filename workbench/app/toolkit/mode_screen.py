@@ -50,6 +50,8 @@ class ModeScreen(Screen[None]):
     ]
 
     mode_name: ClassVar[str] = ""
+    #: The id of the pane that is current at first; else the first one on the page is.
+    first_pane: ClassVar[str] = ""
     _own_status = False
 
     @property
@@ -82,10 +84,12 @@ class ModeScreen(Screen[None]):
         yield StatusLine()
         yield PaneTabs()
         body = list(self.compose_body())
-        first = next((widget for widget in body if widget.has_class("pane")), None)
+        inside = [widget for widget in body if widget.has_class("pane")]
+        first = next((widget for widget in inside if widget.id == self.first_pane), inside[0] if inside else None)
         if first is not None:
-            first.add_class("-current")
-            self.set_class(first.has_class("pane-left"), "-left-open")
+            # Each node is styled when it is mounted, so there is nothing to restyle yet.
+            first.add_class("-current", update=False)
+            self.set_class(first.has_class("pane-left"), "-left-open", update=False)
         yield Container(*body, id="body")
         yield TooSmall()
         yield KeyBar()

@@ -10,13 +10,12 @@ from workbench.app.toolkit.amounts import money
 from workbench.glyphs import STATES
 from workbench.session.labels import STAR, in_words, labels_by_part
 from workbench.session.pending_work import trial_problem
-from workbench.session.rows import AccessedFileRow, AnnotationRow, RunRow, StepRow, TrialRow, columns
-from workbench.session.schema import PUT_AWAY_RUNS
 from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.rubric.agreement import Agreement
     from workbench.session.reader import SessionReader
+    from workbench.session.rows import AccessedFileRow, AnnotationRow, RunRow, StepRow, TrialRow
 
 FIRST_STEPS = 120
 """Steps that are read before the list is first shown; the rest follows in pages."""
@@ -125,6 +124,9 @@ def latest_trial(reader: SessionReader) -> str | None:
 
 def load_steps(reader: SessionReader, trial_id: str, after: int, limit: int) -> list[StepRow]:
     """Read up to ``limit`` steps after number ``after``."""
+    # Imported in the threads that read: the first paint does without rows.
+    from workbench.session.rows import StepRow, columns
+
     found = reader.query(
         f"SELECT {columns(StepRow)} FROM steps WHERE trial_id = ? AND number > ? ORDER BY number LIMIT ?",
         (trial_id, after, limit),
@@ -139,6 +141,8 @@ def tail_start(known: list[StepRow]) -> int:
 
 def _place(reader: SessionReader, trial: TrialRow, before: TrialState | None) -> Place:
     """Return where a trial stands among those that count; one of a run that was put away stands there as well."""
+    from workbench.session.schema import PUT_AWAY_RUNS
+
     meant = f"run_id NOT IN {PUT_AWAY_RUNS} OR trials.id = ?"
     count = reader.query(f"SELECT count(*) FROM trials WHERE {meant}", (trial.id,))[0][0]
     if before and len(before.place.order) == count:
@@ -158,6 +162,8 @@ def _place(reader: SessionReader, trial: TrialRow, before: TrialState | None) ->
 
 
 def _seen(reader: SessionReader, trial_id: str, before: TrialState | None) -> Mapping[tuple[str, str], AccessedFileRow]:
+    from workbench.session.rows import AccessedFileRow, columns
+
     known = before.seen if before else {}
     since = max((row.step for row in known.values()), default=-1)
     found = reader.query(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.message import Message
 
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
-from workbench.session.rows import AccessedFileRow
 from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.session.rows import AccessedFileRow
 
 READ, LISTED, NEVER = "●", "○", "·"
 

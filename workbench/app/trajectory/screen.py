@@ -52,6 +52,7 @@ class TrajectoryScreen(RunScreen):
     finder: Finder
     CSS_PATH = "../styles/trajectory.tcss"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
+    first_pane = "steps-pane"
 
     def __init__(self) -> None:
         super().__init__()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.message import Message
 
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 from workbench.app.trajectory.loading import tail_start
-from workbench.session.rows import StepRow
 from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.session.rows import StepRow
 
 
 class StepList(VirtualView):
