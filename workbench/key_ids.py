@@ -10,7 +10,7 @@ _NAMES = {
     "app": "cases help interrupt marked palette quit regeneration resume runs search sessions theme trajectory travel-back travel-forward",
     "cases": "back fetch files mark mark-all open run test-docs",
     "choice": "next previous",
-    "compare": "back next only-differences previous swap",
+    "compare": "back next only-differences open previous swap",
     "confirm": "down no other up yes",
     "dialog": "cancel next previous",
     "file": "down end page-down page-up top up",

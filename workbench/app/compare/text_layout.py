@@ -1,4 +1,4 @@
-"""Two READMEs laid out side by side for a width: what only one has is marked by signs as well as by its style."""
+"""Two texts laid out side by side for a width: what only one has is marked by signs as well as by its style."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import groupby, zip_longest
 from workbench.app.compare.wording import BOTH_CHANGED, ONLY_A, ONLY_B, SAME
 from workbench.app.toolkit.document import Document, Line, prepared
 from workbench.app.toolkit.virtual_view import Part
-from workbench.comparison import Comparison, LinePair
+from workbench.comparison import LinePair, TextPair
 from workbench.comparison.words import Pieces
 
 MARKS = {ONLY_A: ("[-", "-]"), ONLY_B: ("{+", "+}")}
@@ -38,16 +38,16 @@ class SplitRow:
 NO_TEXT = Half("", ())
 
 
-def side_by_side(comparison: Comparison, width: int) -> list[SplitRow]:
-    """Return the rows of both READMEs, each side wrapped at ``width`` cells.
+def side_by_side(texts: TextPair, width: int) -> list[SplitRow]:
+    """Return the rows of both texts, each side wrapped at ``width`` cells.
 
     Lines that only one has stand beside those that only the other has, which saves the room of empty halves.
     """
-    pairs = comparison.readme.pairs
-    sides = (comparison.left, comparison.right)
+    pairs = texts.diff.pairs
+    sides = (texts.left, texts.right)
     lines: list[_Beside] = []
-    if pairs and any(side.no_readme for side in sides):
-        lines.append((_note(sides[0].no_readme, width), _note(sides[1].no_readme, width), True))
+    if pairs and any(side.absent for side in sides):
+        lines.append((_note(sides[0].absent, width), _note(sides[1].absent, width), True))
     for single, found in groupby(pairs, key=lambda pair: pair.left is None or pair.right is None):
         stretch = list(found)
         lines += _unpaired(stretch, width) if single else _paired(stretch, width)
