@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.widget import Widget
 
 from workbench.app.compare.difference_list import DifferenceList
 from workbench.app.history import Visit
@@ -177,14 +176,12 @@ class SideBySide(ModeScreen):
         """Go back to where the two were marked."""
         self.dismiss()
 
-    def pane_list(self) -> Widget | None:
-        """Return the list that has the focus."""
-        return self.focused if isinstance(self.focused, DifferenceList) else None
-
 
 @contextlib.contextmanager
-def reading(opened: SessionReader | None, session: Path) -> Iterator[SessionReader]:
+def reading(opened: SessionReader | None, session: Path, *, surveyed: bool = True) -> Iterator[SessionReader]:
     """Give a reader of a session: that of the open one, else one for the time being.
+
+    ``surveyed`` is False where single texts are wanted, at once.
 
     Raises:
         SessionError: The file cannot be read, or is gone.
@@ -194,5 +191,5 @@ def reading(opened: SessionReader | None, session: Path) -> Iterator[SessionRead
         return
     from workbench.session.reader import SessionReader
 
-    with SessionReader(session) as reader:
+    with SessionReader(session, surveyed=surveyed) as reader:
         yield reader
