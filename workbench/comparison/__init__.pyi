@@ -22,6 +22,9 @@ from workbench.comparison.groups import telling_samples as telling_samples
 from workbench.comparison.reading import read_side as read_side
 from workbench.comparison.runs import GroupsBeside as GroupsBeside
 from workbench.comparison.runs import join_groups as join_groups
+from workbench.comparison.sent import Sent as Sent
+from workbench.comparison.sent import SentPart as SentPart
+from workbench.comparison.sent import read_sent as read_sent
 from workbench.comparison.texts import TextPair as TextPair
 from workbench.comparison.texts import TextSide as TextSide
 from workbench.comparison.texts import compare_texts as compare_texts
