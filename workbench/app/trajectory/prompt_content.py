@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import StepRow
 
-_NAME, _TOKENS = 28, 12
+_NAME, _TOKENS = 24, 9
 _MOST_ROWS = 200
 """Parts that are listed; of a longer conversation those at its end."""
 
@@ -67,7 +67,7 @@ def _head(sent: Sent) -> Document:
 
 
 def _table(sent: Sent) -> Document:
-    head = f"  {'part':<{_NAME}}{'tokens':>{_TOKENS}}{'size':>10}"
+    head = f"  {'part':<{_NAME}}{'tokens':>{_TOKENS}}{'size':>9}"
     lines = [Line(head, ((0, len(head), "dim"),), indent=-1)]
     left_out = max(0, len(sent.parts) - _MOST_ROWS)
     if left_out:
@@ -80,7 +80,7 @@ def _table(sent: Sent) -> Document:
 
 def _row(part: SentPart, sign: str, style: str, more: str = "") -> Line:
     tokens = "–" if part.tokens is None else f"{'' if part.exact else '≈ '}{part.tokens:,.0f}"
-    text = f"{sign} {name_of(part) + more:<{_NAME}}{tokens:>{_TOKENS}}{size_of(part.size):>10}"
+    text = f"{sign} {name_of(part) + more:<{_NAME}}{tokens:>{_TOKENS}}{size_of(part.size):>9}"
     return Line(text, ((0, len(text), style),) if style else (), indent=-1)
 
 
