@@ -10,7 +10,7 @@ _NAMES = {
     "app": "cases help interrupt marked palette quit regeneration resume runs search sessions theme trajectory travel-back travel-forward",
     "cases": "back fetch files mark mark-all open run test-docs",
     "choice": "next previous",
-    "compare": "back next only-differences previous swap",
+    "compare": "back next next-pair only-differences open previous previous-pair swap",
     "confirm": "down no other up yes",
     "dialog": "cancel next previous",
     "file": "down end page-down page-up top up",
@@ -22,16 +22,16 @@ _NAMES = {
     "outline": "go",
     "pane": "next previous",
     "prompt": "leave",
-    "regeneration": "cancel clear-filter copy docs down dropped enter escape evaluator export filter first last more new "
+    "regeneration": "cancel clear-filter compare copy docs down dropped enter escape evaluator export filter first last mark mark-evaluator more new "
     "next-hit next-run next-sample next-tab next-task open open-task page-down page-up previous-hit "
     "previous-run previous-sample previous-tab previous-task problem rerun-failed rerun-task resume "
     "samples search up zoom",
-    "runs": "all back bring-back cancel name open put-away resume reverse sort",
+    "runs": "all back bring-back cancel compare mark name open put-away resume reverse sort",
     "search": "all-sessions back facet next open previous query results",
     "sessions": "back cancel delete export open reload resume",
     "trajectory": "annotate cancel copy down enter escape evidence export first last more next-hit next-step next-tab "
     "next-trial open page-down page-up previous-hit previous-step previous-tab previous-trial raw rerun "
-    "resume scores search trials up",
+    "resume score-view scores search trials up",
     "tree": "close open open-all",
     "trials": "back clear-filter compare export filter fold group loss-open mark matrix-left matrix-open matrix-right open reverse scale sort",
 }

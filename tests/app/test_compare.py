@@ -19,11 +19,11 @@ from textual.pilot import Pilot
 from workbench.app.compare.difference_list import DifferenceList
 from workbench.app.compare.file_rows import FileRows
 from workbench.app.compare.point_rows import PointRows
-from workbench.app.compare.readme_rows import ReadmeRows
 from workbench.app.compare.screen import CompareScreen
 from workbench.app.compare.step_rows import StepRows
 from workbench.app.compare.summary import Summary
-from workbench.app.trials.marks import Marks
+from workbench.app.compare.text_rows import TextRows
+from workbench.app.marks import Marked, Marks, Pair
 from workbench.comparison import Comparison, compare, read_side
 from workbench.session import SessionReader, SessionWriter
 
@@ -40,8 +40,12 @@ async def compared(pilot: Pilot[int]) -> CompareScreen:
     return screen
 
 
+def pair_of(session: Path, left: str, right: str) -> Pair:
+    return Pair(Marked(session, "trial", left), Marked(session, "trial", right), "aeo-bench", "offline")
+
+
 def shown(screen: CompareScreen) -> Comparison | None:
-    return screen.query_one(Summary).comparison if screen.loading_trials.idle else None
+    return screen.query_one(Summary).comparison if screen.comparing.idle else None
 
 
 @contextlib.asynccontextmanager
@@ -50,7 +54,7 @@ async def side_by_side(
 ) -> AsyncIterator[tuple[Pilot[int], CompareScreen]]:
     """Run the app with two trials side by side."""
     async with trajectory(session, size) as (pilot, _):
-        screen = CompareScreen(left, right, "aeo-bench", "offline")
+        screen = CompareScreen(pair_of(session, left, right))
         pilot.app.push_screen(screen)
         yield pilot, await compared(pilot)
 
@@ -72,19 +76,34 @@ async def go_to(pilot: Pilot[int], screen: CompareScreen, kind: type[DifferenceL
 
 
 def test_a_third_mark_takes_the_place_of_the_oldest() -> None:
+    here, there = Path("here.session"), Path("there.session")
+    a, b, c, x = (Marked(here, "trial", key, f"trial {key}") for key in "abcx")
     marks = Marks()
-    assert marks.pair("x") is None
-    marks.toggle("a")
-    assert marks.pair("a") is marks.pair("") is None
-    assert marks.pair("x") == ("a", "x")
-    marks.toggle("b")
-    assert marks.pair("x") == ("a", "b")
-    marks.toggle("c")
-    assert (marks.letter("a"), marks.letter("b"), marks.letter("c")) == ("", "A", "B")
-    marks.toggle("b")
-    assert (marks.letter("c"), len(marks)) == ("A", 1)
-    marks.keep({"a"})
+    assert marks.pair("trial", x) is None
+    marks.toggle(a)
+    assert marks.pair("trial", a) is marks.pair("trial", None) is None
+    assert marks.pair("trial", x) == Pair(a, x)
+    assert marks.sentence(here) == "marked: trial a"
+    assert marks.sentence(there) == "marked: trial a of here.session"
+    marks.toggle(b)
+    assert marks.pair("trial", x) == Pair(a, b)
+    marks.toggle(c)
+    assert (marks.letter(a), marks.letter(b), marks.letter(c)) == ("", "A", "B")
+    marks.toggle(Marked(here, "trial", "b", "called otherwise"))
+    assert (marks.letter(c), len(marks)) == ("A", 1)
+    marks.keep(there, "trial", set())
+    assert len(marks) == 1
+    marks.keep(here, "trial", {"a"})
     assert len(marks) == 0
+
+
+def test_the_same_trial_of_two_sessions_is_two_and_another_kind_begins_anew() -> None:
+    here, there = (Marked(Path(name), "trial", "a") for name in ("here", "there"))
+    marks = Marks()
+    marks.toggle(here)
+    assert marks.pair("trial", there) == Pair(here, there)
+    marks.toggle(Marked(Path("here"), "run", "r"))
+    assert (len(marks), marks.of("trial")) == (1, ())
 
 
 async def test_space_marks_c_compares_and_escape_goes_back(tmp_path: Path, home: Path) -> None:
@@ -138,7 +157,7 @@ async def test_every_size_shows_the_scores_and_each_pane(tmp_path: Path, home: P
         assert "68.2" in text
         assert "−10.8" in text
         for kind, words in (
-            (StepRows, "list_directory"), (PointRows, "−5.9"), (FileRows, "● read"), (ReadmeRows, "{+things in+}"),
+            (StepRows, "list_directory"), (PointRows, "−5.9"), (FileRows, "● read"), (TextRows, "{+things in+}"),
         ):  # fmt: skip
             await go_to(pilot, screen, kind)
             await until(pilot, lambda words=words: words in screen_text(pilot.app), words)
@@ -239,7 +258,7 @@ async def test_identical_trials_say_so_and_have_no_difference(tmp_path: Path, ho
 async def test_a_failed_trial_without_readme_and_scores(tmp_path: Path, home: Path, size: tuple[int, int]) -> None:
     async with side_by_side(two_trials(tmp_path / "failed.session", readme=None), size) as (pilot, screen):
         assert "✗ failed" in screen_text(pilot.app) or size[0] < 80
-        await go_to(pilot, screen, ReadmeRows)
+        await go_to(pilot, screen, TextRows)
         await until(pilot, lambda: "no README" in screen_text(pilot.app), "why there is none")
         points = await go_to(pilot, screen, PointRows)
         assert points.differences == 12
@@ -276,7 +295,7 @@ async def test_a_trial_at_work_is_followed(tmp_path: Path, home: Path) -> None:
         with SessionWriter(path) as writer:
             writer.set_trial("short", state="running", readme_blob=writer.blob("# it came"))
         await until(pilot, lambda: "# it came" in screen_text(pilot.app), "what came meanwhile")
-        assert screen.query_one(ReadmeRows).differences > 0
+        assert screen.query_one(TextRows).differences > 0
 
 
 async def test_two_trials_with_nothing_at_all(tmp_path: Path, home: Path) -> None:
@@ -294,8 +313,8 @@ async def test_two_trials_with_nothing_at_all(tmp_path: Path, home: Path) -> Non
 
 async def test_a_trial_of_another_session_is_named_as_missing(tmp_path: Path, home: Path) -> None:
     async with trajectory(two_trials(tmp_path / "two.session")) as (pilot, _):
-        pilot.app.push_screen(CompareScreen("long", "gone"))
-        await until(pilot, lambda: "Trial B is not in the open session" in screen_text(pilot.app), "the sentence")
+        pilot.app.push_screen(CompareScreen(pair_of(tmp_path / "two.session", "long", "gone")))
+        await until(pilot, lambda: "Trial B is not in two.session" in screen_text(pilot.app), "the sentence")
         await pilot.press("n", "v", "s", "tab", "escape")
         await until(pilot, lambda: not isinstance(pilot.app.screen, CompareScreen), "the trial")
 
@@ -335,7 +354,7 @@ async def test_hostile_text_is_shown_and_not_obeyed(tmp_path: Path, home: Path, 
             screen.trials = pair
             screen._load()
             await until(pilot, lambda pair=pair: (now := shown(screen)) and now.left.trial.id == pair[0], "the pair")
-            for kind in (StepRows, PointRows, FileRows, ReadmeRows):
+            for kind in (StepRows, PointRows, FileRows, TextRows):
                 await go_to(pilot, screen, kind)
                 await pilot.press("G", "g", "n", "v")
                 await pilot.pause()

@@ -18,7 +18,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from app.recorded import Recorder, card
 
-from workbench.app.compare.readme_layout import side_by_side
+from workbench.app.compare.text_layout import side_by_side
+from workbench.app.compare.wording import readmes
 from workbench.comparison import align_steps, compare, read_side, word_diff
 from workbench.session import SessionReader
 
@@ -81,7 +82,7 @@ def main() -> int:
         "steps_s": took(lambda: align_steps(left.steps, right.steps)),
         "words_s": took(lambda: word_diff(left.readme, right.readme)),
         "compare_s": took(lambda: compare(left, right)),
-        "layout_s": took(lambda: side_by_side(found, 58)),
+        "layout_s": took(lambda: side_by_side(readmes(found), 58)),
     }
     for name, seconds in figures.items():
         print(f"{name:<10} {seconds * 1000:8.1f} ms")

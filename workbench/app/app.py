@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.signal import Signal
 
 from workbench.app import modes
+from workbench.app.marks import Marks
 from workbench.app.open_session import OpenSession
 from workbench.app.run_control import RunControl
 from workbench.app.search.searched import Searched
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
     from workbench.app.facts import SessionFacts
+    from workbench.app.marks import Pair
     from workbench.app.messages import SessionChanged, SessionFailed
     from workbench.app.place import Place
     from workbench.engine.client import WarmEngine
@@ -54,6 +56,7 @@ class WorkbenchApp(ThemedApp):
         warm: The idle engine, None until it was started.
         begins_with_overview: Whether a session that was named at the start is shown by what its state is about.
         searched: What was searched for last, and where in its hits the cursor stands.
+        marks: What is marked to be compared.
         session_opened: Published with the reader when a session was opened (or None closed). Modes get it as
             ``on_session_opened``.
         session_changed: Published with a batch of changes. Modes get it as ``on_session_changed``.
@@ -108,6 +111,7 @@ class WorkbenchApp(ThemedApp):
         self.selected_run: str | None = None
         self.warm: WarmEngine | None = None
         self.searched = Searched()
+        self.marks = Marks()
         self.session_opened: Signal[SessionReader | None] = Signal(self, "session-opened")
         self.session_changed: Signal[tuple[Change, ...]] = Signal(self, "session-changed")
         self.facts_changed: Signal[str] = Signal(self, "facts-changed")
@@ -328,6 +332,13 @@ class WorkbenchApp(ThemedApp):
         await self.switch_mode(mode)
         while len(self.screen_stack) > 1 and isinstance(self.screen, ModeScreen):
             await self.screen.dismiss()
+
+    def show_pair(self, pair: Pair) -> None:
+        """Show two things side by side, over the mode."""
+        from workbench.app.compare.opening import screen_for
+
+        self.leave_place()
+        self.push_screen(screen_for(pair))
 
     async def show_case(self, key: str, place: Place | None = None) -> None:
         """Show a case, or a file of it (``place.item``), in the Cases mode."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from workbench.app.marks import Pair
     from workbench.app.place import Place
 
 MOST = 200
@@ -23,6 +24,7 @@ class Visit:
         item: Its trial, run or case, "" for none.
         place: The step or sample that was selected there, or the file of a case.
         evaluator: Whose samples of a run were shown.
+        pair: The two that stood side by side over the mode, None where none did.
     """
 
     session: Path | None
@@ -30,6 +32,7 @@ class Visit:
     item: str = ""
     place: Place | None = None
     evaluator: str = ""
+    pair: Pair | None = None
 
 
 class History:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
     from textual.signal import Signal
 
+    from workbench.app.marks import Marks, Pair
     from workbench.app.place import Place
     from workbench.engine.client import WarmEngine
     from workbench.engine.plan import DocumentPlan
@@ -27,11 +28,13 @@ class Host(Protocol):
         settings: The settings in force.
         selected_trial: The trial that the Trajectory mode shows, also before that mode was mounted.
         selected_run: The run that the Regeneration mode shows, likewise.
+        marks: What is marked to be compared; it outlives the opening of another session.
     """
 
     settings: Settings
     selected_trial: str | None
     selected_run: str | None
+    marks: Marks
 
     # -- the open session
 
@@ -93,6 +96,9 @@ class Host(Protocol):
 
     async def show_case(self, key: str, place: Place | None = None) -> None:
         """Show a case, or a file of it (``place.item``), in the Cases mode."""
+
+    def show_pair(self, pair: Pair) -> None:
+        """Show two things side by side, over the mode."""
 
     def leave_place(self) -> None:
         """Note where a person is, for the way back, before something else is shown."""

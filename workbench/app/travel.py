@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from workbench.app.marks import Pair
     from workbench.app.place import Place
 
 
@@ -36,6 +37,9 @@ class Traveller(Protocol):
 
     async def show_case(self, key: str, place: Place | None = None) -> None:
         """Show a case, or a file of it."""
+
+    def show_pair(self, pair: Pair) -> None:
+        """Show two things side by side."""
 
     async def show_mode(self, mode: str) -> None:
         """Show a mode, without what stands over it."""
@@ -101,7 +105,10 @@ class Travel:
         return None
 
     async def _show(self, visit: Visit) -> None:
-        if visit.item and visit.mode == "trajectory":
+        if visit.pair is not None:
+            await self._app.show_mode(visit.mode)
+            self._app.show_pair(visit.pair)
+        elif visit.item and visit.mode == "trajectory":
             await self._app.show_trial(visit.item, visit.place)
         elif visit.item and visit.mode == "regeneration":
             await self._app.show_run(visit.item, visit.evaluator, visit.place)

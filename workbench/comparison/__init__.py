@@ -1,6 +1,8 @@
-"""Two trials side by side: which steps, files, words and points only one of them has.
+"""Two things side by side: trials, candidates, groups of candidates (evaluators, docs, prompts), runs.
 
-:func:`read_side` reads a trial of a session, :func:`compare` does the rest. Nothing here knows of a screen.
+:func:`read_side` reads a trial of a session and :func:`compare` does the rest; so do :func:`read_candidate` and
+:func:`compare_candidates`, :func:`read_group` and :func:`compare_groups`. The two may be of different sessions.
+Nothing here knows of a screen.
 """
 
 import lazy_loader
@@ -10,8 +12,24 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "alignment": ["align", "longest_common"],
+        "candidates": ["CandidateComparison", "CandidateSide", "FailingPair", "compare_candidates", "read_candidate"],
         "criteria": ["CriterionPair", "Judged", "TierPair", "join_criteria"],
+        "groups": [
+            "FailingCount",
+            "GroupComparison",
+            "GroupSide",
+            "Tally",
+            "TaskPair",
+            "compare_groups",
+            "failing_counts",
+            "groups_of",
+            "read_group",
+            "telling_samples",
+        ],
         "reading": ["read_side"],
+        "runs": ["GroupsBeside", "join_groups"],
+        "sent": ["Sent", "SentPart", "read_sent"],
+        "texts": ["TextPair", "TextSide", "compare_texts", "read_text"],
         "trials": ["Comparison", "Effort", "FilePair", "Side", "StepPair", "align_steps", "compare", "join_files"],
         "words": ["LinePair", "Piece", "TextDiff", "word_diff"],
     },

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.comparison.criteria import Card
+from workbench.comparison.texts import MOST_BYTES
 from workbench.comparison.trials import Side
 from workbench.session.pending_work import trial_state
 from workbench.session.reader import TextDamaged
@@ -13,9 +14,6 @@ from workbench.text import clean, one_line
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import TrialRow
-
-MOST_BYTES = 400_000
-"""Bytes of a README that are compared: six times 10,000 words."""
 
 
 def read_side(reader: SessionReader, trial_id: str, rubric: str, judge: str) -> Side | None:
@@ -43,6 +41,7 @@ def read_side(reader: SessionReader, trial_id: str, rubric: str, judge: str) -> 
         out_of=out_of,
         card=card,
         no_card=no_card,
+        session=reader.path.name,
     )
 
 

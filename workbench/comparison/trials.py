@@ -33,6 +33,7 @@ class Side:
         out_of: What they are out of.
         card: The scorecard, empty where there is none.
         no_card: Why there are no criteria, "" where there are some.
+        session: Name of its session's file.
     """
 
     trial: TrialRow
@@ -47,6 +48,7 @@ class Side:
     out_of: float
     card: Card
     no_card: str
+    session: str = ""
 
     @property
     def tokens(self) -> int:

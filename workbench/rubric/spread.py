@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from workbench.session.rows import ScoreRow, TrialRow
 
@@ -131,3 +132,62 @@ def words(spread: Spread) -> str:
     span = "" if spread.scored < 2 else f" ({spread.low:.1f} to {spread.high:.1f})"
     unit = "% of the scored points" if spread.percent else f"of {spread.out_of:.0f}"
     return f"{spread.mean:.1f}{sd}{span} {unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class PointSpread:
+    """How the points of a tier, or of one of its criteria, lie over repeats of the same trial.
+
+    Attributes:
+        tier: Number of the tier.
+        criterion: Key of the criterion, its title where it has none; "" for the whole tier.
+        n: Repeats in which it was scored.
+        mean: Mean points.
+        sd: Standard deviation of the sample, None below two repeats.
+        low: Fewest points.
+        high: Most points.
+    """
+
+    tier: int
+    criterion: str
+    n: int
+    mean: float
+    sd: float | None
+    low: float
+    high: float
+
+
+def point_spreads(cards: Iterable[Mapping[str, Any]]) -> tuple[PointSpread, ...]:
+    """Return how each tier and each criterion came out over the scorecards of repeats, by one rubric and judge.
+
+    A tier counts where all of its criteria were scored; what was scored nowhere is left out.
+
+    Args:
+        cards: Scorecards as :meth:`workbench.session.SessionReader.card` gives them.
+    """
+    given: dict[tuple[int, str], list[float]] = {}
+    for card in cards:
+        tiers: dict[int, list[float | None]] = {}
+        for one in card.get("criteria") or ():
+            if not one["maximum"]:
+                continue
+            tier, points = int(one["tier"]), one["points"]
+            tiers.setdefault(tier, []).append(points)
+            if points is not None:
+                given.setdefault((tier, str(one.get("key") or one["title"])), []).append(float(points))
+        for tier, all_points in tiers.items():
+            scored = [points for points in all_points if points is not None]
+            if len(scored) == len(all_points):
+                given.setdefault((tier, ""), []).append(math.fsum(scored))
+    return tuple(
+        PointSpread(
+            tier,
+            criterion,
+            len(values),
+            statistics.fmean(values),
+            statistics.stdev(values) if len(values) > 1 else None,
+            min(values),
+            max(values),
+        )
+        for (tier, criterion), values in sorted(given.items())
+    )

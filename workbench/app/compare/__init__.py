@@ -1,1 +1,1 @@
-"""Two trials of a session side by side: what only one of them did, saw, wrote and won."""
+"""Two things side by side, of one session or of two: trials, candidates, groups of candidates, runs."""

@@ -1,14 +1,16 @@
-"""A list whose rows are the same in both trials or differ: go from difference to difference, or see nothing else."""
+"""A list whose rows are the same on both sides or differ: go from difference to difference, or see nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.virtual_view import Part
-from workbench.comparison import Comparison
+
+Shown = TypeVar("Shown")
+"""What is compared: see :mod:`workbench.comparison`."""
 
 
 class Kind(Enum):
@@ -19,7 +21,7 @@ class Kind(Enum):
     HEADING = 2
 
 
-class DifferenceList(HeadedList):
+class DifferenceList(HeadedList, Generic[Shown]):
     """Row 0 names the columns and stays at the top; subclasses fill :meth:`kinds_of` and :meth:`entry_parts`.
 
     Attributes:
@@ -33,14 +35,14 @@ class DifferenceList(HeadedList):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.comparison: Comparison | None = None
+        self.comparison: Shown | None = None
         self.only_differences = False
         self._kinds: Sequence[Kind] = ()
         self._rows: list[int] = []  # places of entries; negative: so many that are the same are left out
 
     # -- what subclasses say
 
-    def kinds_of(self, comparison: Comparison) -> Sequence[Kind]:
+    def kinds_of(self, comparison: Shown) -> Sequence[Kind]:
         """Prepare the entries and return what each is."""
         raise NotImplementedError
 
@@ -48,13 +50,13 @@ class DifferenceList(HeadedList):
         """Return the pieces of an entry."""
         raise NotImplementedError
 
-    def empty_text(self, comparison: Comparison) -> str:
+    def empty_text(self, comparison: Shown) -> str:
         """Return what to say where there is no entry."""
         raise NotImplementedError
 
     # -- what is in it
 
-    def put(self, comparison: Comparison | None) -> None:
+    def put(self, comparison: Shown | None) -> None:
         """Show a comparison; the cursor stays where it is."""
         self.comparison = comparison
         self._kinds = () if comparison is None else self.kinds_of(comparison)

@@ -16,7 +16,7 @@ _SIGNS = {"read": "● read", "listed": "○ listed", "": "· unseen"}
 _STYLES = {"read": "seen-read", "listed": "seen-listed", "": "dim"}
 
 
-class FileRows(DifferenceList):
+class FileRows(DifferenceList[Comparison]):
     """Sign of who looked closer, how each looked, path."""
 
     by_stretch = False

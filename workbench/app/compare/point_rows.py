@@ -17,7 +17,7 @@ _POINTS = 6
 _LEAST_REASON = 12
 
 
-class PointRows(DifferenceList):
+class PointRows(DifferenceList[Comparison]):
     """Sign, criterion, points of each, what B has more or less, and the reason of who has less."""
 
     def __init__(self, *, id: str | None = None) -> None:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
-from workbench.app.compare.difference_list import DifferenceList
 from workbench.app.compare.file_rows import FileRows
+from workbench.app.compare.frame import SideBySide
 from workbench.app.compare.point_rows import PointRows, reasons
-from workbench.app.compare.readme_rows import ReadmeRows
 from workbench.app.compare.step_rows import StepRows
 from workbench.app.compare.summary import Summary
-from workbench.app.toolkit.latest import Latest
+from workbench.app.compare.text_rows import TextRows
+from workbench.app.compare.wording import readmes
+from workbench.app.marks import Marked
+from workbench.app.place import Place
 from workbench.app.toolkit.literal import set_title
-from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.app.toolkit.pane_tabs import PaneTabs
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
 from workbench.comparison import Comparison, compare, read_side
@@ -27,52 +26,29 @@ from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import Change
 
-REFRESH_SECONDS = 0.5
-"""Time between two readings of a trial that is at work."""
 _REASON_LINES = 2
-_PANES = {"steps-diff": "Steps", "points-diff": "Points", "files-diff": "Files", "readme-diff": "README"}
 
 
-class CompareScreen(ModeScreen):
-    """Two trials of the open session.
+class CompareScreen(SideBySide):
+    """Two trials, of one session or of two."""
 
-    Args:
-        left: The trial that is A.
-        right: The trial that is B; differences are B minus A.
-        rubric: By which rubric their points are compared, "" where the session has no points.
-        judge: By which judge.
-    """
-
-    mode_name = "Side by side"
-    CSS_PATH = "../styles/compare.tcss"
-    # Between 24 and 34 lines there is room for one pane at a time, as there is under 100 columns.
-    VERTICAL_BREAKPOINTS = [(0, "-h-none"), (12, "-h-tabs"), (24, "-h-low"), (34, "-h-full"), (48, "-h-tall")]
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("n", "difference(1)", "difference", key_display="n/N", id="compare.next"),
-        Binding("N", "difference(-1)", "Previous difference", id="compare.previous", show=False),
-        Binding("v", "only_differences", "hide same", id="compare.only-differences"),
-        Binding("s", "swap", "swap", id="compare.swap"),
-        Binding("escape", "leave", "back", id="compare.back"),
-    ]
-
-    def __init__(self, left: str, right: str, rubric: str = "", judge: str = "") -> None:
-        super().__init__()
-        self.trials = left, right
-        self.loading_trials = Latest(self, "compare")
-        self.only_differences = False
-        self._scale = rubric, judge
-        self._refresh_due = False
-        self._first = True
+    titles: ClassVar[dict[str, str]] = {
+        "steps-diff": "Steps", "points-diff": "Points", "files-diff": "Files", "readme-diff": "README",
+    }  # fmt: skip
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield the summary and the panes."""
-        lists = (StepRows, PointRows, FileRows, ReadmeRows)
+        lists = (
+            StepRows(id="steps-diff-list"),
+            PointRows(id="points-diff-list"),
+            FileRows(id="files-diff-list"),
+            TextRows(readmes, id="readme-diff-list"),
+        )
         panes = []
-        for (name, title), kind in zip(_PANES.items(), lists, strict=True):
-            inside: list[Widget] = [kind(id=f"{name}-list")]
-            if kind is PointRows:
+        for (name, title), one in zip(self.titles.items(), lists, strict=True):
+            inside: list[Widget] = [one]
+            if isinstance(one, PointRows):
                 inside.append(Static("", id="point-reasons"))
             panes.append(Container(*inside, id=name, classes="pane"))
             set_title(panes[-1], title)
@@ -82,62 +58,37 @@ class CompareScreen(ModeScreen):
 
     def on_mount(self) -> None:
         """Begin in the steps."""
-        self.set_status(" · ".join(filter(None, ["side by side", self._scale[0], self._judge()])))
+        judge = one_line(in_words(self.pair.judge), 60) if self.pair.judge else ""
+        self.set_status(" · ".join(filter(None, ["side by side", self.pair.rubric, judge])))
         self.query_one(Summary).show(None, "Reading both trials…")
         self.workbench.after_first_paint(self.query_one(StepRows).focus)
 
-    def _judge(self) -> str:
-        return one_line(in_words(self._scale[1]), 60) if self._scale[1] else ""
-
     @property
-    def lists(self) -> list[DifferenceList]:
-        """The list of each pane."""
-        return list(self.query(DifferenceList))
+    def trials(self) -> tuple[str, str]:
+        """The ids of A and B."""
+        return str(self.pair.left.key), str(self.pair.right.key)
 
     # -- what is shown
 
-    def on_session_opened(self, reader: SessionReader | None) -> None:
-        """Read both trials; another session than the one that was open has neither."""
-        if reader is None:
-            self._show("The session was closed.")
-        else:
-            self._load()
+    def read(self, left: SessionReader, right: SessionReader) -> Comparison | str:
+        """Read and compare both trials."""
+        sides = []
+        for name, reader, trial in zip("AB", (left, right), self.trials, strict=True):
+            side = read_side(reader, trial, self.pair.rubric, self.pair.judge)
+            if side is None:
+                return f"Trial {name} is not in {one_line(reader.path.name, 80)}."
+            sides.append(side)
+        return compare(*sides)
 
-    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        """Read again soon where one of the trials changed."""
-        if not self._refresh_due and any(change.item in self.trials or change.kind == "run" for change in changes):
-            self._refresh_due = True
-            self.set_timer(REFRESH_SECONDS, self._refresh_now)
-
-    def _refresh_now(self) -> None:
-        self._refresh_due = False
-        self._load()
-
-    def _load(self) -> None:
-        reader, (left, right), (rubric, judge) = self.workbench.reader, self.trials, self._scale
-        if reader is not None:
-            self.loading_trials.ask(lambda: _compared(reader, left, right, rubric, judge), self._show, self._show)
-
-    def _show(self, found: Comparison | str) -> None:
-        comparison = found if isinstance(found, Comparison) else None
-        self.query_one(Summary).show(comparison, found if isinstance(found, str) else "")
-        for one in self.lists:
-            one.put(comparison)
-            if self._first and comparison is not None:
-                one.go_to_first_difference()
-        self._first = self._first and comparison is None
-        self._retitle(comparison)
-        self._show_reasons()
-
-    def _retitle(self, comparison: Comparison | None) -> None:
-        for name, title in _PANES.items():
+    def shown(self, comparison: Any, sentence: str) -> None:
+        """Name what is in each pane."""
+        if comparison is not None or sentence:
+            self.query_one(Summary).show(comparison, sentence)
+        for name, title in self.titles.items():
             said = _count(name, comparison) if comparison is not None else ""
             folded = "only what differs" if self.only_differences else ""
             set_title(self.query_one(f"#{name}"), f"{title} · {said}" if said else title, folded)
-
-    def _refresh_tabs(self) -> None:
-        # Where only one pane has room there is none for counts either.
-        self.query_one(PaneTabs).show([(_PANES[pane.id or ""], pane.has_class("-current")) for pane in self.panes])
+        self._show_reasons()
 
     def _show_reasons(self) -> None:
         points = self.query_one(PointRows)
@@ -150,40 +101,21 @@ class CompareScreen(ModeScreen):
         if isinstance(message.row_list, PointRows):
             self._show_reasons()
 
-    # -- what one can do
+    # -- where one can go
 
-    def action_difference(self, step: int) -> None:
-        """Go to the next or previous difference in the current pane."""
-        current = self.focused
-        if isinstance(current, DifferenceList) and not current.go_to_difference(step):
-            self.notify("Nothing differs here.", timeout=3)
-
-    def action_only_differences(self) -> None:
-        """Leave out what is the same, or show it again."""
-        self.only_differences = not self.only_differences
-        for one in self.lists:
-            one.show_only_differences(self.only_differences)
-        self._retitle(self.query_one(Summary).comparison)
-        self._show_reasons()
-
-    def action_swap(self) -> None:
-        """Let A be B and B be A."""
-        self.trials = self.trials[::-1]
-        self._load()
-
-    def action_leave(self) -> None:
-        """Go back to the table of trials."""
-        self.dismiss()
-
-
-def _compared(reader: SessionReader, left: str, right: str, rubric: str, judge: str) -> Comparison | str:
-    sides = []
-    for name, trial in (("A", left), ("B", right)):
-        side = read_side(reader, trial, rubric, judge)
-        if side is None:
-            return f"Trial {name} is not in the open session."
-        sides.append(side)
-    return compare(*sides)
+    def target(self) -> tuple[Marked, Place | None] | None:
+        """Return the step under the cursor, in A where A took it; elsewhere trial A."""
+        comparison, current = self.comparison, self.focused
+        if comparison is None:
+            return None
+        if isinstance(current, StepRows) and 0 <= current.place < len(comparison.steps):
+            step = comparison.steps[current.place]
+            if step.left is not None:
+                return self.pair.left, Place(step.left.number)
+            return self.pair.right, Place(step.right.number)
+        if isinstance(current, FileRows) and 0 <= current.place < len(comparison.files):
+            return (self.pair.left if comparison.files[current.place].left else self.pair.right), None
+        return self.pair.left, None
 
 
 def _count(name: str, comparison: Comparison) -> str:

@@ -16,7 +16,7 @@ from workbench.text import one_line
 _ACTION = 15
 
 
-class StepRows(DifferenceList):
+class StepRows(DifferenceList[Comparison]):
     """Sign, step number of each, action, target."""
 
     by_stretch = True

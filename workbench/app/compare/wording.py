@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from rich.cells import cell_len
 
-from workbench.comparison import Side
+from workbench.comparison import Comparison, Side, TextPair, TextSide
 from workbench.glyphs import STATES
 from workbench.text import one_line
 
@@ -28,6 +28,8 @@ def names_of(left: Side, right: Side, width: int) -> tuple[str, str, str]:
     Where a whole name is longer than ``width`` cells, what both share is said apart, and the names tell the rest.
     """
     a, b = parts_of(left), parts_of(right)
+    if left.session != right.session:
+        a, b = (*a, one_line(left.session, 60)), (*b, one_line(right.session, 60))
     shared = [one if one == other else "" for one, other in zip(a, b, strict=True)]
     if max(map(cell_len, map(_joined, (a, b)))) <= width or a == b:
         return "", _joined(a), _joined(b)
@@ -35,6 +37,17 @@ def names_of(left: Side, right: Side, width: int) -> tuple[str, str, str]:
         _joined("" if common else one for one, common in zip(parts, shared, strict=True)) for parts in (a, b)
     )
     return _joined(shared), own_a, own_b
+
+
+def readmes(comparison: Comparison) -> TextPair:
+    """Return the READMEs of two trials as two texts."""
+    sides = [
+        TextSide(
+            f"{name}  {one_line(side.trial.agent, 40)}, rep {side.trial.repeat}", side.readme, side.no_readme, side.cut
+        )
+        for name, side in (("A", comparison.left), ("B", comparison.right))
+    ]
+    return TextPair(sides[0], sides[1], comparison.readme)
 
 
 def _joined(parts: Iterable[str]) -> str:

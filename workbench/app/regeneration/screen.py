@@ -27,6 +27,7 @@ from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.keys import KEYS
 from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.loading import Excluded, RunView
+from workbench.app.regeneration.marking import Marking
 from workbench.app.regeneration.panes import TasksPane
 from workbench.app.regeneration.sample_pane import FailingPane, SamplePane
 from workbench.app.regeneration.search import Hit
@@ -71,6 +72,7 @@ class RegenerationScreen(RunScreen):
         self.finder = Finder(self)
         self.actions = Actions(self.workbench, self.doing, self)
         self.following = Following(self)
+        self.marking = Marking(self)
 
     # -- the widgets
 
@@ -118,6 +120,11 @@ class RegenerationScreen(RunScreen):
     def selected_task(self) -> TaskLine | None:
         """The task under the cursor."""
         return self.table.selected
+
+    @property
+    def selected_sample(self) -> int:
+        """Its selected sample, from 0."""
+        return self.table.sample
 
     @property
     def shows_building(self) -> bool:
@@ -406,7 +413,7 @@ class RegenerationScreen(RunScreen):
             return self.view is not None and len(self.view.evaluators) > 1
         if action == "clear_filter":
             return self.table.filter.active and not self.has_class("-building")
-        if action in {"filter", "docs", "sample", "tab"}:
+        if action in {"filter", "docs", "sample", "tab", "mark_sample", "mark_group", "compare"}:
             return self.view is not None and not self.has_class("-building")
         if action == "dropped":
             return self.view is not None and not self.view.building and bool(self.view.tasks)
@@ -418,6 +425,18 @@ class RegenerationScreen(RunScreen):
         """Go to the next or previous sample of the task."""
         self.table.move_sample(step)
         self._show_sample()
+
+    def action_mark_sample(self) -> None:
+        """Mark the selected sample to be compared."""
+        self.marking.mark_sample()
+
+    def action_mark_group(self) -> None:
+        """Mark the evaluator to be compared."""
+        self.marking.mark_group()
+
+    def action_compare(self) -> None:
+        """Show two samples or evaluators side by side."""
+        self.marking.compare()
 
     def action_task(self, step: int) -> None:
         """Go to the next or previous task."""

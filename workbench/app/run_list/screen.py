@@ -56,6 +56,8 @@ class RunsScreen(ModeScreen):
         Binding("d,delete", "put_away", "put away", id="runs.put-away"),
         Binding("ctrl+z", "bring_back", "bring back", id="runs.bring-back"),
         Binding("full_stop", "all", "show put away", key_display=".", id="runs.all"),
+        Binding("space", "mark", "mark", id="runs.mark"),
+        Binding("C", "compare", "compare", id="runs.compare"),
         Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
         Binding("t", "tags", "tags", id="labels.tags"),
         Binding("o", "order", "sort", id="runs.sort"),
@@ -80,6 +82,7 @@ class RunsScreen(ModeScreen):
     def on_mount(self) -> None:
         """Begin in the table."""
         self.table.current = self._current
+        self.table.marks = self.workbench.marks
         self.workbench.after_first_paint(self.table.focus)
 
     @property
@@ -117,6 +120,8 @@ class RunsScreen(ModeScreen):
             self._loading.ask(lambda: load_runs(reader, time.time()), self._show)
 
     def _show(self, lines: tuple[RunLine, ...]) -> None:
+        if self.workbench.reader is not None:
+            self.table.session = self.workbench.reader.path
         self.table.put(lines)
         if self._first and lines:
             self._first = False
@@ -164,7 +169,7 @@ class RunsScreen(ModeScreen):
             return line is not None and line.state in RESUMABLE and not line.put_away
         if action == "cancel":
             return line is not None and line.state in {"running", "queued", "interrupted"}
-        if action in {"name", "put_away", "star", "tags"}:
+        if action in {"name", "put_away", "star", "tags", "mark"}:
             return line is not None
         if action == "bring_back":
             return bool(self._put_away)
@@ -176,6 +181,23 @@ class RunsScreen(ModeScreen):
         """Return the run under the cursor."""
         line = self.table.selected
         return Labelled(line.name or line.asked, line.id) if line is not None else None
+
+    def action_mark(self) -> None:
+        """Mark the run under the cursor to be compared, or take its mark away."""
+        line = self.table.selected
+        if line is not None:
+            self.workbench.marks.toggle(self.table.marked(line))
+            self.table.refresh()
+            self.marks_changed()
+
+    def action_compare(self) -> None:
+        """Show the two marked runs side by side, or the marked one beside the one under the cursor."""
+        line = self.table.selected
+        pair = self.workbench.marks.pair("run", self.table.marked(line) if line is not None else None)
+        if pair is None:
+            self.notify("Mark a run with space, then go to another one and press C.", timeout=6)
+        else:
+            self.workbench.show_pair(pair)
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         """Open the run: its first trial, or its tasks."""

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from workbench.app.marks import Marked, Marks
 from workbench.app.run_list.lines import RunLine, in_order
 from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.times import age, duration
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import STATES
-from workbench.text import clean, shortened
+from workbench.text import clean, one_line, shortened
 
 _STYLES = {
     "done": "passed", "failed": "failed", "running": "running", "unscored": "unscored", "interrupted": "paused",
@@ -36,6 +38,8 @@ class RunTable(HeadedList):
         order: What they are sorted by, see :data:`workbench.app.run_list.lines.ORDERS`; ``reverse`` turns it round.
         with_put_away: Whether those that were put away are shown too.
         current: The run that is shown behind this table.
+        marks: What is marked to be compared.
+        session: The file that the runs are of.
     """
 
     ALLOW_SELECT = False
@@ -57,12 +61,18 @@ class RunTable(HeadedList):
         self.order, self.reverse = "age", False
         self.with_put_away = False
         self.current = ""
+        self.marks = Marks()
+        self.session = Path()
 
     @property
     def selected(self) -> RunLine | None:
         """The run under the cursor."""
         at = self.cursor - 1
         return self.shown[at] if 0 <= at < len(self.shown) else None
+
+    def marked(self, line: RunLine) -> Marked:
+        """Return a run as it is marked."""
+        return Marked(self.session, "run", line.id, one_line(line.title, 100), line.id)
 
     def put(self, lines: tuple[RunLine, ...]) -> None:
         """Show these runs; the cursor stays on its run."""
@@ -110,7 +120,7 @@ class RunTable(HeadedList):
             "age": age(line.created_at),
             "took": "–" if line.seconds is None else duration(line.seconds),
         }
-        mark = "›" if line.id == self.current else " "
+        mark = self.marks.letter(self.marked(line)) or ("›" if line.id == self.current else " ")
         name = fit(shortened(clean(line.title), room), room)
         if line.put_away:
             state, style = "put away", "dim"

@@ -135,7 +135,18 @@ class ModeScreen(Screen[None]):
 
     def _name_session(self) -> None:
         path = self.workbench.session_path
-        self.query_one(StatusLine).session = path.name if path else "no session"
+        line = self.query_one(StatusLine)
+        line.session = path.name if path else "no session"
+        line.marked = self.workbench.marks.sentence(path)
+
+    def marks_changed(self) -> None:
+        """Say in the header what is marked to be compared."""
+        self._name_session()
+
+    def on_screen_resume(self) -> None:
+        """Something may have been marked meanwhile."""
+        if self.query(StatusLine):
+            self._name_session()
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
         """The app opened another session (or None is open); called also once after the mode was mounted."""

@@ -36,15 +36,22 @@ class StatusLine(Widget):
     """
 
     session = reactive("")
+    marked = reactive("")
     sentence: reactive[str] = reactive("")
 
     def render(self) -> RenderResult:
         """Return the line for the present width."""
         width = self.size.width
-        left = Content.assemble(("Workbench", "bold $primary"), ("  ", ""), (clean(self.session), "$text"))
+        marked = Content.styled(f"  {clean(self.marked)}", "bold $accent") if self.marked else Content("")
+        left = Content.assemble(("Workbench", "bold $primary"), ("  ", ""), (clean(self.session), "$text"), marked)
         right = self._state_coloured(literal(self.sentence))
         if left.cell_length + right.cell_length + 2 > width:
-            left = Content.styled("Workbench", "bold $primary")
+            left = Content.styled("Workbench", "bold $primary") if not self.marked else marked[2:]
+        if self.marked and left.cell_length + right.cell_length + 2 > width:
+            # What is marked elsewhere is seen nowhere but here.
+            left = left.truncate(max(0, width // 2), ellipsis=True)
+            rest = width - left.cell_length - 2
+            right = self._state_coloured(literal(fitted(self.sentence, rest))).truncate(rest, ellipsis=True)
         if left.cell_length + right.cell_length + 2 > width:
             return self._state_coloured(literal(fitted(self.sentence, width))).truncate(width, ellipsis=True)
         return Content.assemble(left, " " * (width - left.cell_length - right.cell_length), right)

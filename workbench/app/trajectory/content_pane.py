@@ -28,7 +28,7 @@ REST_SECONDS = 0.25
 
 
 class ContentPane(Pane):
-    """Thought, action, observation and raw call of one step."""
+    """Thought, action, observation, prompt and raw call of one step."""
 
     short = "Step"
 
@@ -92,7 +92,7 @@ class ContentPane(Pane):
 
     def more(self) -> None:
         """Show more of what is cut."""
-        if self.text.document.cut or self.tab == "Raw":
+        if self.text.document.cut or self.tab in {"Prompt", "Raw"}:
             self._limit *= GROWTH
             self._ask()
         else:

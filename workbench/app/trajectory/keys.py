@@ -15,6 +15,7 @@ KEYS: list[BindingType] = [
     Binding("n", "hit(1)", "next hit", id="trajectory.next-hit"),
     Binding("N", "hit(-1)", "Previous hit", id="trajectory.previous-hit", show=False),
     Binding("s", "scores", "scores", id="trajectory.scores"),
+    Binding("W", "score_view", "what it takes", id="trajectory.score-view", show=False),
     Binding("e", "evidence", "evidence", id="trajectory.evidence"),
     Binding("r", "rerun", "rerun", id="trajectory.rerun"),
     Binding("c", "cancel", "cancel", id="trajectory.cancel"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench.app.toolkit.amounts import money
@@ -14,6 +14,7 @@ from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.rubric.agreement import Agreement
+    from workbench.rubric.spread import PointSpread
     from workbench.session.reader import SessionReader
     from workbench.session.rows import AccessedFileRow, AnnotationRow, RunRow, StepRow, TrialRow
 
@@ -30,6 +31,8 @@ REST_SECONDS = 0.3
 NO_SESSION = "No session is open: press 3 to choose one, or 1 to pick a case and start a run."
 NO_TRIALS = "This session has no trials yet: press 1 and enter to start a run."
 GONE = "This trial is not in the open session: press 3 to choose another session."
+REPEATS = 200
+"""Repeats of a trial over which the spread of points is told, the newest ones."""
 _TAIL = 8  # steps at the end that are read again at each look: a retried trial replaces its error steps
 
 Card = Mapping[str, Any]
@@ -55,7 +58,8 @@ class TrialState:
 
     ``files`` are (path, bytes) that the agent could have seen; ``problem`` says why a judge gave no scores, ``told_apart``
     marks the content where another trial of the same name has other content; ``agreement`` is that of the session's judges,
-    where several scored this trial, as of ``scored`` (number of scorecards, time of the last).
+    where several scored this trial, as of ``scored`` (number of scorecards, time of the last); ``repeats`` is how the points of
+    all repeats of the trial lie, by rubric and judge, where it has repeats.
     """
 
     trial: TrialRow
@@ -72,6 +76,7 @@ class TrialState:
     told_apart: str = ""
     agreement: tuple[Agreement, ...] = ()
     scored: tuple[int, float] = (0, 0.0)
+    repeats: Mapping[tuple[str, str], tuple[PointSpread, ...]] = field(default_factory=dict)
 
     @property
     def live(self) -> bool:
@@ -109,6 +114,7 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
         told_apart=reader.told_apart(trial),
         agreement=before.agreement if before and before.scored == scored else _agreement(reader, cards),
         scored=scored,
+        repeats=before.repeats if before and before.scored == scored else _repeats(reader, trial),
     )
 
 
@@ -186,6 +192,24 @@ def _agreement(reader: SessionReader, cards: tuple[Card, ...]) -> tuple[Agreemen
         if score.rubric in several:
             trials.setdefault(score.trial_id, []).append(reader.card(score))
     return tuple(agreements(trials.values()))
+
+
+def _repeats(reader: SessionReader, trial: TrialRow) -> dict[tuple[str, str], tuple[PointSpread, ...]]:
+    """Return how the points lie over the repeats of a trial: the same case, content, agent and model."""
+    found = reader.query(
+        f"SELECT id FROM trials WHERE case_id = ? AND content = ? AND agent = ? AND model = ? AND (run_id NOT IN {PUT_AWAY_RUNS} "
+        "OR id = ?) ORDER BY started_at DESC LIMIT ?",
+        (trial.case_id, trial.content, trial.agent, trial.model, trial.id, REPEATS),
+    )
+    if len(found) < 2:
+        return {}
+    from workbench.rubric.spread import point_spreads
+
+    cards: dict[tuple[str, str], list[Card]] = {}
+    for (key,) in found:
+        for score in reader.scores(key):
+            cards.setdefault((score.rubric, score.judge), []).append(reader.card(score))
+    return {scale: point_spreads(mine) for scale, mine in cards.items() if len(mine) > 1}
 
 
 def _cards(reader: SessionReader, trial_id: str) -> tuple[Card, ...]:

@@ -11,6 +11,7 @@ from workbench.app.toolkit.texts import Static
 from workbench.app.trajectory.loading import Card, TrialState, state_of
 from workbench.app.trajectory.repository_pane import Coverage, RepositoryPane
 from workbench.app.trajectory.score_pane import ScorePane
+from workbench.app.trajectory.score_views import VIEWS
 from workbench.app.trajectory.scores import agreement_lines, judge_of, title
 from workbench.app.trajectory.step_list import StepList
 from workbench.text import one_line
@@ -89,6 +90,7 @@ class Score(Pane):
         super().__init__(id=id, classes=classes)
         self._cards: tuple[Card, ...] = ()
         self._wanted: tuple[object, object] | None = None
+        self._title = "Score", ""
 
     def compose(self) -> ComposeResult:
         """Compose the criteria."""
@@ -106,11 +108,21 @@ class Score(Pane):
             return
         chosen = next((card for card in state.cards if _key(card) == self._wanted), state.cards[0])
         switch = " ▾" if len(state.cards) > 1 else ""
-        self.titled(
-            f"Score {title(chosen)} · {one_line(str(chosen.get('rubric')), 30)}{switch}",
-            judge_of(chosen),
-        )
-        pane.show(chosen, "", agreement_lines(state.agreement, chosen))
+        self._title = f"Score {title(chosen)} · {one_line(str(chosen.get('rubric')), 30)}{switch}", judge_of(chosen)
+        self._show_title()
+        others = tuple(card for card in state.cards if card is not chosen)
+        pane.show(chosen, "", agreement_lines(state.agreement, chosen), others, state.repeats)
+
+    def _show_title(self) -> None:
+        view = self.query_one(ScorePane).view
+        said, judge = self._title
+        self.titled(said if view == VIEWS[0] else f"{said} · {view}", judge)
+
+    def next_view(self) -> None:
+        """Show the criteria, what it would take to have all points, or all rubrics and judges side by side."""
+        self.query_one(ScorePane).next_view()
+        if self._cards:
+            self._show_title()
 
     def _show_remarks(self, remarks: Sequence[str]) -> None:
         """Show what people said of the trial as a whole; remarks on a step stand at the step."""

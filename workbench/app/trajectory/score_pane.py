@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.message import Message
 
-from workbench.app.toolkit.document import Line
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 from workbench.app.trajectory.loading import Card
+from workbench.app.trajectory.score_views import VIEWS, Scale, ViewRow, beside, scale_of, what_it_takes
+from workbench.app.trajectory.score_views import wrapped as _wrapped
 from workbench.app.trajectory.scores import Item, Proof, Tier, given_of, points, tiers_of
 from workbench.session.judges import in_words, is_offline
 from workbench.text import one_line
 
+if TYPE_CHECKING:
+    from workbench.rubric.spread import PointSpread
+
 BAR = 15
+_MOST_ROWS = 8  # of a reason, until its criterion is selected
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +32,11 @@ class _Row:
 
 
 class ScorePane(VirtualView):
-    """One scorecard at a time; a cursor goes over its criteria."""
+    """One scorecard at a time, or several side by side; a cursor goes over its criteria.
+
+    Attributes:
+        view: One of :data:`workbench.app.trajectory.score_views.VIEWS`.
+    """
 
     ALLOW_SELECT = False
 
@@ -45,22 +56,44 @@ class ScorePane(VirtualView):
         self._tiers: tuple[Tier, ...] = ()
         self._items: list[Item] = []
         self._rows: list[_Row] = []
+        self._places: dict[tuple[int, str], int] = {}
+        self._others: tuple[Card, ...] = ()
+        self._repeats: Mapping[Scale, Sequence[PointSpread]] = {}
+        self.view = VIEWS[0]
 
     @property
     def selected(self) -> Item | None:
         """The criterion under the cursor; None until the cursor was moved."""
         return self._items[self.cursor] if 0 <= self.cursor < len(self._items) else None
 
-    def show(self, card: Card | None, empty_text: str, agreement: tuple[str, ...] = ()) -> None:
-        """Show a scorecard and how its judge agrees with others, or say why there is none."""
-        if card == self.card and empty_text == self.empty_text and agreement == self.agreement:
+    def show(
+        self,
+        card: Card | None,
+        empty_text: str,
+        agreement: tuple[str, ...] = (),
+        others: tuple[Card, ...] = (),
+        repeats: Mapping[Scale, Sequence[PointSpread]] | None = None,
+    ) -> None:
+        """Show a scorecard and how its judge agrees with others, or say why there is none.
+
+        Args:
+            card: The scorecard.
+            empty_text: Why there is none.
+            agreement: A line for each tier that another judge scored too.
+            others: The trial's other scorecards.
+            repeats: How the points of its repeats lie, by rubric and judge.
+        """
+        now = (card, empty_text, agreement, others, repeats or {})
+        if now == (self.card, self.empty_text, self.agreement, self._others, self._repeats):
             return
-        self.agreement = agreement
+        self.agreement, self._others, self._repeats = agreement, others, repeats or {}
         chosen = self.selected
         self.card = card
         self.empty_text = empty_text
         self._tiers = tiers_of(card) if card else ()
         self._items = [item for tier in self._tiers for item in tier.criteria]
+        found = ((tier.number, item.key) for tier in self._tiers for item in tier.criteria)
+        self._places = {key: place for place, key in reversed(list(enumerate(found)))}
         key = chosen.key if chosen else None
         self.cursor = next((i for i, item in enumerate(self._items) if item.key == key), -1)
         self._build()
@@ -79,11 +112,29 @@ class ScorePane(VirtualView):
 
     def move(self, rows: int) -> None:
         """Go to another criterion."""
-        self._choose(self.cursor + rows)
+        order = self._order
+        if order:
+            at = order.index(self.cursor) + rows if self.cursor in order else 0
+            self._choose(order[max(0, min(at, len(order) - 1))])
 
     def go_to_end(self, last: bool) -> None:
         """Go to the first or last criterion."""
-        self._choose(len(self._items) - 1 if last else 0)
+        order = self._order
+        if order:
+            self._choose(order[-1 if last else 0])
+
+    @property
+    def _order(self) -> list[int]:
+        """The criteria in the order of the rows."""
+        return [row.item for row in self._rows if row.head and row.item is not None]
+
+    def next_view(self) -> None:
+        """Show the scores in the next way."""
+        self.view = VIEWS[(VIEWS.index(self.view) + 1) % len(VIEWS)]
+        self._build()
+        if self._order and self.cursor not in self._order:
+            self._choose(self._order[0])
+        self.scroll_to(y=0, animate=False, immediate=True)
 
     def choose_with_evidence(self) -> Item | None:
         """Return the selected criterion, or select the first that has evidence."""
@@ -119,7 +170,7 @@ class ScorePane(VirtualView):
     def on_focus(self) -> None:
         """Put the cursor somewhere."""
         if self.cursor < 0 and self._items:
-            self._choose(0)
+            self._choose(next(iter(self._order), 0))
         self.refresh()
 
     def on_blur(self) -> None:
@@ -136,6 +187,11 @@ class ScorePane(VirtualView):
                 self._rows.append(_Row(((f" {part}", "dim"),), None))
         if self.card and (given := given_of(self.card)):
             self._rows += [_Row(((f" {part}", "warn"),), None) for part in _wrapped(given, max(10, width - 2))]
+        if self.card and self._tiers and self.view != VIEWS[0]:
+            self._rows += self._other_view(self.card, width)
+            self.set_size(len(self._rows))
+            self.refresh()
+            return
         index = 0
         for tier in self._tiers:
             self._rows.append(_Row(tuple(_tier_parts(tier, width)), None))
@@ -146,6 +202,14 @@ class ScorePane(VirtualView):
             self._rows += [_Row(((f" {part}", "dim"),), None) for part in _wrapped(line, max(10, width - 2))]
         self.set_size(len(self._rows))
         self.refresh()
+
+    def _other_view(self, card: Card, width: int) -> list[_Row]:
+        rows: list[ViewRow] = (
+            what_it_takes(card, width) if self.view == VIEWS[1] else beside(card, self._others, self._repeats, width)
+        )
+        return [
+            _Row(row.parts, self._places.get(row.about) if row.about is not None else None, row.head) for row in rows
+        ]
 
     def _item_rows(self, index: int, item: Item, width: int) -> None:
         score = f"{points(item.points):>4} / {points(item.maximum):<2}" if item.maximum else "   remark"[:9]
@@ -163,15 +227,26 @@ class ScorePane(VirtualView):
         )
         if not item.maximum:
             style = "dim"
-        said = f"{points(item.given)} by the format · {item.reason}" if item.given else item.reason
-        reason = one_line(said, max(room, 1)) if room >= 8 else ""
+        # Who judged stands below; at each criterion it would take the room of the reason.
+        told = item.reason.removeprefix("offline judge: ")
+        said = f"{points(item.given)} by the format · {told}" if item.given else told
+        here = index == self.cursor
+        lost = item.points is None or item.points < item.maximum
+        below = len(said) > room and (lost or here) if said else False
+        reason = "" if below or room < 8 else one_line(said, max(room, 1))
         self._rows.append(
             _Row((("   ", ""), (name, ""), (score, style), ("  ", ""), (reason, "dim")), index, head=True)
         )
-        if index != self.cursor:
+        if below:
+            rows = _wrapped(said, width - 7)
+            if len(rows) > _MOST_ROWS and not here:
+                rows = [*rows[: _MOST_ROWS - 1], rows[_MOST_ROWS - 1][: width - 9] + " …"]
+            self._rows += [_Row(((f"     {part}", "" if here else "dim"),), index) for part in rows]
+        if not here:
             return
-        if len(said) > len(reason) or not reason:
-            self._rows += [_Row(((f"     {part}", ""),), index) for part in _wrapped(said, width - 7)]
+        spread = self._spread_of(item)
+        if spread:
+            self._rows.append(_Row(((f"     {spread}", "dim"),), index))
         if item.judged_by != "rule":
             spread = f", repeats {', '.join(points(value) for value in item.samples)}" if len(item.samples) > 1 else ""
             by = in_words(item.judged_by) if is_offline(item.judged_by) else f"judged by {item.judged_by}"
@@ -180,6 +255,15 @@ class ScorePane(VirtualView):
             self._rows.append(_Row((("     ▸ ", "bullet"), (fit(_proof_text(proof), width - 8), "em")), index))
         if len(item.proofs) > 6:
             self._rows.append(_Row(((f"       and {len(item.proofs) - 6} more", "dim"),), index))
+
+    def _spread_of(self, item: Item) -> str:
+        """Return how a criterion came out over the repeats of the trial, "" where it has none."""
+        spreads = self._repeats.get(scale_of(self.card), ()) if self.card else ()
+        tier = next((one.number for one in self._tiers if item in one.criteria), 0)
+        one = next((one for one in spreads if one.tier == tier and one.criterion in (item.key, item.title)), None)
+        if one is None or one.sd is None:
+            return ""
+        return f"over {one.n} repeats: {one.mean:.1f} ± {one.sd:.1f} ({points(one.low)} to {points(one.high)})"
 
 
 def _proof_text(proof: Proof) -> str:
@@ -200,10 +284,3 @@ def _tier_parts(tier: Tier, width: int) -> list[Part]:
 
 def _name_width(width: int) -> int:
     return max(12, min(24, width // 3))
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    from workbench.app.toolkit.document import Document
-
-    line = Line(text)
-    return [text[row.start : row.end].rstrip() for row in Document((line,), text).rows(width)]

@@ -135,6 +135,8 @@ class TrajectoryScreen(RunScreen):
         super()._make_current(current)
         named = [(pane.short if isinstance(pane, Pane) else "", pane is current) for pane in self.panes]
         self.query_one(PaneTabs).show(named)
+        # Reasons are read, not glanced at: the scores take more room while they have the focus.
+        self.set_class(isinstance(current, panes.Score), "-at-score")
 
     def focus_pane(self, pane: Widget) -> None:
         """Go to a pane at once, so that a key typed right after this one finds it."""
@@ -493,6 +495,12 @@ class TrajectoryScreen(RunScreen):
             pane.next_rubric(self.state)
         else:
             self.focus_pane(pane)
+
+    def action_score_view(self) -> None:
+        """Show the scores in the next way: what it would take, rubrics and judges side by side, criteria again."""
+        pane = self.query_one(panes.Score)
+        pane.next_view()
+        self.focus_pane(pane)
 
     def action_evidence(self) -> None:
         """Show the evidence of the criterion under the cursor."""

@@ -1,4 +1,4 @@
-"""What one step says: thought, action, observation and the raw call, each as a document."""
+"""What one step says: thought, action, observation, what was sent for it and the raw call, each as a document."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from workbench.app.toolkit.amounts import money, size_of
 from workbench.app.toolkit.document import Document, Line, heading, joined, note, plain
 from workbench.app.toolkit.syntax import COLOURED_AT_FIRST, COLOURED_AT_MOST, code
+from workbench.app.trajectory.prompt_content import load_prompt
 from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CallRow, StepRow
 
-TABS = ("Thought", "Action", "Observation", "Raw")
+TABS = ("Thought", "Action", "Observation", "Prompt", "Raw")
 SHOWN_AT_FIRST = 64_000
 """Bytes of a content that are read and shown until the user asks for more."""
 _ANSWER_LIMIT = 2_000_000
@@ -57,6 +58,8 @@ def load_content(
         empty.add("Thought")
     if not step.observation_blob:
         empty.add("Observation")
+    if step.call_id is None:
+        empty.add("Prompt")
     if step.call_id is None and not answer:
         empty.add("Raw")
     tab = wanted if wanted and wanted not in empty else _telling(step, empty)
@@ -64,6 +67,8 @@ def load_content(
         document = _thought(step, thought)
     elif tab == "Observation":
         document = _observation(reader, step, limit, coloured)
+    elif tab == "Prompt":
+        document = load_prompt(reader, step, limit)
     elif tab == "Raw":
         document = _raw(reader, step, answer, limit)
     else:

@@ -55,7 +55,7 @@ class TrialsScreen(ModeScreen):
     mode_name = "Trials"
     CSS_PATH = "../styles/trials.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c", "compare", "compare", id="trials.compare"),
+        Binding("c,C", "compare", "compare", key_display="c", id="trials.compare"),
         Binding("o", "order", "sort", id="trials.sort"),
         Binding("O", "reverse", "reverse", id="trials.reverse"),
         Binding("b", "group", "group by", id="trials.group"),
@@ -90,6 +90,7 @@ class TrialsScreen(ModeScreen):
     def on_mount(self) -> None:
         """Begin in the table."""
         self.table.current = self._current
+        self.table.marks = self.workbench.marks
         self.workbench.after_first_paint(self.table.focus)
 
     @property
@@ -144,7 +145,9 @@ class TrialsScreen(ModeScreen):
     def _show(self, trials: Trials) -> None:
         table = self.table
         table.filter = table.filter.asking(questions_about(trials.lines))
-        table.marks.keep({line.id for line in trials.lines})
+        if self.workbench.reader is not None:
+            table.session = self.workbench.reader.path
+            table.marks.keep(table.session, "trial", {line.id for line in trials.lines})
         table.put(trials)
         if self._first and trials.lines:
             self._first = False
@@ -179,7 +182,7 @@ class TrialsScreen(ModeScreen):
             text = "No trial passes this filter: F clears it."
         elif line is None:
             text = "Enter or space folds a group."
-        elif len(table.marks):
+        elif table.marks.of("trial"):
             text = _about_marks(table, line)
         elif line.error:
             text = line.error
@@ -190,6 +193,7 @@ class TrialsScreen(ModeScreen):
     def on_row_list_moved(self, message: RowList.Moved) -> None:
         """Say more of what is under the cursor."""
         self._show_line()
+        self.marks_changed()
 
     # -- what one can do
 
@@ -230,14 +234,13 @@ class TrialsScreen(ModeScreen):
 
     def action_compare(self) -> None:
         """Show the two marked trials side by side, or the marked one beside the one under the cursor."""
-        from workbench.app.compare.screen import CompareScreen
-
         selected, scale = self.table.selected, self.table.trials.scale
-        pair = self.table.marks.pair(selected.id if selected is not None else "")
+        pair = self.table.marks.pair("trial", self.table.marked(selected) if selected is not None else None)
         if pair is None:
             self.notify("Mark a trial with space, then go to another one and press c.", timeout=6)
         else:
-            self.app.push_screen(CompareScreen(*pair, *((scale.rubric, scale.judge) if scale is not None else ())))
+            rubric, judge = (scale.rubric, scale.judge) if scale is not None else ("", "")
+            self.workbench.show_pair(replace(pair, rubric=rubric, judge=judge))
 
     def on_trial_table_heading_clicked(self, message: TrialTable.HeadingClicked) -> None:
         """Sort by a column, the other way round when it is that already."""
@@ -301,7 +304,10 @@ class TrialsScreen(ModeScreen):
 
 def _about_marks(table: TrialTable, line: TrialLine) -> str:
     """Return what the key for comparing would do."""
-    if len(table.marks) == 2:
+    first, *second = table.marks.of("trial")
+    of = "" if first.session == table.session else f" (of {first.session.name})"
+    if second:
         return "A and B are marked: c shows them side by side."
-    mark = table.marks.letter(line.id)
-    return "A is marked: go to another trial and press c." if mark else "A is marked: c shows it beside this trial."
+    if table.marks.letter(table.marked(line)):
+        return "A is marked: go to another trial, of another session too (3), and press c."
+    return f"A{of} is marked: c shows it beside this trial."

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from workbench.app.marks import Marked, Marks
 from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.filters import EVERYTHING, TrialFilter
 from workbench.app.trials.lines import Group, TrialLine, Trials, in_groups, in_order
-from workbench.app.trials.marks import Marks
 from workbench.app.trials.wording import spread_in_words
 from workbench.glyphs import STATES
-from workbench.text import shortened
+from workbench.text import one_line, shortened
 
 NOTHING = "–"
 _STYLES = {"done": "passed", "failed": "failed", "running": "running", "unscored": "unscored", "interrupted": "paused"}
@@ -67,7 +68,8 @@ class TrialTable(HeadedList):
         order: Key of their order, see :data:`workbench.app.trials.lines.ORDERS`; ``reverse`` turns it round.
         grouping: By what they are put together, "" for not at all.
         current: The trial that is open behind the table.
-        marks: The trials that are marked to be compared.
+        marks: What is marked to be compared.
+        session: The file that the trials are of.
     """
 
     ALLOW_SELECT = False
@@ -93,6 +95,7 @@ class TrialTable(HeadedList):
         self.grouping = ""
         self.current = ""
         self.marks = Marks()
+        self.session = Path()
         self.shown: list[int] = []
         self._folded: set[str] = set()
         self._rows: list[Group | int] = []
@@ -169,9 +172,14 @@ class TrialTable(HeadedList):
         if self.selected is None:
             self.action_fold()
             return
-        self.marks.toggle(self.selected.id)
+        self.marks.toggle(self.marked(self.selected))
         self.refresh()
         self.post_message(self.Moved(self, self.cursor))
+
+    def marked(self, line: TrialLine) -> Marked:
+        """Return a trial as it is marked."""
+        title = f"{line.agent} · {line.case} · rep {line.repeat}"
+        return Marked(self.session, "trial", line.id, one_line(title, 100))
 
     def action_choose(self) -> None:
         """Open the trial under the cursor; fold or unfold a group."""
@@ -228,7 +236,7 @@ class TrialTable(HeadedList):
 
     def _trial(self, line: TrialLine, width: int) -> Sequence[Part]:
         texts, numbers = self._layout(width)
-        indent = (self.marks.letter(line.id) or ("›" if line.id == self.current else " ")) + " "
+        indent = (self.marks.letter(self.marked(line)) or ("›" if line.id == self.current else " ")) + " "
         parts: list[Part] = [(indent, "marked")]
         for title, size in texts:
             if title == "state":

@@ -1,47 +1,54 @@
-"""Both READMEs side by side, with a cursor that goes from difference to difference."""
+"""Both texts side by side, with a cursor that goes from difference to difference."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from rich.cells import cell_len
 from textual.strip import Strip
 
 from workbench.app.compare.difference_list import DifferenceList, Kind
-from workbench.app.compare.readme_layout import Half, SplitRow, side_by_side
+from workbench.app.compare.text_layout import Half, SplitRow, side_by_side
 from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.virtual_view import Part
-from workbench.comparison import Comparison, Side
+from workbench.comparison import TextPair
 from workbench.text import one_line
 
 _BETWEEN = " │ "
 _SIGN = 2
 
 
-class ReadmeRows(DifferenceList):
-    """A on the left, B on the right; the signs in front of the cursor's row carry the cursor, so that colours stay."""
+class TextRows(DifferenceList[Any]):
+    """A on the left, B on the right; the signs in front of the cursor's row carry the cursor, so that colours stay.
+
+    Args:
+        texts: What of a comparison is shown.
+    """
 
     by_stretch = True
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, texts: Callable[[Any], TextPair], *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._texts = texts
         self._split: list[SplitRow] = []
         self._laid_out = 0  # width of the last layout
 
-    def kinds_of(self, comparison: Comparison) -> Sequence[Kind]:
+    def kinds_of(self, comparison: Any) -> Sequence[Kind]:
         """Lay both out for the present width."""
         self._laid_out = self.text_width
-        self._split = side_by_side(comparison, self._half)
+        self._split = side_by_side(self._texts(comparison), self._half)
         return [Kind.DIFFERENT if row.differs else Kind.SAME for row in self._split]
 
     @property
     def _half(self) -> int:
         return max(4, (self.text_width - len(_BETWEEN)) // 2 - _SIGN)
 
-    def empty_text(self, comparison: Comparison) -> str:
+    def empty_text(self, comparison: Any) -> str:
         """Return why there is nothing."""
-        return one_line(f"A: {comparison.left.no_readme} · B: {comparison.right.no_readme}", 600)
+        texts = self._texts(comparison)
+        return one_line(f"A: {texts.left.absent} · B: {texts.right.absent}", 600)
 
     def on_resize(self) -> None:
         """Wrap again for the new width; the cursor stays on its line."""
@@ -65,10 +72,9 @@ class ReadmeRows(DifferenceList):
         return parts, ""
 
     def heading_parts(self, width: int) -> Sequence[Part]:
-        """Return whose README stands where."""
-        assert self.comparison is not None
-        half = self._half + _SIGN
-        a, b = (_title(name, side) for name, side in (("A", self.comparison.left), ("B", self.comparison.right)))
+        """Return which text stands where."""
+        texts, half = self._texts(self.comparison), self._half + _SIGN
+        a, b = texts.left.title, texts.right.title
         return [(fit(a, half), "only-a"), (_BETWEEN, "rule"), (fit(b, half), "only-b")]
 
     def entry_parts(self, place: int, width: int) -> Sequence[Part]:
@@ -89,7 +95,3 @@ class ReadmeRows(DifferenceList):
             *half.parts,
             (" " * max(0, self._half - used), ""),
         ]
-
-
-def _title(name: str, side: Side) -> str:
-    return f"{name}  {one_line(side.trial.agent, 40)}, rep {side.trial.repeat}"

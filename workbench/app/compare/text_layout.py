@@ -1,4 +1,4 @@
-"""Two READMEs laid out side by side for a width: what only one has is marked by signs as well as by its style."""
+"""Two texts laid out side by side for a width: what only one has is marked by signs as well as by its style."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import groupby, zip_longest
 from workbench.app.compare.wording import BOTH_CHANGED, ONLY_A, ONLY_B, SAME
 from workbench.app.toolkit.document import Document, Line, prepared
 from workbench.app.toolkit.virtual_view import Part
-from workbench.comparison import Comparison, LinePair
+from workbench.comparison import LinePair, TextPair
 from workbench.comparison.words import Pieces
 
 MARKS = {ONLY_A: ("[-", "-]"), ONLY_B: ("{+", "+}")}
@@ -38,16 +38,16 @@ class SplitRow:
 NO_TEXT = Half("", ())
 
 
-def side_by_side(comparison: Comparison, width: int) -> list[SplitRow]:
-    """Return the rows of both READMEs, each side wrapped at ``width`` cells.
+def side_by_side(texts: TextPair, width: int) -> list[SplitRow]:
+    """Return the rows of both texts, each side wrapped at ``width`` cells.
 
     Lines that only one has stand beside those that only the other has, which saves the room of empty halves.
     """
-    pairs = comparison.readme.pairs
-    sides = (comparison.left, comparison.right)
+    pairs = texts.diff.pairs
+    sides = (texts.left, texts.right)
     lines: list[_Beside] = []
-    if pairs and any(side.no_readme for side in sides):
-        lines.append((_note(sides[0].no_readme, width), _note(sides[1].no_readme, width), True))
+    if pairs and any(side.absent for side in sides):
+        lines.append((_note(sides[0].absent, width), _note(sides[1].absent, width), True))
     for single, found in groupby(pairs, key=lambda pair: pair.left is None or pair.right is None):
         stretch = list(found)
         lines += _unpaired(stretch, width) if single else _paired(stretch, width)
@@ -66,14 +66,14 @@ _Beside = tuple[list[Half], list[Half], bool]
 
 def _paired(pairs: list[LinePair], width: int) -> Iterator[_Beside]:
     for pair in pairs:
-        left = _wrapped(pair.left or (), SAME if pair.same else ONLY_A, width, marked=True)
-        right = _wrapped(pair.right or (), SAME if pair.same else ONLY_B, width, marked=True)
+        left = wrapped(pair.left or (), SAME if pair.same else ONLY_A, width, marked=True)
+        right = wrapped(pair.right or (), SAME if pair.same else ONLY_B, width, marked=True)
         yield left, right, not pair.same
 
 
 def _unpaired(pairs: list[LinePair], width: int) -> Iterator[_Beside]:
-    left = [_wrapped(pair.left, ONLY_A, width, marked=False) for pair in pairs if pair.left is not None]
-    right = [_wrapped(pair.right, ONLY_B, width, marked=False) for pair in pairs if pair.right is not None]
+    left = [wrapped(pair.left, ONLY_A, width, marked=False) for pair in pairs if pair.left is not None]
+    right = [wrapped(pair.right, ONLY_B, width, marked=False) for pair in pairs if pair.right is not None]
     for a, b in zip_longest(left, right, fillvalue=list[Half]()):
         yield a, b, True
 
@@ -86,19 +86,22 @@ def _note(text: str, width: int) -> list[Half]:
     return [Half(" ", ((shown[row.start : row.end].rstrip(), "notice"),)) for row in rows]
 
 
-def _wrapped(pieces: Pieces, side: str, width: int, *, marked: bool) -> list[Half]:
-    """Return the rows of a line; in a ``marked`` one the words that only this side has stand between marks."""
+def wrapped(pieces: Pieces, side: str, width: int, *, marked: bool, sign: str = "", style: str = "") -> list[Half]:
+    """Return the rows of a line; in a ``marked`` one the words that only this side has stand between marks.
+
+    ``sign`` and ``style`` stand in the place of the side's own.
+    """
     before, after = MARKS.get(side, ("", ""))
     whole = "".join(piece.text for piece in pieces)
     same = "strong" if whole.startswith("#") else ""
-    sign = side if side == SAME or not marked else BOTH_CHANGED
+    sign = sign or (side if side == SAME or not marked else BOTH_CHANGED)
     styled: list[Part] = []
     for piece in pieces:
         text = prepared(piece.text)
         if piece.same:
             styled.append((text, same))
         else:
-            styled.append((f"{before}{text}{after}" if marked else text, _STYLES[side]))
+            styled.append((f"{before}{text}{after}" if marked else text, style or _STYLES[side]))
     line = "".join(text for text, _ in styled)
     rows = Document((Line(line),), line).rows(width)
     # Wrapping leaves the space at which a line was cut, which may be one cell too many.

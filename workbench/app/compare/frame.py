@@ -1,0 +1,195 @@
+"""What all comparisons share: two things read from their sessions, panes of differences, and the keys to go through them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from workbench.app.compare.difference_list import DifferenceList
+from workbench.app.history import Visit
+from workbench.app.marks import Marked, Pair
+from workbench.app.place import Place
+from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.pane_tabs import PaneTabs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import Change
+
+REFRESH_SECONDS = 0.5
+"""Time between two readings of what is at work."""
+
+
+class SideBySide(ModeScreen):
+    """Two things of the open session, or of others.
+
+    A subclass yields its panes, whose lists are :class:`DifferenceList`, and fills :meth:`read`, :meth:`shown` and
+    :meth:`target`.
+
+    Args:
+        pair: What is A, and what is B; differences are B minus A.
+    """
+
+    mode_name = "Side by side"
+    CSS_PATH = "../styles/compare.tcss"
+    # Between 24 and 34 lines there is room for one pane at a time, as there is under 100 columns.
+    VERTICAL_BREAKPOINTS = [(0, "-h-none"), (12, "-h-tabs"), (24, "-h-low"), (34, "-h-full"), (48, "-h-tall")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("n", "difference(1)", "difference", key_display="n/N", id="compare.next"),
+        Binding("N", "difference(-1)", "Previous difference", id="compare.previous", show=False),
+        Binding("v", "only_differences", "hide same", id="compare.only-differences"),
+        Binding("s", "swap", "swap", id="compare.swap"),
+        Binding("enter", "open_item", "open", id="compare.open"),
+        Binding("escape", "leave", "back", id="compare.back"),
+    ]
+    titles: ClassVar[dict[str, str]] = {}
+    """The panes' ids with their names."""
+
+    def __init__(self, pair: Pair) -> None:
+        super().__init__()
+        self.pair = pair
+        self.comparing = Latest(self, "compare")
+        self.comparison: Any = None
+        self.only_differences = False
+        self._refresh_due = False
+        self._first = True
+
+    # -- what subclasses say
+
+    def read(self, left: SessionReader, right: SessionReader) -> Any:
+        """Read both and compare them, in a thread; a sentence where they cannot be compared."""
+        raise NotImplementedError
+
+    def shown(self, comparison: Any, sentence: str) -> None:
+        """A comparison was put into the lists, or (None) a sentence says why there is none."""
+        raise NotImplementedError
+
+    def target(self) -> tuple[Marked, Place | None] | None:
+        """Return what the key for opening goes to, None where there is nothing."""
+        raise NotImplementedError
+
+    # -- what is shown
+
+    @property
+    def lists(self) -> list[DifferenceList[Any]]:
+        """The list of each pane."""
+        return list(self.query(DifferenceList))
+
+    def on_session_opened(self, reader: SessionReader | None) -> None:
+        """Read both; each from its own session, whichever is open now."""
+        self._load()
+
+    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
+        """Read again soon where something of the two may have changed."""
+        mine = {one for side in (self.pair.left, self.pair.right) for one in (side.key, side.run)}
+        kinds = {"run", *(("candidate", "task") if self.pair.left.kind != "trial" else ())}
+        if not self._refresh_due and any(change.item in mine or change.kind in kinds for change in changes):
+            self._refresh_due = True
+            self.set_timer(REFRESH_SECONDS, self._refresh_now)
+
+    def _refresh_now(self) -> None:
+        self._refresh_due = False
+        self._load()
+
+    def _load(self) -> None:
+        pair, opened = self.pair, self.workbench.reader
+
+        def work() -> Any:
+            with reading(opened, pair.left.session) as left, reading(opened, pair.right.session) as right:
+                return self.read(left, right)
+
+        self.comparing.ask(work, self._show, self._show)
+
+    def _show(self, found: Any) -> None:
+        self.comparison = None if isinstance(found, str) else found
+        for one in self.lists:
+            one.put(self.comparison)
+            if self._first and self.comparison is not None:
+                one.go_to_first_difference()
+        self._first = self._first and self.comparison is None
+        self.shown(self.comparison, found if isinstance(found, str) else "")
+        self.refresh_bindings()
+
+    def _refresh_tabs(self) -> None:
+        # Where only one pane has room there is none for counts either.
+        self.query_one(PaneTabs).show([(self.titles[pane.id or ""], pane.has_class("-current")) for pane in self.panes])
+
+    # -- what one can do
+
+    def action_difference(self, step: int) -> None:
+        """Go to the next or previous difference in the current pane."""
+        current = self.focused
+        if isinstance(current, DifferenceList) and not current.go_to_difference(step):
+            self.notify("Nothing differs here.", timeout=3)
+
+    def action_only_differences(self) -> None:
+        """Leave out what is the same, or show it again."""
+        self.only_differences = not self.only_differences
+        for one in self.lists:
+            one.show_only_differences(self.only_differences)
+        self.shown(self.comparison, "")
+
+    def action_swap(self) -> None:
+        """Let A be B and B be A."""
+        self.pair = self.pair.swapped
+        self._load()
+
+    def action_open_item(self) -> None:
+        """Go to what the row under the cursor is about, in its own session."""
+        found = self.target()
+        if found is None:
+            self.notify("There is nothing to open here.", timeout=3)
+        else:
+            self.go_to(*found)
+
+    def go_to(self, one: Marked, place: Place | None = None) -> None:
+        """Show a trial, candidate or run in its mode; the way back leads here."""
+        key = str(one.key)
+        if one.kind == "trial":
+            then = partial(self.workbench.show_trial, key, place)
+        elif one.kind == "run":
+            then = partial(self.workbench.show_run, key)
+        else:
+            then = partial(self.workbench.show_run, one.run, self.evaluator_of(one), place)
+        if one.session == self.workbench.session_path:
+            # It takes this screen away as well.
+            self.app.call_later(then)
+        else:
+            self.workbench.open_session(one.session, then=then)
+
+    def evaluator_of(self, one: Marked) -> str:
+        """Return whose samples are shown where a candidate or a group is gone to."""
+        return one.key[1] if isinstance(one.key, tuple) else ""
+
+    def visit(self) -> Visit | None:
+        """Return the comparison, as a place to come back to."""
+        return Visit(self.workbench.session_path, str(self.app.current_mode), pair=self.pair)
+
+    def action_leave(self) -> None:
+        """Go back to where the two were marked."""
+        self.dismiss()
+
+
+@contextlib.contextmanager
+def reading(opened: SessionReader | None, session: Path, *, surveyed: bool = True) -> Iterator[SessionReader]:
+    """Give a reader of a session: that of the open one, else one for the time being.
+
+    ``surveyed`` is False where single texts are wanted, at once.
+
+    Raises:
+        SessionError: The file cannot be read, or is gone.
+    """
+    if opened is not None and opened.path == session:
+        yield opened
+        return
+    from workbench.session.reader import SessionReader
+
+    with SessionReader(session, surveyed=surveyed) as reader:
+        yield reader

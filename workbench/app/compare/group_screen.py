@@ -1,0 +1,261 @@
+"""Two groups of candidates side by side (evaluators, doc systems, prompts), or two runs group by group: pass@k task by task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.widget import Widget
+
+from workbench.app.compare.difference_list import DifferenceList
+from workbench.app.compare.failing_rows import FailingLine, FailingRows, messages
+from workbench.app.compare.frame import SideBySide, reading
+from workbench.app.compare.group_head import head_of, tasks_in_words
+from workbench.app.compare.head_lines import HeadLines
+from workbench.app.compare.task_rows import TaskRows
+from workbench.app.compare.text_rows import TextRows
+from workbench.app.marks import Marked, Pair
+from workbench.app.place import Place
+from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.literal import set_title
+from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.texts import Static
+from workbench.comparison import (
+    FailingCount,
+    GroupComparison,
+    TextPair,
+    compare_groups,
+    compare_texts,
+    failing_counts,
+    groups_of,
+    join_groups,
+    read_group,
+    read_text,
+    telling_samples,
+)
+from workbench.session.groups import Group
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.comparison import GroupSide, TaskPair
+    from workbench.session.reader import SessionReader
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDetail:
+    """What stands beside the tasks: the failing tests of the one under the cursor, and its docstrings."""
+
+    tests: tuple[FailingCount, ...]
+    docstrings: TextPair
+
+
+class GroupsScreen(SideBySide):
+    """Two groups, or two runs of which the groups stand beside each other pair by pair."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right_square_bracket", "pair(1)", "next pair", key_display="[ ]", id="compare.next-pair"),
+        Binding("left_square_bracket", "pair(-1)", "Previous pair", id="compare.previous-pair", show=False),
+    ]
+    titles: ClassVar[dict[str, str]] = {
+        "task-diff": "Tasks", "test-diff": "Failing tests", "docs-diff": "Docstrings",
+    }  # fmt: skip
+
+    def __init__(self, pair: Pair) -> None:
+        super().__init__(pair)
+        self.detailing, self.choosing = Latest(self, "detail"), Latest(self, "samples")
+        self.sides: tuple[GroupSide, GroupSide] | None = None
+        self._at, self._of, self._alone = 0, 1, ""
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield the head and the panes."""
+        lists: tuple[DifferenceList[Any], ...] = (
+            TaskRows(id="task-diff-list"),
+            FailingRows(_failing_lines, "No sample of either fails a test.", id="test-diff-list"),
+            TextRows(lambda detail: detail.docstrings, id="docs-diff-list"),
+        )
+        panes = []
+        for (name, title), one in zip(self.titles.items(), lists, strict=True):
+            inside: list[Widget] = [one]
+            if isinstance(one, FailingRows):
+                inside.append(Static("", id="failing-message"))
+            panes.append(Container(*inside, id=name, classes="pane"))
+            set_title(panes[-1], title)
+        panes[0].add_class("-current")
+        yield HeadLines(5, id="head")
+        yield Container(*panes, id="group-panes")
+
+    def on_mount(self) -> None:
+        """Begin in the tasks."""
+        self.set_status("two runs side by side" if self.pair.left.kind == "run" else "two evaluators side by side")
+        self.query_one(HeadLines).say("Reading both…")
+        self.workbench.after_first_paint(self.query_one(TaskRows).focus)
+
+    # -- what is shown
+
+    @property
+    def lists(self) -> list[DifferenceList[Any]]:
+        """The list of tasks; the others follow its cursor."""
+        return [self.query_one(TaskRows)]
+
+    def read(self, left: SessionReader, right: SessionReader) -> GroupComparison | str:
+        """Read and compare both, of two runs the pair of groups that is chosen."""
+        a, b = self.pair.left, self.pair.right
+        if a.kind == "group":
+            sides = [
+                read_group(reader, one.run, Group(*one.key)) if isinstance(one.key, tuple) else None
+                for reader, one in ((left, a), (right, b))
+            ]
+            for name, reader, side in zip("AB", (left, right), sides, strict=True):
+                if side is None:
+                    return f"{name} has no samples in {one_line(reader.path.name, 80)}."
+            self._of, self._alone = 1, ""
+            return compare_groups(sides[0], sides[1])  # type: ignore[arg-type]
+        for name, reader, one in (("A", left, a), ("B", right, b)):
+            run = reader.run(str(one.key))
+            if run is None:
+                return f"Run {name} is not in {one_line(reader.path.name, 80)}."
+            if run.kind != "regenerate":
+                return f"Run {name} has trials, no tasks: mark two trials in T and press c."
+        beside = join_groups(groups_of(left, str(a.key)), groups_of(right, str(b.key)))
+        if not beside.pairs:
+            return "These runs have no samples that could be compared."
+        alone = [f"only A: {side.name}" for side in beside.only_left] + [
+            f"only B: {side.name}" for side in beside.only_right
+        ]
+        self._of, self._alone = len(beside.pairs), one_line(" · ".join(alone), 200)
+        return compare_groups(*beside.pairs[self._at % len(beside.pairs)])
+
+    def shown(self, comparison: GroupComparison | None, sentence: str) -> None:
+        """Name what is in each pane."""
+        head = self.query_one(HeadLines)
+        if comparison is None:
+            if sentence:
+                head.say(sentence)
+            return
+        which = f"pair {self._at % self._of + 1} of {self._of}, [ ] turns" if self._of > 1 else ""
+        head.show(lambda width: head_of(comparison, " · ".join(filter(None, (which, self._alone))), width))
+        folded = "only what differs" if self.only_differences else ""
+        set_title(self.query_one("#task-diff"), f"Tasks · {tasks_in_words(comparison)}", folded)
+        for one in (self.query_one(FailingRows), self.query_one(TextRows)):
+            if one.only_differences is not self.only_differences:
+                one.show_only_differences(self.only_differences)
+        self._show_task()
+
+    def on_row_list_moved(self, message: RowList.Moved) -> None:
+        """Show the task under the cursor, or say what a test said."""
+        if isinstance(message.row_list, TaskRows):
+            self._show_task()
+        elif isinstance(message.row_list, FailingRows):
+            self._show_message()
+
+    def _show_task(self) -> None:
+        found: GroupComparison | None = self.comparison
+        task = self.query_one(TaskRows).selected
+        if found is None or task is None:
+            self._show_detail(None)
+            return
+        pair, opened = self.pair, self.workbench.reader
+
+        def work() -> TaskDetail:
+            with (
+                reading(opened, pair.left.session, surveyed=False) as left,
+                reading(opened, pair.right.session, surveyed=False) as right,
+            ):
+                return detail_of(left, right, found, task)
+
+        self.detailing.ask(work, self._show_detail)
+
+    def _show_detail(self, detail: TaskDetail | None) -> None:
+        task = self.query_one(TaskRows).selected
+        name = one_line(task.name, 40) if task is not None else ""
+        self.query_one(FailingRows).put(detail)
+        self.query_one(TextRows).put(detail)
+        set_title(self.query_one("#test-diff"), f"Failing tests · {name}" if name else "Failing tests")
+        docs = ""
+        if detail is not None:
+            docs = "the same" if detail.docstrings.same else f"{detail.docstrings.diff.common_words:,} words in common"
+        set_title(self.query_one("#docs-diff"), f"Docstrings · {docs}" if docs else "Docstrings")
+        self._show_message()
+
+    def _show_message(self) -> None:
+        rows = self.query_one(FailingRows)
+        lines = 4 if self.has_class("-h-tall") else 2
+        self.query_one("#failing-message", Static).update(messages(rows.selected, rows.text_width - 1, lines))
+
+    # -- what one can do
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer other pairs of groups only where there are some."""
+        return self._of > 1 if action == "pair" else super().check_action(action, parameters)
+
+    def action_pair(self, step: int) -> None:
+        """Show the next or previous pair of groups of both runs."""
+        self._at = (self._at + step) % self._of
+        self._load()
+
+    def target(self) -> tuple[Marked, Place | None] | None:
+        """Return the run of A."""
+        found: GroupComparison | None = self.comparison
+        if found is None:
+            return None
+        return replace(self.pair.left, kind="run", key=found.left.run.id), None
+
+    def action_open_item(self) -> None:
+        """Show a sample of each for the task under the cursor, two that came out differently if there are such."""
+        found: GroupComparison | None = self.comparison
+        task = self.query_one(TaskRows).selected
+        if found is None or task is None or task.left is None or task.right is None:
+            super().action_open_item()
+            return
+        pair, opened = self.pair, self.workbench.reader
+        left_task, right_task = task.left[0].id, task.right[0].id
+
+        def work() -> tuple[str, str] | None:
+            with (
+                reading(opened, pair.left.session, surveyed=False) as left,
+                reading(opened, pair.right.session, surveyed=False) as right,
+            ):
+                return telling_samples((left, left_task, found.left.group), (right, right_task, found.right.group))
+
+        def done(keys: tuple[str, str] | None) -> None:
+            if keys is None:
+                self.notify("One of them has no sample of this task yet.", timeout=4)
+                return
+            a, b = (
+                Marked(one.session, "candidate", key, run=side.run.id)
+                for one, key, side in ((pair.left, keys[0], found.left), (pair.right, keys[1], found.right))
+            )
+            self.workbench.show_pair(Pair(a, b))
+
+        self.choosing.ask(work, done)
+
+
+def detail_of(left: SessionReader, right: SessionReader, found: GroupComparison, task: TaskPair) -> TaskDetail:
+    """Read the failing tests and docstrings of a task on both sides."""
+    sides = []
+    texts = []
+    for name, reader, side, one in (("A", left, found.left, task.left), ("B", right, found.right, task.right)):
+        sides.append((reader, one[0].id, side.group) if one is not None else None)
+        row = one[0] if one is not None else None
+        absent = f"{name} has no such task" if row is None else "no docstring"
+        docs = one_line(row.docs, 40) if row is not None else ""
+        digest = row.docstring_blob if row is not None else None
+        texts.append(read_text(reader, digest, f"{name}  docs {docs}", "the docstring", absent))
+    return TaskDetail(failing_counts(*sides), compare_texts(*texts))
+
+
+def _failing_lines(detail: TaskDetail) -> Sequence[FailingLine]:
+    return [
+        FailingLine(
+            one.test,
+            f"✗ {one.left:,}" if one.left else "",
+            f"✗ {one.right:,}" if one.right else "",
+            one.left_message,
+            one.right_message,
+            one.left == one.right and one.left_message == one.right_message,
+        )
+        for one in detail.tests
+    ]

@@ -1,0 +1,94 @@
+"""What is marked to be compared: at most two things of one kind, of one session or of two; no widget in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+KINDS = {"trial": "trial", "candidate": "sample", "group": "evaluator", "run": "run"}
+"""What can be marked, each with the word for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """Something that was marked.
+
+    Attributes:
+        session: The file that it is in.
+        kind: A key of :data:`KINDS`.
+        key: Its id; of a group the columns of :class:`workbench.session.groups.Group`.
+        title: How a person calls it.
+        run: The run of a candidate or group, "" where its id says all.
+    """
+
+    session: Path
+    kind: str
+    key: str | tuple[str, ...]
+    title: str = ""
+    run: str = ""
+
+    def same(self, other: Marked) -> bool:
+        """Return whether both stand for the same thing, whatever each is called."""
+        return replace(self, title="") == replace(other, title="")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two things to be shown side by side; ``rubric`` and ``judge`` are those by which points are compared."""
+
+    left: Marked
+    right: Marked
+    rubric: str = ""
+    judge: str = ""
+
+    @property
+    def swapped(self) -> Pair:
+        """The same two the other way round."""
+        return replace(self, left=self.right, right=self.left)
+
+
+class Marks:
+    """What is marked, in the order in which it was; a third one takes the place of the oldest, another kind of all."""
+
+    def __init__(self) -> None:
+        self._marked: list[Marked] = []
+
+    def toggle(self, one: Marked) -> None:
+        """Mark something, or take its mark away."""
+        others = [known for known in self._marked if not known.same(one)]
+        if len(others) < len(self._marked):
+            self._marked = others
+        else:
+            self._marked = [*[known for known in self._marked if known.kind == one.kind][-1:], one]
+
+    def letter(self, one: Marked) -> str:
+        """Return what something will be in the comparison, ``A`` or ``B``; "" where it is not marked."""
+        return next((letter for letter, known in zip("AB", self._marked, strict=False) if known.same(one)), "")
+
+    def pair(self, kind: str, under_cursor: Marked | None) -> Pair | None:
+        """Return the two of a kind to compare: those that are marked, or the marked one with the one under the cursor."""
+        found = self.of(kind)
+        if len(found) == 1 and under_cursor is not None and not found[0].same(under_cursor):
+            found = (*found, under_cursor)
+        return Pair(*found) if len(found) == 2 else None
+
+    def of(self, kind: str) -> tuple[Marked, ...]:
+        """Return what of a kind is marked."""
+        return tuple(one for one in self._marked if one.kind == kind)
+
+    def keep(self, session: Path, kind: str, keys: Container[object]) -> None:
+        """Forget what of a kind is no longer in a session."""
+        self._marked = [
+            one for one in self._marked if (one.session, one.kind) != (session, kind) or one.key in keys
+        ]  # fmt: skip
+
+    def sentence(self, session: Path | None) -> str:
+        """Return what is marked while only one is, with its session where another one is open; "" else."""
+        if len(self._marked) != 1:
+            return ""
+        one = self._marked[0]
+        return f"marked: {one.title or KINDS[one.kind]}" + (f" of {one.session.name}" if one.session != session else "")
+
+    def __len__(self) -> int:
+        return len(self._marked)

@@ -1,0 +1,126 @@
+"""Marks samples and evaluators to be compared, and shows two of them side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from workbench.app.marks import Marked, Pair
+from workbench.app.regeneration.evaluators import short_name
+from workbench.app.toolkit.latest import Latest, Node
+from workbench.session.groups import OF_GROUP
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.app.host import Host
+    from workbench.app.regeneration.lines import TaskLine
+    from workbench.app.regeneration.loading import RunView
+    from workbench.session.groups import Group
+    from workbench.session.reader import SessionReader
+
+
+class Shown(Node, Protocol):
+    """What is asked of the mode."""
+
+    view: RunView | None
+
+    @property
+    def workbench(self) -> Host:
+        """The app."""
+
+    @property
+    def selected_task(self) -> TaskLine | None:
+        """The task under the cursor."""
+
+    @property
+    def selected_sample(self) -> int:
+        """Its selected sample, from 0."""
+
+    def marks_changed(self) -> None:
+        """Say in the header what is marked."""
+
+
+class Marking:
+    """The keys for marking and comparing; a sample's candidate is looked up in a thread.
+
+    Args:
+        shown: The mode.
+    """
+
+    def __init__(self, shown: Shown) -> None:
+        self._shown = shown
+        self.looking_up = Latest(shown, "marking")
+
+    def mark_sample(self) -> None:
+        """Mark the selected sample, or take its mark away."""
+        self._with_sample(self._toggle)
+
+    def mark_group(self) -> None:
+        """Mark the evaluator whose samples are shown, or take its mark away."""
+        found = self._group(0)
+        if found is not None:
+            self._toggle(found)
+
+    def compare(self) -> None:
+        """Show the marked two side by side, or the marked one beside what is shown; without a mark two evaluators."""
+        host = self._shown.workbench
+        if host.marks.of("candidate"):
+            self._with_sample(lambda one: self._show(host.marks.pair("candidate", one)))
+        elif host.marks.of("group"):
+            self._show(host.marks.pair("group", self._group(0)))
+        else:
+            a, b = self._group(0), self._group(1)
+            self._show(Pair(a, b) if a is not None and b is not None and not a.same(b) else None)
+
+    def _toggle(self, one: Marked) -> None:
+        host = self._shown.workbench
+        host.marks.toggle(one)
+        self._shown.marks_changed()
+        letter = host.marks.letter(one)
+        also = "C shows both side by side" if letter == "B" else "go to another, of another session too, and press C"
+        host.notify(f"{letter} is marked: {one.title}; {also}." if letter else "No longer marked.", timeout=4)
+
+    def _show(self, pair: Pair | None) -> None:
+        host = self._shown.workbench
+        if pair is not None:
+            host.show_pair(pair)
+        else:
+            host.notify(
+                "Mark a sample with space, or its evaluator with M, then go to another one and press C.", timeout=6
+            )
+
+    def _group(self, further: int) -> Marked | None:
+        """Return the group that is shown, or one further on in the order of the run."""
+        view, reader = self._shown.view, self._shown.workbench.reader
+        if view is None or reader is None:
+            return None
+        groups = view.groups
+        group = groups[(groups.index(view.group) + further) % len(groups)] if view.group in groups else view.group
+        name = one_line(f"{short_name(group.evaluator, view.name_of(group))} · docs {group.docs}", 100)
+        key = (group.docs, *group.arguments)
+        return Marked(reader.path, "group", key, name, view.run.id)
+
+    def _with_sample(self, then: Callable[[Marked], None]) -> None:
+        view, reader, line = self._shown.view, self._shown.workbench.reader, self._shown.selected_task
+        if view is None or reader is None or line is None:
+            return
+        run, group, number = view.run.id, view.group, self._shown.selected_sample
+        evaluator = short_name(group.evaluator, group.evaluator)
+
+        def done(key: str | None) -> None:
+            if key is None:
+                self._shown.workbench.notify("This sample was not asked for yet.", timeout=4)
+            else:
+                title = one_line(f"{line.name} · {evaluator} · sample {number + 1}", 100)
+                then(Marked(reader.path, "candidate", key, title, run))
+
+        self.looking_up.ask(lambda: _candidate(reader, line.id, group, number), done)
+
+
+def _candidate(reader: SessionReader, task: str, group: Group, number: int) -> str | None:
+    """Return the id of the sample ``number`` (from 0) of a task in a group."""
+    found = reader.query(
+        f"SELECT id FROM candidates WHERE task_id = ? AND {OF_GROUP} AND control = 0 ORDER BY sample LIMIT 1 OFFSET ?",
+        (task, *group.arguments, number),
+    )
+    return str(found[0][0]) if found else None

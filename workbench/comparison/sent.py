@@ -1,0 +1,192 @@
+"""What was sent for one step of a trial, part by part with its tokens, and what changed since the request before it.
+
+A provider counts the tokens of a whole request. An agent that sends its conversation again with each step repeats what it sent
+before, so the growth from one request to the next is the exact count of what was added; only within that sum are tokens
+shared out, by bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.comparison.alignment import longest_common
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import CallRow, StepRow
+
+MOST_REQUESTS = 60
+"""Requests before the step that are looked at; the tokens of what is older are shared out together."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentPart:
+    """One message of a request.
+
+    Attributes:
+        kind: ``system``, ``task``, ``answer`` (of an earlier step) or ``observation``.
+        step: The step whose answer or observation it is, None where that is not known or it is of none.
+        role: The role under which it was sent.
+        digest: The blob of its content.
+        size: Bytes of its content.
+        tokens: Its tokens, None where the request's were not recorded.
+        exact: Whether these were counted, not shared out by bytes.
+        new: Whether the request before did not have it.
+    """
+
+    kind: str
+    step: int | None
+    role: str
+    digest: str
+    size: int
+    tokens: float | None
+    exact: bool
+    new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request.
+
+    Attributes:
+        call: Its record.
+        parts: Its messages in order.
+        previous: The step of the request before it, None for the first.
+        previous_tokens: What that one counted, None where that is not known.
+        dropped: Messages of the request before that this one no longer has.
+        shape: Bytes of the grammar to which the answer was held, 0 for none.
+    """
+
+    call: CallRow
+    parts: tuple[SentPart, ...]
+    previous: int | None
+    previous_tokens: int | None
+    dropped: tuple[SentPart, ...]
+    shape: int
+
+    @property
+    def tokens(self) -> int | None:
+        """Tokens of the whole request as the provider counted them."""
+        return self.call.prompt_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    step: int
+    tokens: int | None
+    messages: tuple[tuple[str, str], ...]
+
+
+def read_sent(reader: SessionReader, step: StepRow) -> Sent | None:
+    """Read what was sent for a step; None where no request of it is recorded."""
+    call = reader.call(step.call_id) if step.call_id is not None else None
+    if call is None:
+        return None
+    rows = reader.query(
+        "SELECT number, call_id FROM steps WHERE trial_id = ? AND number < ? AND call_id IS NOT NULL "
+        "ORDER BY number DESC LIMIT ?",
+        (step.trial_id, step.number, MOST_REQUESTS),
+    )
+    earlier = []
+    for number, key in reversed(rows):
+        before = reader.call(key)
+        if before is not None and before.id != call.id:
+            earlier.append(_Request(int(number), before.prompt_tokens, tuple(reader.message_digests(before))))
+    request = _Request(step.number, call.prompt_tokens, tuple(reader.message_digests(call)))
+    last = earlier[-1] if earlier else None
+    sizes = [reader.size(digest) for _, digest in request.messages]
+    parts = _parts(request, earlier, sizes)
+    dropped: tuple[SentPart, ...] = ()
+    if last is not None:
+        kept = {at for at, _ in longest_common(last.messages, request.messages)}
+        dropped = tuple(
+            SentPart(_kind(last.messages, at), None, role, digest, reader.size(digest), None, exact=False, new=False)
+            for at, (role, digest) in enumerate(last.messages)
+            if at not in kept
+        )
+    return Sent(
+        call,
+        parts,
+        last.step if last is not None else None,
+        last.tokens if last is not None else None,
+        dropped,
+        reader.size(call.shape_blob),
+    )
+
+
+def _parts(request: _Request, earlier: Sequence[_Request], sizes: Sequence[int]) -> tuple[SentPart, ...]:
+    messages = request.messages
+    known = {at for _, at in longest_common(earlier[-1].messages, messages)} if earlier else set()
+    tokens = share_out(sizes, _sums(request, earlier))
+    origins = _origins(request, earlier)
+    return tuple(
+        SentPart(
+            _kind(messages, at), origins[at], role, digest, sizes[at], tokens[at][0], tokens[at][1], at not in known
+        )
+        for at, (role, digest) in enumerate(messages)
+    )
+
+
+def _starts(request: _Request, earlier: Sequence[_Request]) -> list[_Request]:
+    """Return the earlier requests of which this one is the continuation, each longer than the one before."""
+    found: list[_Request] = []
+    for one in earlier:
+        longer = len(one.messages) > (len(found[-1].messages) if found else 0)
+        if longer and request.messages[: len(one.messages)] == one.messages:
+            found.append(one)
+    return found
+
+
+def _sums(request: _Request, earlier: Sequence[_Request]) -> list[tuple[int, int | None]]:
+    """Return stretches of the messages as (end, tokens of the stretch), None where these are not known."""
+    sums: list[tuple[int, int | None]] = []
+    before: int | None = 0
+    for one in [*_starts(request, earlier), request]:
+        end = len(one.messages)
+        if sums and end <= sums[-1][0]:
+            continue
+        grown = one.tokens - before if one.tokens is not None and before is not None else None
+        sums.append((end, grown if grown is None or grown >= 0 else None))
+        before = one.tokens
+    return sums
+
+
+def share_out(sizes: Sequence[int], sums: Sequence[tuple[int, int | None]]) -> list[tuple[float | None, bool]]:
+    """Share the tokens of stretches out among their parts by size.
+
+    Args:
+        sizes: Size of each part in bytes.
+        sums: Ends of consecutive stretches (as places behind their last part) with their tokens, None where not known.
+
+    Returns:
+        Of each part its tokens, None where they are not known, and whether they are exact: a stretch of one part.
+    """
+    found: list[tuple[float | None, bool]] = []
+    for end, tokens in sums:
+        stretch = sizes[len(found) : end]
+        total = sum(stretch)
+        for size in stretch:
+            share = None if tokens is None else tokens * size / total if total else tokens / len(stretch)
+            found.append((share, tokens is not None and len(stretch) == 1))
+    return found
+
+
+def _kind(messages: Sequence[tuple[str, str]], at: int) -> str:
+    role = messages[at][0]
+    if role == "system":
+        return "system"
+    if role == "assistant":
+        return "answer"
+    return "observation" if any(one == "assistant" for one, _ in messages[:at]) else "task"
+
+
+def _origins(request: _Request, earlier: Sequence[_Request]) -> list[int | None]:
+    """Return of each message the step after whose request it first appeared: the step that it is of."""
+    origins: list[int | None] = [None] * len(request.messages)
+    starts = _starts(request, earlier)
+    for one, following in zip(starts, [*starts[1:], request], strict=False):
+        for at in range(len(one.messages), len(following.messages)):
+            origins[at] = one.step
+    return origins
