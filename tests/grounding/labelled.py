@@ -48,7 +48,9 @@ def sources() -> dict[str, Any]:
 def grounded(name: str) -> Grounding:
     """Return the grounding of a source's README by the steps and files that belong to it."""
     source = sources()[name]
-    modules = {path.removeprefix("src/").split("/")[0].removesuffix(".py") for path in source["files"] if path.endswith(".py")}
+    modules = {
+        path.removeprefix("src/").split("/")[0].removesuffix(".py") for path in source["files"] if path.endswith(".py")
+    }
     claims = claims_of(source["readme"], modules=modules, names={source["name"]})
     shown = [Shown(number, path, text.encode(), listed) for number, path, listed, text in source["steps"]]
     files = [
@@ -90,5 +92,7 @@ def agreement(half: str) -> Agreement:
                 (inventions if item and item.status == NOWHERE else links)["right"] += 1
             else:
                 by_hand = f"{label.status} {said}" if label else "no item"
-                wrong.append(f"{name}: {' '.join(key)}: by hand {by_hand}, found {item.status + ' ' + where if item else 'no item'}")
+                wrong.append(
+                    f"{name}: {' '.join(key)}: by hand {by_hand}, found {item.status + ' ' + where if item else 'no item'}"
+                )
     return Agreement(links, inventions, wrong)

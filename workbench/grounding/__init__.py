@@ -14,8 +14,8 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "claims": ["claims_of"],
         "exploration": ["Exploration", "explore"],
         "items": ["Claim", "Grounding", "Item", "Place", "Shown", "RepositoryFile"],
-        "kept": ["KeptGroundings"],
+        "kept": ["Counts", "KeptGroundings", "counts_of"],
         "linking": ["ground"],
-        "reading": ["Why", "counts_of", "read_trial"],
+        "reading": ["Why", "read_trial"],
     },
 )

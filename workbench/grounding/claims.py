@@ -17,10 +17,12 @@ from workbench.rubric.markdown import Fence, Outline, outline
 
 _SPAN = re.compile(r"(`{1,2})(?!`)([^`\n]{1,200}?)\1(?!`)")
 _BLANKED = re.compile(
-    r"!\[[^\]\n]*\]\([^)\n]*\)|!\[[^\]\n]*\]\[[^\]\n]*\]|<!--.*?-->|<[^>\n]*>|\]\([^)\n]*\)|\]\[[^\]\n]*\]|^\[[^\]\n]+\]:.*$|"
-    r"(?:https?|ftp)://\S+|\bwww\.\S+|\S+@\S+\.\S+|`[^`\n]*`_{1,2}|\|[\w -]+\||^\.\. .*$|^[ \t]*:\w[\w-]*:.*$|\b\w+_(?=[\s.,;:)]|$)",
-    re.M | re.S,
+    r"!\[[^\]\n]*\]\([^)\n]*\)|!\[[^\]\n]*\]\[[^\]\n]*\]|<!--[\s\S]*?-->|<[^>\n]*>|\[[^\]\n]*\]\(https?:[^)\n]*\)|\]\([^)\n]*\)|"
+    r"\[[^\]\n]*\]\[[^\]\n]*\]|\]\[[^\]\n]*\]|^\[[^\]\n]+\]:.*$|(?:https?|ftp)://\S+|\bwww\.\S+|\S+@\S+\.\S+|`[^`]*`_{1,2}|\|[\w -]+\|(?=\W)|"
+    r"^\.\. .*$|^[ \t]*:\w[\w-]*:.*$|\b\w+_(?=[\s.,;:)]|$)",
+    re.M,
 )
+_LINKED_FILE = re.compile(r"\[([\w./-]+)\]\(https?:[^)\n]*\)|`([\w./-]+) <https?:[^>\n]*>`_")
 _LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s#]+)(?:#[^)]*)?\)")
 _PROSE_NAME = re.compile(
     r"(?<![\w.@/$-])(?:(?P<call>[A-Za-z_]\w*(?:\.\w+)*)\(\)|(?P<option>--[a-z][\w-]+)|(?P<snake>[A-Za-z]\w*_\w+)|"
@@ -34,7 +36,14 @@ _WHOLE_CALL = re.compile(r"@?([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\s*(\(.*\))?(?:\s*
 _HYPHENED = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 _COMMAND_NEAR = re.compile(r"\b(?:command|cli|tool|script|program|executable|entry\s?point)s?\b", re.I)
 _REQUIRES = re.compile(r"install|require|depend|prerequisite", re.I)
-_LISTED_PACKAGE = re.compile(r"(?:[-*+]\s+|\|\s*)?(?:\*\*|\[)?([A-Za-z][\w.-]{1,40})(?:\*\*|\])?(?=\s*(?:$|[|:(<>=~!,–—]|\s-\s|\d))", re.M)
+_LISTED_PACKAGE = re.compile(
+    r"(?:[-*+]\s+|\|\s*)?(?:\*\*|\[)?([A-Za-z][\w.-]{1,40})(?:\*\*|\])?(?=\s*(?:$|[|:(<>=~!,–—]|\s-\s|\d))", re.M
+)
+_NEEDED = re.compile(
+    r"\b(?:dependenc(?:y|ies)(?:\s+(?:is|are))?|requires?|depends\s+on|built\s+(?:on|with)|powered\s+by|based\s+on|needs)[\s:]+"
+    r"(?:the\s+)?[`*\[]{1,3}([A-Za-z][\w.-]{1,40})[`*\]]",
+    re.I,
+)
 _TREE = re.compile(r"^(?P<indent>[\s│|]*)(?:├|└|\+|`|\|)[─—-]{1,3}\s*(?P<name>[^\s#]+)", re.M)
 _ASSIGNED = re.compile(r"^\s*(?:export\s+|set\s+)?([A-Za-z_]\w*)\s*=", re.M)
 
@@ -73,9 +82,11 @@ class _Readme:
 
     def claims(self) -> Iterator[Claim]:
         taken: set[tuple[str, int]] = set()
-        for claim in self._all():
+        found = list(self._all())
+        others = {claim.text for claim in found if claim.kind in {"command", "dependency"}}
+        for claim in found:
             key = (claim.text, claim.place.start)
-            if key in taken or self._is_name(claim):
+            if key in taken or self._is_name(claim) or (claim.kind == "identifier" and claim.text in others):
                 continue
             taken.add(key)
             if claim.certain and claim.kind == "identifier" and claim.text.split(".")[0] in self._defined:
@@ -83,7 +94,7 @@ class _Readme:
             yield claim
 
     def _is_name(self, claim: Claim) -> bool:
-        return claim.kind in {"identifier", "dependency"} and _plain(claim.text) in self._names
+        return claim.kind in {"identifier", "dependency", "path"} and _plain(claim.text) in self._names
 
     def _all(self) -> Iterator[Claim]:
         parsed = self._outline
@@ -122,7 +133,9 @@ class _Readme:
         return None
 
     def _own_section(self, start: int) -> tuple[int, int]:
-        return start, next((heading.start for heading in self._outline.headings if heading.start > start), len(self._text))
+        return start, next(
+            (heading.start for heading in self._outline.headings if heading.start > start), len(self._text)
+        )
 
     # -- code in running text
 
@@ -149,14 +162,16 @@ class _Readme:
             if _plain(content) not in self._names or _COMMAND_NEAR.search(around):
                 make = spelling.command if _COMMAND_NEAR.search(around) else spelling.dependency
                 yield from _some(None if known.is_known(content) else make(content, whole))
-        elif match := _WHOLE_CALL.fullmatch(content):
-            yield from self._called(match.group(1), content, at)
-        elif "=" in content and (match := _ASSIGNED.match(content)):
-            spot = self._place(at + match.start(1), at + match.end(1))
-            yield from _some(spelling.identifier(match.group(1), spot, certain=match.group(1).islower()))
+        elif call := _WHOLE_CALL.fullmatch(content):
+            yield from self._called(call.group(1), content, at)
+        elif assigned := _ASSIGNED.match(content):
+            spot = self._place(at + assigned.start(1), at + assigned.end(1))
+            yield from _some(spelling.identifier(assigned.group(1), spot, certain=assigned.group(1).islower()))
         else:
             for match in _CALL.finditer(content):
-                yield from _some(spelling.identifier(match.group(1).strip("."), self._place(at + match.start(1), at + match.end(1))))
+                yield from _some(
+                    spelling.identifier(match.group(1).strip("."), self._place(at + match.start(1), at + match.end(1)))
+                )
 
     def _called(self, name: str, content: str, at: int) -> Iterator[Claim]:
         start = at + content.index(name)
@@ -169,6 +184,10 @@ class _Readme:
     # -- prose
 
     def _links(self, start: int, end: int) -> Iterator[Claim]:
+        for match in _LINKED_FILE.finditer(self._text, start, end):
+            number = match.lastindex or 1
+            if known.FILE.fullmatch(match.group(number)):
+                yield from _some(spelling.path(match.group(number), self._place(*match.span(number)), certain=False))
         for match in _LINK.finditer(self._text, start, end):
             target = match.group(1)
             if ":" not in target and not target.startswith("#"):
@@ -187,6 +206,10 @@ class _Readme:
             else:
                 certain = kind != "camel" or _CLASS_AFTER.match(text, match.end()) is not None
                 yield from _some(spelling.identifier(name, place, certain=certain))
+        for match in _NEEDED.finditer(self._text, start, end):
+            name = match.group(1)
+            if not known.is_python(name) and name.lower() not in known.PROGRAMS and not known.FILE.fullmatch(name):
+                yield from _some(spelling.dependency(name, self._place(*match.span(1)), certain=False))
         yield from number_claims.in_prose(text, start, end, self._place)
 
     def _listed(self, start: int, end: int) -> Iterator[Claim]:
@@ -197,7 +220,9 @@ class _Readme:
                 match = _LISTED_PACKAGE.match(text)
                 if match and not known.is_python(match.group(1)) and match.group(1).lower() not in known.PROGRAMS:
                     at = block.start + match.start(1)
-                    yield from _some(spelling.dependency(match.group(1), self._place(at, at + len(match.group(1))), certain=False))
+                    yield from _some(
+                        spelling.dependency(match.group(1), self._place(at, at + len(match.group(1))), certain=False)
+                    )
 
     # -- drawings of a tree
 

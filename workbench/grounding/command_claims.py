@@ -11,7 +11,7 @@ from workbench.rubric import commands
 from workbench.rubric.markdown import SHELL, Fence
 
 _PROMPT = re.compile(r"^\s*(?:\([\w.-]+\)\s*)?(?:\$|%|PS>|C:\\>|#)\s+(?=\S)")
-_WORD = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|[^\s|;&<>]+|&&|\|\||[|;<>]")
+_WORD = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?:<[\w -]+>|[^\s|;&<>])+|&&|\|\||[|;<>]")
 _ENDS = {"&&", "||", "|", ";"}
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 _RUNNERS = {"uv", "poetry", "pipenv", "pdm", "hatch", "rye", "pipx", "sudo", "time", "nohup", "uvx", "tox", "nox"}
@@ -35,15 +35,24 @@ def in_fence(text: str, fence: Fence, place: _PlaceAt) -> Iterator[Claim]:
     prompted = any(_PROMPT.match(line) and not line.lstrip().startswith("#") for line in lines)
     at = fence.start
     going_on = False
+    quote = ""
     for line in lines:
         bare = line.strip()
+        if quote:  # the rest of a text in quotes
+            quote = "" if quote in bare else quote
+            continue
+        quote = next((mark for mark in "\"'" if _ASSIGNED.match(bare) and bare.count(mark) % 2), "")
+        if quote:
+            continue
         start = text.find(bare, at, fence.end) if bare else -1
         if start < 0:
             going_on = False
             continue
         at = start + len(bare)
         prompt = _PROMPT.match(bare)
-        if (bare.startswith("#") and not prompted) or (prompted and not going_on and (prompt is None or bare.startswith("#"))):
+        if (bare.startswith("#") and not prompted) or (
+            prompted and not going_on and (prompt is None or bare.startswith("#"))
+        ):
             going_on = False
             continue
         shift = prompt.end() if prompt and not going_on else 0
@@ -85,9 +94,15 @@ def _claims(words: list[tuple[str, Place]]) -> Iterator[Claim]:
         yield from _targets(base, rest)
     elif base in _INSTALLERS and any(word in {"install", "add", "inject"} for word, _ in rest[:2]):
         yield from _installed(rest)
+    elif base == "pytest":
+        yield from filter(None, [spelling.path(word, spot, certain=False) for word, spot in rest if word[0].isalpha()])
     elif base == "cd":
         yield from filter(None, [spelling.path(word, spot, certain=False) for word, spot in rest[:1]])
-    elif program.startswith("./") or (known.FILE.fullmatch(program) and "/" in program) or program.endswith((".py", ".sh")):
+    elif (
+        program.startswith("./")
+        or (known.FILE.fullmatch(program) and "/" in program)
+        or program.endswith((".py", ".sh"))
+    ):
         yield from filter(None, [spelling.path(program, where)])
         yield from _arguments(rest, own=True)
     elif base in known.PROGRAMS or not re.fullmatch(r"[A-Za-z][\w.-]*", program):
@@ -106,7 +121,7 @@ def _python(rest: list[tuple[str, Place]]) -> Iterator[Claim]:
     if first == "-m" and more:
         module = more[0][0]
         top = module.split(".")[0]
-        if top == "pip":
+        if top in {"pip", "pytest"}:
             yield from _claims(more)
         elif known.is_python(top) or top in known.PROGRAMS:
             yield from _arguments(more[1:], own=False)
@@ -146,7 +161,7 @@ def _installed(rest: list[tuple[str, Place]]) -> Iterator[Claim]:
             yield from filter(None, [spelling.path(word, where, certain=False)])
         elif name := commands.package_name(word):
             # Tools of the trade are installed by whoever likes; that a project needs one of them is no claim.
-            yield from filter(None, [spelling.dependency(word, where, certain=name not in known.TOOLING)])
+            yield from filter(None, [spelling.dependency(word, where, certain=name not in commands.TOOLING)])
 
 
 def _arguments(rest: list[tuple[str, Place]], *, own: bool) -> Iterator[Claim]:

@@ -9,7 +9,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from workbench.grounding import words
-from workbench.grounding.items import NOT_SEEN, NOWHERE, SEEN, STATUSES, UNSEEN, Claim, Grounding, Item, Place, RepositoryFile, Shown
+from workbench.grounding.items import (
+    NOT_SEEN,
+    NOWHERE,
+    SEEN,
+    STATUSES,
+    UNSEEN,
+    Claim,
+    Grounding,
+    Item,
+    Place,
+    RepositoryFile,
+    Shown,
+)
 from workbench.rubric import terms
 
 MOST_OF_A_FILE = 2_000_000
@@ -143,8 +155,13 @@ class _Finder:
             match = re.search(rb"^(?:\.PHONY:.*\b)?" + target + rb"\s*:(?!=)|\"" + target + rb"\"\s*:", text.data, re.M)
             return match.span() if match else None
         if claim.kind == "identifier":
-            at = text.data.find(needle.spelling.encode("utf-8", "surrogatepass"))
-            return at, at + len(needle.spelling)  # it is a word of the text: where it begins is only shown
+            if " " not in needle.spelling and "." not in needle.spelling:
+                at = text.data.find(needle.spelling.encode("utf-8", "surrogatepass"))
+                return at, at + len(needle.spelling)  # it is a word of the text: where it begins is only shown
+            match = words.pattern("identifier" if " " in needle.spelling else "attribute", needle.spelling).search(
+                text.data
+            )
+            return match.span() if match else None
         for match in words.pattern(claim.kind, needle.spelling).finditer(text.data):
             if not claim.context or _in_context(claim.context, text.data, match):
                 return match.span()
@@ -191,9 +208,7 @@ def _lying(
     repository: Iterable[RepositoryFile],
 ) -> dict[Claim, tuple[str, int]]:
     """Return the file and line of each claim that is in the repository as a whole: (path, 0) where the path itself is it."""
-    missing = {
-        claim: [number for number, steps in enumerate(seen[claim].by_needle) if not steps] for claim in claims
-    }
+    missing = {claim: [number for number, steps in enumerate(seen[claim].by_needle) if not steps] for claim in claims}
     places: dict[Claim, dict[int, tuple[str, int]]] = defaultdict(dict)
     files = sorted(repository, key=_reading_order)
     for file in files:
@@ -202,8 +217,13 @@ def _lying(
             if not claim.within and claim.kind != "number" and finder.place(claim, needles[claim][group_number], text):
                 places[claim][group_number] = (file.path, 0)
     left = MOST_OF_ALL
+    defined: set[tuple[Claim, int]] = set()
     for file in files:
-        waiting = list(_open(missing, places))
+        waiting = [
+            one
+            for one in _all(missing)
+            if one not in defined and (one[0].kind == "identifier" or one[1] not in places[one[0]])
+        ]
         if not waiting or left <= 0:
             break
         data = file.read()[:MOST_OF_A_FILE]
@@ -213,14 +233,45 @@ def _lying(
         text = finder.of(file.path, data)
         for claim, group_number in waiting:
             found = finder.place(claim, needles[claim][group_number], text)
-            if found is not None:
-                places[claim][group_number] = (file.path, words.line_of(data, found[0]))
+            if found is None:
+                continue
+            definition = _definition(claim, needles[claim][group_number], data)
+            if definition is not None:
+                defined.add((claim, group_number))
+            if definition is not None or not places[claim].get(group_number, ("", 0))[1]:
+                at = found[0] if definition is None else definition
+                places[claim][group_number] = (file.path, words.line_of(data, at))
     return {
         claim: places[claim][max(numbers)] for claim, numbers in missing.items() if len(places[claim]) == len(numbers)
     }
 
 
-def _open(missing: dict[Claim, list[int]], places: dict[Claim, dict[int, tuple[str, int]]]) -> Iterator[tuple[Claim, int]]:
+def _all(missing: dict[Claim, list[int]]) -> Iterator[tuple[Claim, int]]:
+    for claim, numbers in missing.items():
+        for number in numbers:
+            yield claim, number
+
+
+def _definition(claim: Claim, group: list[_Needle], data: bytes) -> int | None:
+    """Return where a file defines an identifier; where it is only used says less of where it comes from."""
+    if claim.kind != "identifier":
+        return None
+    name = re.escape(group[0].spelling.lstrip(".").removeprefix("def ").encode("utf-8", "surrogatepass"))
+    match = re.search(
+        rb"\b(?:def|class|function|func|fn|struct|interface)\s+"
+        + name
+        + rb"(?!\w)|^\s*(?:self\.)?"
+        + name
+        + rb"\s*(?:=(?!=)|:\s)",
+        data,
+        re.M,
+    )
+    return match.start() if match else None
+
+
+def _open(
+    missing: dict[Claim, list[int]], places: dict[Claim, dict[int, tuple[str, int]]]
+) -> Iterator[tuple[Claim, int]]:
     for claim, numbers in missing.items():
         for number in numbers:
             if number not in places[claim]:

@@ -71,6 +71,7 @@ class Example:
         self._own = own
         self._place = place
         self._bound = bound
+        self._parameters = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
 
     def claims(self) -> Iterator[Claim]:
         """Yield what the example claims."""
@@ -85,13 +86,30 @@ class Example:
         for _ in range(3):
             for node in ast.walk(self._tree):
                 self._bind(node)
+        fields = set(self._fields())
         for node in ast.walk(self._tree):
             if isinstance(node, ast.Attribute) and self._root(node.value) in self._bound:
-                yield from self._named(node.attr, node.end_lineno or node.lineno)
+                if node not in fields:
+                    yield from self._attribute(node)
             elif isinstance(node, ast.Call) and self._root(node.func) in self._bound:
                 for keyword in node.keywords:
-                    if keyword.arg:
+                    # What a function is given to hand on is the reader's own.
+                    if keyword.arg and keyword.arg not in self._parameters:
                         yield from self._named(keyword.arg, keyword.lineno)
+
+    def _fields(self) -> Iterator[ast.Attribute]:
+        """Yield attributes of variables that are compared: fields of the reader's own data, as in ``User.age > 30``."""
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Compare):
+                for part in ast.walk(node):
+                    if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
+                        yield part
+
+    def _attribute(self, node: ast.Attribute) -> Iterator[Claim]:
+        place = self._place(node.attr, node.end_lineno or node.lineno)
+        claim = spelling.attribute(node.attr, place) if place is not None else None
+        if claim is not None:
+            yield claim
 
     def _imported(self, alias: ast.alias, line: int, others: set[str]) -> Iterator[Claim]:
         top = alias.name.split(".")[0]

@@ -7,7 +7,7 @@ takes. Only where all words of a spelling are there is the spelling itself looke
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from functools import lru_cache
 
 _IS_WORD = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
@@ -20,9 +20,9 @@ def words_of(spelling: str) -> frozenset[bytes]:
     return frozenset(word.encode("utf-8", "surrogatepass") for word in _WORD.findall(spelling))
 
 
-def present(text: bytes, wanted: Set[bytes]) -> frozenset[bytes]:
+def present(text: bytes, wanted: frozenset[bytes]) -> frozenset[bytes]:
     """Return those of the wanted words that a text has."""
-    return frozenset(wanted.intersection(text.translate(_TABLE).split()))
+    return wanted.intersection(text.translate(_TABLE).split())
 
 
 @lru_cache(maxsize=4_000)
@@ -36,6 +36,8 @@ def pattern(kind: str, spelling: str) -> re.Pattern[bytes]:
             return re.compile(rb"(?<![\w.])v?" + exact + rb"(?![0-9_]|\.[0-9])")
         case "path":
             return re.compile(rb"(?<![\w-])" + exact + rb"(?![\w-]|\.\w)")
+        case "attribute":
+            return re.compile(exact + rb"(?!\w)")
         case "dependency":
             return re.compile(rb"(?<![\w.-])" + exact + rb"(?![\w]|-\w|\.[A-Za-z])", re.I)
         case "command":
