@@ -1,0 +1,214 @@
+"""How much of its repository an agent looked at: files, bytes and public functions, and what was odd about the way."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+READ, PARTLY, LISTED, NEVER = "read", "partly read", "listed", "never seen"
+LEVELS = (READ, PARTLY, LISTED, NEVER)
+SOURCES = (
+    ".py",
+    ".pyi",
+    ".pyx",
+    ".js",
+    ".ts",
+    ".go",
+    ".rs",
+    ".java",
+    ".c",
+    ".h",
+    ".cpp",
+    ".rb",
+    ".sh",
+    ".jl",
+    ".r",
+    ".kt",
+    ".php",
+)
+_MOST_OF_THEM = 0.5
+"""The share of all public functions from which on a file is the one that matters."""
+_WHOLE = 0.95
+"""The share of a file that counts as the whole of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A public function or method of a file, with its lines (from 1, the last included)."""
+
+    path: str
+    name: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One tool step: ``shown`` bytes and ``lines`` of a file were shown, or names of a folder were listed.
+
+    ``failed`` is True where the tool answered with an error.
+    """
+
+    step: int
+    action: str
+    path: str
+    shown: int = 0
+    lines: int = 0
+    listed: tuple[str, ...] = ()
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """Files, bytes and public functions by how much of them the agent saw, and named patterns, the gravest first.
+
+    A file is *read* from 95 % on, a function where its last line was shown. Of a file that is partly read the bytes that were
+    shown are *read*, the others *partly read*. Functions of tests do not count. ``functions`` is None where the repository is not on this machine.
+    """
+
+    files: Mapping[str, int]
+    bytes: Mapping[str, int]
+    functions: Mapping[str, int] | None
+    patterns: tuple[str, ...]
+
+    @property
+    def share(self) -> float | None:
+        """The share of all bytes that were shown, None for an empty repository."""
+        total = sum(self.bytes.values())
+        return self.bytes.get(READ, 0) / total if total else None
+
+
+def explore(
+    files: Sequence[tuple[str, int]],
+    visits: Sequence[Visit],
+    functions: Sequence[Function] | None,
+    *,
+    stopped: bool = False,
+) -> Exploration:
+    """Return what an agent saw of a repository.
+
+    Args:
+        files: (path, bytes) of every file that it could have seen.
+        visits: Its tool steps, in order.
+        functions: The public functions of these files, None where their text is not at hand.
+        stopped: Whether it reached the limit of steps before it handed in.
+    """
+    sizes = dict(files)
+    shown: dict[str, int] = {}
+    lines: dict[str, int] = {}
+    listed: set[str] = set()
+    for visit in visits:
+        if visit.action == "read_file" and not visit.failed and visit.path in sizes:
+            shown[visit.path] = max(shown.get(visit.path, 0), min(visit.shown, sizes[visit.path]))
+            lines[visit.path] = max(lines.get(visit.path, 0), visit.lines)
+        listed.update(visit.listed)
+    level = {path: _level(path, size, shown, listed) for path, size in files}
+    by_bytes: Counter[str] = Counter()
+    for path, size in files:
+        by_bytes[READ] += shown.get(path, 0)
+        left = size - shown.get(path, 0)
+        by_bytes[PARTLY if level[path] == READ else level[path]] += left
+    of_functions = None
+    if functions is not None:
+        of_functions = Counter(dict.fromkeys(LEVELS, 0))
+        of_functions.update(_function_level(one, level, lines) for one in functions if not _is_test(one.path))
+    return Exploration(
+        {name: sum(found == name for found in level.values()) for name in LEVELS},
+        {name: by_bytes[name] for name in LEVELS},
+        of_functions,
+        tuple(_patterns(sizes, visits, shown, functions or (), stopped)),
+    )
+
+
+def _level(path: str, size: int, shown: Mapping[str, int], listed: set[str]) -> str:
+    if path in shown:
+        return READ if shown[path] >= _WHOLE * size else PARTLY
+    return LISTED if path in listed else NEVER
+
+
+def _function_level(function: Function, level: Mapping[str, str], lines: Mapping[str, int]) -> str:
+    of_file = level.get(function.path, NEVER)
+    if of_file == READ or (of_file == PARTLY and function.last <= lines.get(function.path, 0)):
+        return READ
+    if of_file == PARTLY:
+        return PARTLY if function.first <= lines.get(function.path, 0) else LISTED
+    return of_file
+
+
+def _patterns(
+    sizes: Mapping[str, int],
+    visits: Sequence[Visit],
+    shown: Mapping[str, int],
+    functions: Sequence[Function],
+    stopped: bool,
+) -> list[str]:
+    found: list[str] = []
+    if stopped:
+        found.append("stopped at the step limit")
+    if not shown:
+        found.append("read no file")
+    main = _main_file(sizes, functions)
+    if main is not None:
+        share = shown.get(main, 0) / max(1, sizes[main])
+        if main not in shown and shown:
+            found.append(f"never read the one file that matters, {main}")
+        elif main in shown and share < _WHOLE:
+            found.append(f"read {_portion(share)} of the one file that matters, {main}")
+    folders = {posixpath.dirname(path) for path in sizes if path.endswith(SOURCES)} - {""}
+    looked_into = {posixpath.dirname(path) for path in shown} | {
+        visit.path for visit in visits if visit.action == "list_directory" and not visit.failed
+    }
+    if shown and folders and not any(folder in looked_into or _parent_of(folder, looked_into) for folder in folders):
+        found.append(
+            "read the top file, never listed the folders"
+            if len(shown) == 1
+            else "read top files only, never listed the folders"
+        )
+    reads = Counter(visit.path for visit in visits if visit.action == "read_file" and not visit.failed)
+    for path, times in reads.most_common():
+        if times > 1:
+            found.append(f"read the same file {_times(times)}: {path}")
+    lists = Counter(visit.path for visit in visits if visit.action == "list_directory" and not visit.failed)
+    found += [f"listed the same folder {_times(times)}: {path}" for path, times in lists.most_common() if times > 1]
+    errors = sum(visit.failed for visit in visits)
+    if errors:
+        found.append(f"asked {'once' if errors == 1 else _times(errors)} for what is not there")
+    return found
+
+
+def _main_file(sizes: Mapping[str, int], functions: Sequence[Function]) -> str | None:
+    """Return the file with at least half of all public functions outside tests, None without one."""
+    counts = Counter(one.path for one in functions if not _is_test(one.path))
+    path, count = counts.most_common(1)[0] if counts else ("", 0)
+    return path if count >= 2 and count >= _MOST_OF_THEM * counts.total() and path in sizes else None
+
+
+def _is_test(path: str) -> bool:
+    parts = path.lower().split("/")
+    return any(part in {"test", "tests", "testing"} for part in parts[:-1]) or parts[-1].startswith(
+        ("test_", "conftest")
+    )
+
+
+def _parent_of(folder: str, looked_into: set[str]) -> bool:
+    return any(folder.startswith(other + "/") for other in looked_into if other not in {"", "."})
+
+
+def _portion(share: float) -> str:
+    named = (
+        (0.0, "nothing"),
+        (0.25, "a quarter"),
+        (1 / 3, "a third"),
+        (0.5, "half"),
+        (2 / 3, "two thirds"),
+        (0.75, "three quarters"),
+    )
+    value, name = min(named, key=lambda one: abs(one[0] - share))
+    return name if abs(value - share) < 0.03 and value else f"{100 * share:.0f} %"
+
+
+def _times(count: int) -> str:
+    words = {2: "twice", 3: "three times", 4: "four times", 5: "five times", 6: "six times"}
+    return words.get(count, f"{count:,} times")

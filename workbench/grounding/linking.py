@@ -1,0 +1,304 @@
+"""Link claims to the steps that showed them, else to the repository, else to nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from workbench.grounding import words
+from workbench.grounding.items import (
+    NOT_SEEN,
+    NOWHERE,
+    SEEN,
+    STATUSES,
+    UNSEEN,
+    Claim,
+    Grounding,
+    Item,
+    Place,
+    RepositoryFile,
+    Shown,
+)
+from workbench.rubric import terms
+
+MOST_OF_A_FILE = 2_000_000
+"""Bytes of a file of the repository that are looked at."""
+MOST_OF_ALL = 60_000_000
+"""Bytes of a repository that are looked at in all; sources before data."""
+_PARSERS = re.compile(rb"\btyper\b|\bfire\b|\bclick\b|BooleanOptionalAction|\bargparse\b|\boptparse\b")
+_MADE_UP = re.compile(rb"\btyper\b|\bfire\.Fire\b|BooleanOptionalAction|\bclap\b|\bcyclopts\b|\btap\b")
+
+
+@dataclass(slots=True)
+class _Text:
+    """A text that is searched: where it is from, and which wanted words it has."""
+
+    name: str
+    data: bytes
+    has: frozenset[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Needle:
+    """A spelling with its words; every text that has them is searched for it."""
+
+    spelling: str
+    words: frozenset[bytes]
+
+
+def ground(
+    claims: Sequence[Claim], shown: Sequence[Shown], repository: Iterable[RepositoryFile] | None, *, cut: bool = False
+) -> Grounding:
+    """Return what each claim rests on, what needs a look first.
+
+    Args:
+        claims: What a README claims.
+        shown: What each step showed, in any order; errors of tools show nothing and are left out by whoever reads them.
+        repository: The files that the agent could have seen, None where they are not on this machine: what was not seen is
+            then *not seen*, never an invention.
+        cut: Whether the README is longer than what was read of it.
+    """
+    if not claims:
+        return Grounding((), repository is not None, cut)
+    needles = {claim: _needles(claim) for claim in claims}
+    wanted = words.union(needle.words for groups in needles.values() for group in groups for needle in group)
+    finder = _Finder(wanted)
+    steps = sorted(shown, key=lambda one: one.step)
+    seen = {claim: _Found([], []) for claim in claims}
+    texts = [(one.step, finder.text(one)) for one in steps]
+    for claim in claims:
+        seen[claim] = finder.steps(claim, needles[claim], texts)
+    open_claims = [claim for claim in claims if not seen[claim].complete]
+    lying = _lying(open_claims, needles, seen, finder, repository) if open_claims and repository is not None else {}
+    return Grounding(_items(claims, seen, lying, repository is not None), repository is not None, cut)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The steps of each needle of a claim, in the order of the needles, and those in which all of them are."""
+
+    by_needle: list[list[int]]
+    together: list[int]
+
+    @property
+    def complete(self) -> bool:
+        return bool(self.by_needle) and all(self.by_needle)
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(self.together or self.by_needle[-1])) if self.complete else ()
+
+
+def _needles(claim: Claim) -> list[list[_Needle]]:
+    return [[_Needle(one, words.words_of(one)) for one in group] for group in claim.needles]
+
+
+class _Finder:
+    """Finds needles in texts; a text that several steps showed is cut into words once."""
+
+    def __init__(self, wanted: frozenset[bytes]) -> None:
+        self._wanted = wanted
+        self._known: dict[bytes, frozenset[bytes]] = {}
+
+    def text(self, shown: Shown) -> _Text:
+        """Return what a step showed with its path; of a list of names, the paths that they are."""
+        data = shown.data
+        base = shown.path.strip("./") + "/" if shown.path not in {"", "."} else ""
+        if shown.listed:
+            data = _listing(data, base)
+        elif shown.path:
+            data = shown.path.encode("utf-8", "surrogatepass") + b"\n" + data
+        return self.of(shown.path, data)
+
+    def of(self, name: str, data: bytes) -> _Text:
+        """Return a text ready to be searched."""
+        has = self._known.get(data) if len(data) > 200 else None
+        if has is None:
+            has = words.present(data, self._wanted)
+            if len(data) > 200:
+                self._known[data] = has
+        return _Text(name, data, has)
+
+    def steps(self, claim: Claim, needles: list[list[_Needle]], texts: list[tuple[int, _Text]]) -> _Found:
+        """Return the steps whose text has each needle of a claim."""
+        by_needle: list[list[int]] = [[] for _ in needles]
+        together: list[int] = []
+        for step, text in texts:
+            hits = [self.place(claim, group, text) is not None for group in needles]
+            for number, hit in enumerate(hits):
+                if hit:
+                    by_needle[number].append(step)
+            if all(hits):
+                together.append(step)
+        return _Found(by_needle, together)
+
+    def place(self, claim: Claim, group: list[_Needle], text: _Text) -> tuple[int, int] | None:
+        """Return where the first spelling of a group stands in a text that has it, None in others."""
+        if claim.within and text.name.rsplit("/", 1)[-1] not in claim.within:
+            return None
+        for needle in group:
+            if needle.words and needle.words <= text.has:
+                found = self._exact(claim, needle, text)
+                if found is not None:
+                    return found
+        if claim.kind == "option" and claim.text.startswith("--"):
+            return _made_option(claim.text, text)
+        return None
+
+    @staticmethod
+    def _exact(claim: Claim, needle: _Needle, text: _Text) -> tuple[int, int] | None:
+        if claim.within:
+            target = re.escape(needle.spelling.encode())
+            match = re.search(rb"^(?:\.PHONY:.*\b)?" + target + rb"\s*:(?!=)|\"" + target + rb"\"\s*:", text.data, re.M)
+            return match.span() if match else None
+        if claim.kind == "identifier":
+            if " " not in needle.spelling and "." not in needle.spelling:
+                at = text.data.find(needle.spelling.encode("utf-8", "surrogatepass"))
+                return at, at + len(needle.spelling)  # it is a word of the text: where it begins is only shown
+            match = words.pattern("identifier" if " " in needle.spelling else "attribute", needle.spelling).search(
+                text.data
+            )
+            return match.span() if match else None
+        for match in words.pattern(claim.kind, needle.spelling).finditer(text.data):
+            if not claim.context or _in_context(claim.context, text.data, match):
+                return match.span()
+        return None
+
+
+def _listing(data: bytes, base: str) -> bytes:
+    try:
+        names = json.loads(data)
+    except (ValueError, RecursionError):
+        names = data.decode("utf-8", "replace").split("\n")
+    if not isinstance(names, list):
+        return data
+    return "\n".join(base + str(name) for name in names).encode("utf-8", "surrogatepass")
+
+
+def _in_context(context: frozenset[str], data: bytes, match: re.Match[bytes]) -> bool:
+    near = words.lines_around(data, *match.span()).decode("utf-8", "replace")
+    return any(token.stem in context for token in terms.tokens(near))
+
+
+def _made_option(option: str, text: _Text) -> tuple[int, int] | None:
+    """Return where an option comes from that its parser makes out of a parameter's name or another option's."""
+    name = option.removeprefix("--")
+    plain = name.removeprefix("no-").replace("-", "_").encode()
+    if name.startswith("no-") and plain in text.has and _PARSERS.search(text.data):
+        match = re.search(rb"--" + re.escape(plain.replace(b"_", b"-")) + rb"(?![\w-])", text.data)
+        if match is not None:
+            return match.span()
+    if plain in text.has and _MADE_UP.search(text.data):
+        match = re.search(rb"\b" + re.escape(plain) + rb"\s*(?::|=)", text.data)
+        return match.span() if match else None
+    return None
+
+
+# -- what nobody looked at
+
+
+def _lying(
+    claims: list[Claim],
+    needles: dict[Claim, list[list[_Needle]]],
+    seen: dict[Claim, _Found],
+    finder: _Finder,
+    repository: Iterable[RepositoryFile],
+) -> dict[Claim, tuple[str, int]]:
+    """Return the file and line of each claim that is in the repository as a whole: (path, 0) where the path itself is it."""
+    missing = {claim: [number for number, steps in enumerate(seen[claim].by_needle) if not steps] for claim in claims}
+    places: dict[Claim, dict[int, tuple[str, int]]] = defaultdict(dict)
+    files = sorted(repository, key=_reading_order)
+    for file in files:
+        text = finder.of(file.path, (file.path + "\n").encode("utf-8", "surrogatepass"))
+        for claim, group_number in _open(missing, places):
+            if not claim.within and claim.kind != "number" and finder.place(claim, needles[claim][group_number], text):
+                places[claim][group_number] = (file.path, 0)
+    left = MOST_OF_ALL
+    defined: set[tuple[Claim, int]] = set()
+    for file in files:
+        waiting = [
+            one
+            for one in _all(missing)
+            if one not in defined and (one[0].kind == "identifier" or one[1] not in places[one[0]])
+        ]
+        if not waiting or left <= 0:
+            break
+        data = file.read()[:MOST_OF_A_FILE]
+        left -= len(data)
+        if b"\0" in data[:8_000]:
+            continue
+        text = finder.of(file.path, data)
+        for claim, group_number in waiting:
+            found = finder.place(claim, needles[claim][group_number], text)
+            if found is None:
+                continue
+            definition = _definition(claim, needles[claim][group_number], data)
+            if definition is not None:
+                defined.add((claim, group_number))
+            if definition is not None or not places[claim].get(group_number, ("", 0))[1]:
+                at = found[0] if definition is None else definition
+                places[claim][group_number] = (file.path, words.line_of(data, at))
+    return {
+        claim: places[claim][max(numbers)] for claim, numbers in missing.items() if len(places[claim]) == len(numbers)
+    }
+
+
+def _all(missing: dict[Claim, list[int]]) -> Iterator[tuple[Claim, int]]:
+    for claim, numbers in missing.items():
+        for number in numbers:
+            yield claim, number
+
+
+def _definition(claim: Claim, group: list[_Needle], data: bytes) -> int | None:
+    """Return where a file defines an identifier; where it is only used says less of where it comes from."""
+    if claim.kind != "identifier":
+        return None
+    name = re.escape(group[0].spelling.lstrip(".").removeprefix("def ").encode("utf-8", "surrogatepass"))
+    match = re.search(
+        rb"\b(?:def|class|function|func|fn|struct|interface)\s+"
+        + name
+        + rb"(?!\w)|^\s*(?:self\.)?"
+        + name
+        + rb"\s*(?:=(?!=)|:\s)",
+        data,
+        re.M,
+    )
+    return match.start() if match else None
+
+
+def _open(
+    missing: dict[Claim, list[int]], places: dict[Claim, dict[int, tuple[str, int]]]
+) -> Iterator[tuple[Claim, int]]:
+    for claim, numbers in missing.items():
+        for number in numbers:
+            if number not in places[claim]:
+                yield claim, number
+
+
+def _reading_order(file: RepositoryFile) -> tuple[bool, bool, int, str]:
+    """Sources before tests and data, what is near the root first: where a thing is defined comes before where it is used."""
+    source = file.path.endswith((".py", ".pyi", ".toml", ".cfg", ".txt", ".md", ".rst"))
+    return not source, "test" in file.path.lower(), file.path.count("/"), file.path
+
+
+def _items(
+    claims: Sequence[Claim], seen: dict[Claim, _Found], lying: dict[Claim, tuple[str, int]], repository: bool
+) -> tuple[Item, ...]:
+    together: dict[tuple[str, str], list[Claim]] = {}
+    for claim in claims:
+        together.setdefault((claim.kind, claim.text), []).append(claim)
+    items = []
+    for (kind, text), uses in together.items():
+        steps = tuple(sorted({step for claim in uses for step in seen[claim].steps}))
+        found = next((lying[claim] for claim in uses if claim in lying), None)
+        if not steps and found is None and not any(claim.certain for claim in uses):
+            continue
+        places: tuple[Place, ...] = tuple(claim.place for claim in uses)
+        status = SEEN if steps else NOT_SEEN if not repository else UNSEEN if found else NOWHERE
+        path, line = found if found is not None and not steps else ("", 0)
+        items.append(Item(kind, text, places, status, steps, path, line))
+    items.sort(key=lambda item: (STATUSES.index(item.status), item.places[0].start))
+    return tuple(items)

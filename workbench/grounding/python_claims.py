@@ -1,0 +1,175 @@
+"""What the Python examples of a README claim: what they import, and what they call on what is the project's."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+
+from workbench import python_syntax
+from workbench.grounding import known, spelling
+from workbench.grounding.items import Claim, Place
+from workbench.rubric.markdown import PYTHON, Fence
+
+_IMPORTS = re.compile(r"^\s*(?:>>> )?(?:from\s+[\w.]+\s+import\s+|import\s+[\w.]+)", re.M)
+_MAGIC = re.compile(r"^\s*[%!]")
+_PlaceOf = Callable[[str, int], Place | None]
+
+
+def is_python(fence: Fence) -> bool:
+    """Tell whether a code block is Python: by its language, or as it imports something."""
+    return fence.language in PYTHON or (not fence.language and _IMPORTS.search(fence.code) is not None)
+
+
+def code_of(fence: Fence) -> str:
+    """Return the code of a block, line for line: of a console session what was typed, output and magics left blank."""
+    lines = fence.code.splitlines()
+    if any(line.lstrip().startswith(">>>") for line in lines):
+        lines = [line.lstrip()[4:] if line.lstrip().startswith((">>>", "... ")) else "" for line in lines]
+    return "\n".join("" if _MAGIC.match(line) else line for line in lines)
+
+
+def tree_of(code: str) -> ast.Module | None:
+    """Return the syntax tree of an example, of its readable lines where the whole cannot be read."""
+    for attempt in (code, "\n".join(line for line in code.splitlines() if "..." not in line or line.startswith(" "))):
+        try:
+            return python_syntax.parse(attempt)
+        except python_syntax.UNREADABLE:
+            continue
+    return None
+
+
+def defined(tree: ast.Module) -> set[str]:
+    """Return the names that an example defines itself: assigned, looped over, functions, classes, parameters."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.alias) and node.asname:
+            names.add(node.asname)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            names.add(node.name)
+    return names
+
+
+class Example:
+    """One example; names that an earlier example of the README bound are known here as well.
+
+    Args:
+        tree: Its syntax.
+        own: Tells whether a module's top name is the project's.
+        place: Finds a word in a line (from 1) of the example; None where it does not stand there.
+        bound: Names that stand for something of the project's; those of this example are added.
+    """
+
+    def __init__(self, tree: ast.Module, own: Callable[[str], bool], place: _PlaceOf, bound: set[str]) -> None:
+        self._tree = tree
+        self._own = own
+        self._place = place
+        self._bound = bound
+        self._parameters = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+
+    def claims(self) -> Iterator[Claim]:
+        """Yield what the example claims."""
+        others: set[str] = set()
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                yield from self._imported_from(node, others)
+            elif isinstance(node, ast.Import):
+                for alias in node.names:
+                    yield from self._imported(alias, node.lineno, others)
+        # What is made of the project's things is the project's, to the second remove.
+        for _ in range(3):
+            for node in ast.walk(self._tree):
+                self._bind(node)
+        fields = set(self._fields())
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Attribute) and self._root(node.value) in self._bound:
+                if node not in fields:
+                    yield from self._attribute(node)
+            elif isinstance(node, ast.Call) and self._root(node.func) in self._bound:
+                for keyword in node.keywords:
+                    # What a function is given to hand on is the reader's own.
+                    if keyword.arg and keyword.arg not in self._parameters:
+                        yield from self._named(keyword.arg, keyword.lineno)
+
+    def _fields(self) -> Iterator[ast.Attribute]:
+        """Yield attributes of variables that are compared: fields of the reader's own data, as in ``User.age > 30``."""
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Compare):
+                for part in ast.walk(node):
+                    if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
+                        yield part
+
+    def _attribute(self, node: ast.Attribute) -> Iterator[Claim]:
+        place = self._place(node.attr, node.end_lineno or node.lineno)
+        claim = spelling.attribute(node.attr, place) if place is not None else None
+        if claim is not None:
+            yield claim
+
+    def _imported(self, alias: ast.alias, line: int, others: set[str]) -> Iterator[Claim]:
+        top = alias.name.split(".")[0]
+        if self._own(top):
+            self._bound.add(alias.asname or top)
+            if "." in alias.name:
+                yield from self._named(alias.name, line)
+        elif not known.is_python(top):
+            others.add(alias.asname or top)
+            yield from self._depends(top, line)
+
+    def _imported_from(self, node: ast.ImportFrom, others: set[str]) -> Iterator[Claim]:
+        module = node.module or ""
+        top = module.split(".")[0]
+        if self._own(top):
+            if "." in module:
+                yield from self._named(module, node.lineno)
+            for alias in node.names:
+                self._bound.add(alias.asname or alias.name)
+                if alias.name != "*":
+                    yield from self._named(alias.name, alias.lineno)
+        elif not known.is_python(top):
+            others.update(alias.asname or alias.name for alias in node.names)
+            yield from self._depends(top, node.lineno)
+
+    def _bind(self, node: ast.AST) -> None:
+        value: ast.expr | None = None
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign):
+            value, targets = node.value, node.targets
+        elif isinstance(node, ast.For | ast.AsyncFor):
+            value, targets = node.iter, [node.target]
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+            value, targets = node.context_expr, [node.optional_vars]
+        if value is not None and self._makes(value):
+            self._bound.update(target.id for target in targets if isinstance(target, ast.Name))
+
+    def _makes(self, value: ast.expr) -> bool:
+        while isinstance(value, ast.Await | ast.Subscript):
+            value = value.value
+        return isinstance(value, ast.Call | ast.Attribute) and self._root(value) in self._bound
+
+    @staticmethod
+    def _root(node: ast.expr) -> str:
+        while True:
+            if isinstance(node, ast.Attribute | ast.Subscript | ast.Await):
+                node = node.value
+            elif isinstance(node, ast.Call):
+                node = node.func
+            else:
+                return node.id if isinstance(node, ast.Name) else ""
+
+    def _named(self, name: str, line: int) -> Iterator[Claim]:
+        place = self._place(name, line)
+        claim = spelling.identifier(name, place) if place is not None else None
+        if claim is not None:
+            yield claim
+
+    def _depends(self, name: str, line: int) -> Iterator[Claim]:
+        place = self._place(name, line)
+        claim = spelling.dependency(name, place) if place is not None else None
+        if claim is not None:
+            yield claim

@@ -1,0 +1,197 @@
+"""What grounding needs of a trial, read from its session and the cache of repositories; damage is left out, never an error."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench import paths
+from workbench.errors import WorkbenchError
+from workbench.grounding.claims import claims_of
+from workbench.grounding.exploration import Exploration, Function, Visit, explore
+from workbench.grounding.items import TASK, Grounding, RepositoryFile, Shown
+from workbench.grounding.linking import ground
+from workbench.session.reader import TextDamaged
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import StepRow, TrialRow
+
+MOST_BYTES = 400_000
+"""Bytes of a README that are read; of these the first 100,000 characters are looked at."""
+NOT_HERE = (
+    "The repository of this trial is not on this machine, so what no step showed is 'not seen', not an invention."
+)
+_MOST_CODE = 5_000_000
+"""Bytes of Python whose functions are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Where a trial's README comes from and what its agent saw.
+
+    ``note`` says what could not be looked at, "" if nothing; ``grounding`` is None where there is no README.
+    """
+
+    grounding: Grounding | None
+    exploration: Exploration
+    note: str = ""
+
+
+def read_trial(reader: SessionReader, trial: TrialRow) -> Why:
+    """Ground the README of a trial and measure what its agent saw.
+
+    Raises:
+        SessionError: The session cannot be read at all.
+    """
+    steps = reader.steps(trial.id)
+    shown, visits = _steps(reader, trial, steps)
+    files = tuple(reader.files_of(trial.snapshot)) if trial.snapshot else ()
+    root = repository_of(trial)
+    functions = public_functions(str(root), files) if root is not None else None
+    explored = explore(files, visits, functions, stopped=_stopped(reader, trial, steps))
+    note = "" if root is not None or not files else NOT_HERE
+    readme = _readme(reader, trial)
+    if not readme.strip():
+        return Why(None, explored, note)
+    found = _files(root, files) if root is not None else None
+    claims = claims_of(readme, modules=modules_of([path for path, _ in files]), names=names_of(trial))
+    cut = reader.size(trial.readme_blob) > MOST_BYTES or len(readme) > 100_000
+    return Why(ground(claims, shown, found, cut=cut), explored, note)
+
+
+def names_of(trial: TrialRow) -> frozenset[str]:
+    """Return how the project of a trial is called: the agent was told, so to say it is no claim."""
+    name = (trial.case_name or trial.case_id).rstrip("/").rsplit("/", 1)[-1]
+    return frozenset({name.partition("==")[0].partition("@")[0].removesuffix("_github").removesuffix(".git")} - {""})
+
+
+def modules_of(files: list[str]) -> frozenset[str]:
+    """Return the names by which Python imports what is in a repository: packages and modules at its root or in ``src``."""
+    found = set()
+    for path in files:
+        parts = path.removeprefix("src/").split("/")
+        if path.endswith((".py", ".pyi", ".pyx")) and parts[0] not in {"setup.py", "conftest.py"}:
+            found.add(parts[0].rsplit(".", 1)[0] if len(parts) == 1 else parts[0])
+    return frozenset(found - {"tests", "test", "docs", "examples", "src"})
+
+
+def repository_of(trial: TrialRow) -> Path | None:
+    """Return the folder with the very content that the agent worked on, None where this machine does not have it."""
+    return _folder(trial.snapshot, trial.case_id, str(paths.cache_dir())) if trial.snapshot else None
+
+
+def _folder(digest: str, case_id: str, cache: str) -> Path | None:
+    from workbench.repository.store import Known, Store
+
+    found = Store(Path(cache).absolute()).load(Known("", digest, "", "", 0.0))
+    if found is not None:
+        return found.root
+    from workbench.catalog import resolve_case, snapshot_of
+
+    with contextlib.suppress(WorkbenchError, OSError):
+        case = resolve_case(case_id)
+        # A case that came with the program is on every machine; anything else would have to be fetched.
+        if not case.source and not case.alternatives:
+            snapshot = snapshot_of(case)
+            return snapshot.root if snapshot.digest == digest else None
+    return None
+
+
+def _files(root: Path, files: tuple[tuple[str, int], ...]) -> list[RepositoryFile]:
+    return [RepositoryFile(path, size, _content(str(root), path)) for path, size in files]
+
+
+def _content(root: str, path: str) -> Callable[[], bytes]:
+    return lambda: _read(root, path)
+
+
+# Trials of one case look for their claims in the same files, one trial after the other.
+@lru_cache(maxsize=2_000)
+def _read(root: str, path: str) -> bytes:
+    with contextlib.suppress(OSError), (Path(root) / path).open("rb") as file:
+        return file.read(2_000_000)
+    return b""
+
+
+@lru_cache(maxsize=64)
+def public_functions(root: str, files: tuple[tuple[str, int], ...]) -> tuple[Function, ...]:
+    """Return the public functions and methods of the first 5 MB of a repository's Python: no part of a name begins with ``_``."""
+    from workbench.repository.functions import outline
+
+    found: list[Function] = []
+    left = _MOST_CODE
+    for path, size in files:
+        if not path.endswith(".py") or size > left:
+            continue
+        left -= size
+        for item in outline(_read(root, path), path):
+            if item.kind in {"function", "method"} and not any(
+                part.startswith("_") for part in item.qualified_name.split(".")
+            ):
+                found.append(Function(path, item.qualified_name, item.start_line, item.end_line))
+    return tuple(found)
+
+
+def _readme(reader: SessionReader, trial: TrialRow) -> str:
+    try:
+        return reader.text(trial.readme_blob, MOST_BYTES, of=f"the README of trial {trial.id}")
+    except TextDamaged:
+        return ""
+
+
+def _steps(reader: SessionReader, trial: TrialRow, steps: list[StepRow]) -> tuple[list[Shown], list[Visit]]:
+    """Return what the steps showed, errors left out, and what they did."""
+    sizes = {row.path: row.size for row in reader.seen(trial.id) if row.how == "read"}
+    shown = [Shown(TASK, "", task) for task in [_task(reader, steps)] if task]
+    visits: list[Visit] = []
+    for step in steps:
+        if step.kind != "tool" or step.observation_blob is None:
+            continue
+        try:
+            data = reader.data(step.observation_blob, of=f"the observation of step {step.number}")
+        except TextDamaged:
+            continue
+        listing = step.action == "list_directory"
+        if data.startswith(b"Error:"):
+            visits.append(Visit(step.number, step.action, step.target, failed=True))
+            continue
+        shown.append(Shown(step.number, step.target, data, listing))
+        size = sizes.get(step.target, len(data)) if not listing else 0
+        names = _names(data, step.target) if listing else ()
+        visits.append(Visit(step.number, step.action, step.target, size, data.count(b"\n"), names))
+    return shown, visits
+
+
+def _names(data: bytes, folder: str) -> tuple[str, ...]:
+    base = "" if folder in {"", "."} else folder.strip("/") + "/"
+    with contextlib.suppress(ValueError, RecursionError):
+        names = json.loads(data)
+        if isinstance(names, list):
+            return tuple(base + str(name) for name in names)
+    return ()
+
+
+def _task(reader: SessionReader, steps: list[StepRow]) -> bytes:
+    """Return what the agent was told of the project: the first message of a person, as far as the tools are not explained."""
+    call = next((reader.call(step.call_id) for step in steps[:1] if step.call_id is not None), None)
+    for role, text in reader.messages(call) if call is not None else ():
+        if role == "user":
+            return text.partition("\nTools:")[0].encode("utf-8", "surrogatepass")
+    return b""
+
+
+def _stopped(reader: SessionReader, trial: TrialRow, steps: list[StepRow]) -> bool:
+    """Tell whether all steps that the run allowed were taken and none handed in."""
+    if not steps or trial.state != "done" or any(step.kind == "respond" for step in steps):
+        return False
+    run = reader.run(trial.run_id)
+    with contextlib.suppress(ValueError, TypeError, AttributeError, RecursionError):
+        most = json.loads(run.config).get("max_steps") if run is not None else None
+        return len(steps) >= int(most) if most else not trial.parsed
+    return not trial.parsed

@@ -1,0 +1,80 @@
+"""How what a README names may be spelled elsewhere: the needles that a claim is looked for by."""
+
+from __future__ import annotations
+
+import re
+
+from workbench.grounding import known
+from workbench.grounding.items import Claim, Place
+
+NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+OPTION = re.compile(r"(?<![\w-])(?:--[A-Za-z][\w-]*|-[A-Za-z](?![\w-]))")
+_MOST = 120
+
+
+def identifier(text: str, place: Place, *, certain: bool = True) -> Claim | None:
+    """Return a claim about a dotted name; its parts that everybody knows are not looked for. None if all are known."""
+    parts = [part for part in text.split(".") if not known.is_known(part)]
+    if len(text) > _MOST or ("." in text and known.is_python(text)):
+        return None
+    if not parts:
+        # Python has such a name as well: it is the project's where the project defines it.
+        return (
+            Claim("identifier", text, place, (_definitions(text),), certain=False) if known.may_be_own(text) else None
+        )
+    certain = certain and not known.is_placeholder(text)
+    return Claim("identifier", text, place, tuple((part,) for part in parts), certain)
+
+
+def attribute(name: str, place: Place) -> Claim | None:
+    """Return a claim about an attribute of something of the project's, None for one that every object has."""
+    if len(name) > _MOST or (name.startswith("__") and name.endswith("__")):
+        return None
+    if known.is_attribute(name):
+        # What the project returns may be a list or a date of Python's own.
+        return Claim("identifier", name, place, ((f".{name}", *_definitions(name)),), certain=False)
+    return Claim("identifier", name, place, ((name,),), not known.is_placeholder(name))
+
+
+def _definitions(name: str) -> tuple[str, ...]:
+    return f"def {name}", f"class {name}"
+
+
+def path(text: str, place: Place, *, certain: bool = True) -> Claim | None:
+    """Return a claim about a file or a folder, None if it is no path in a repository."""
+    plain = re.sub(r"^(?:\./)+", "", text.replace("\\", "/")).rstrip("/")
+    if (
+        not plain
+        or len(plain) > _MOST
+        or plain.startswith(("/", "~", "..", "http:", "https:", "-"))
+        or plain in {".", "*"}
+    ):
+        return None
+    if known.is_everybodys_file(plain):
+        return None
+    certain = certain and not known.is_placeholder(plain)
+    return Claim("path", text, place, ((plain,),), certain)
+
+
+def option(text: str, place: Place, *, certain: bool = True) -> Claim | None:
+    """Return a claim about an option, None for the one that every program has."""
+    if text in {"--help", "-h"} or len(text) > _MOST:
+        return None
+    return Claim("option", text, place, ((text,),), certain and not known.is_placeholder(text))
+
+
+def dependency(text: str, place: Place, *, certain: bool = True) -> Claim | None:
+    """Return a claim about a package; capitals, ``-``, ``_`` and ``.`` make no difference (PEP 503)."""
+    found = re.match(r"[A-Za-z0-9][\w.-]*[A-Za-z0-9]|[A-Za-z]", text)
+    if found is None or len(text) > _MOST:
+        return None
+    name = found.group()
+    forms = {form.replace("-", mark) for form in (name, name.lower(), name.title(), name.upper()) for mark in "-_."}
+    return Claim("dependency", name, place, (tuple(sorted(forms)),), certain and not known.is_placeholder(name))
+
+
+def command(text: str, place: Place, *, certain: bool = True) -> Claim | None:
+    """Return a claim about a program that the project brings along."""
+    if len(text) > _MOST or not re.fullmatch(r"[A-Za-z][\w.-]*", text):
+        return None
+    return Claim("command", text, place, ((text,),), certain and not known.is_placeholder(text))
