@@ -30,7 +30,7 @@ from workbench.files import require_ordinary
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.identity import run_id
 from workbench.session.pending_work import unfinished
-from workbench.session.rows import RunRow
+from workbench.session.rows import RunRow, TrialRow
 
 LOCAL_READ_LIMIT = 1_800  # characters; a small model's window holds a few such files and the conversation
 
@@ -107,8 +107,17 @@ class WarmEngine:
                 process.stdin.close()
 
 
-def _resolved(plan: DocumentPlan) -> DocumentPlan:
-    """Return the plan with this machine's defaults filled in, so that a resume elsewhere does the same."""
+def resolved(plan: DocumentPlan) -> DocumentPlan:
+    """Return the plan with this machine's defaults and its folders of classes filled in, so that a resume elsewhere does the same.
+
+    Raises:
+        UsageError: A model cannot be asked, or a class from outside cannot be had.
+    """
+    plan = _with_defaults(plan)
+    return replace(plan, import_folders=import_folders(_extensions(plan), plan.import_folders))
+
+
+def _with_defaults(plan: DocumentPlan) -> DocumentPlan:
     from workbench.models.defaults import default_model
     from workbench.models.names import check_model
     from workbench.settings import load
@@ -209,8 +218,7 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
     check_document(plan)
     for text in plan.cases:
         check_there(resolve_case(text))
-    plan = _resolved(plan)
-    plan = replace(plan, import_folders=import_folders(_extensions(plan), plan.import_folders))
+    plan = resolved(plan)
     check_place(session)
     # Done last because it caches a copy of each repository: a refused plan must leave nothing behind.
     cases = [ordered_case(text) for text in dict.fromkeys(plan.cases)]
@@ -276,7 +284,7 @@ def _rescored(connection: sqlite3.Connection, plan: DocumentPlan) -> str:
 
 def _next_repeat(connection: sqlite3.Connection, plan: DocumentPlan, case: str) -> int:
     """Return the number after the last trial of a case by the plan's agent and model."""
-    same = "SELECT coalesce(max(repeat), 0) FROM trials WHERE case_id = ? AND agent = ? AND model = ?"
+    same = "SELECT coalesce(max(repeat), 0) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND parent = ''"
     return int(connection.execute(same, (case, plan.agent, plan.model)).fetchone()[0]) + 1
 
 
@@ -417,8 +425,24 @@ def _expect_word(connection: sqlite3.Connection, run: str) -> None:
         connection.execute("UPDATE runs SET config = ? WHERE id = ?", (config, run))
 
 
+def the_trial(session: Path, reader: SessionReader, trial: str) -> TrialRow:
+    """Return the trial with this identity, or the only one that begins so.
+
+    Raises:
+        UsageError: There is no such trial, or several start with these characters.
+    """
+    matches = [row for row in reader.trials() if row.id.startswith(trial)]
+    exact = [row for row in matches if row.id == trial]
+    if len(exact or matches) != 1:
+        what = "no trial" if not matches else f"{len(matches)} trials that begin with"
+        raise UsageError(f"{session.name} has {what} {trial!r}; `workbench show {session}` lists them.")
+    return (exact or matches)[0]
+
+
 def rerun(session: Path, trial: str, *, model: str | None = None, warm: WarmEngine | None = None) -> str:
     """Run a trial again as the next repeat of the same agent, model and case; return the new trial's id.
+
+    With another model everything else is the same: agent, case, limits, judge. A fork is forked once more.
 
     Args:
         session: The session file.
@@ -430,15 +454,17 @@ def rerun(session: Path, trial: str, *, model: str | None = None, warm: WarmEngi
         UsageError: There is no such trial, or several start with these characters.
     """
     with SessionReader(session) as reader:
-        matches = [row for row in reader.trials() if row.id.startswith(trial)]
-        if len(matches) != 1:
-            what = "no trial" if not matches else f"{len(matches)} trials that begin with"
-            raise UsageError(f"{session.name} has {what} {trial!r}; `workbench show {session}` lists them.")
-        old = matches[0]
+        old = the_trial(session, reader, trial)
         run = reader.run(old.run_id)
         if run is None:
             raise UsageError(f"The run of trial {old.id} cannot be read, so it cannot be run again.")
         chosen = model or old.model
+    if old.parent:
+        from workbench.engine.forking import fork_again
+
+        again = fork_again(session, old, model=chosen)
+        launch(session, again.run, warm)
+        return again.trial
     plan = replace(
         DocumentPlan.from_json(run.config),
         cases=(old.case_id,),
