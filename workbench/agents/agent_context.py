@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from workbench.agents.inherited import Inherited
@@ -18,7 +18,7 @@ from workbench.agents.protocol import (
     submission_of,
     tool_message,
 )
-from workbench.agents.tools import Observation, use_tool
+from workbench.agents.tools import Observation, edited, use_tool
 from workbench.models.types import Answer, Message, ModelError, Request, Sampling
 from workbench.repository import View
 
@@ -288,8 +288,7 @@ class AgentContext:
         kwargs = action.kwargs if action is not None else {"path": path}
         observation = use_tool(self.view, tool, kwargs, self._read_limit)
         if self._inherited is not None:
-            told = self._inherited.observation(self._number + 1, observation.text)
-            observation = replace(observation, text=told)
+            observation = edited(observation, self._inherited.observation(self._number + 1, observation.text))
         if tool == "list_directory" and not observation.failed:
             self.listed_folders.append(observation.target)
             self.listed.extend(item for item in observation.listed if item not in self.listed)

@@ -289,6 +289,7 @@ class TrajectoryScreen(RunScreen):
         self.state = state
         self.set_status(one_line(loading.header(state, self._waited()), 300))
         step_list = self.step_list
+        step_list.inherited = state.trial.fork_step if state.trial.parent else 0
         step_list.mark(loading.marks_of_steps(state))
         step_list.put(steps, after=after)
         step_list.set_working(loading.working(state, len(step_list.steps)))
