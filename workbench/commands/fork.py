@@ -16,7 +16,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("session", help="a session file, or the name of one")
     parser.add_argument("trial", help="a trial's id or its first characters; `workbench show SESSION` lists them")
     parser.add_argument(
-        "--step", type=whole(), required=True, metavar="N", help="the last step that is taken over; the model goes on after it"
+        "--step",
+        type=whole(),
+        required=True,
+        metavar="N",
+        help="the last step that is taken over; the model goes on after it",
     )
     edited = parser.add_mutually_exclusive_group()
     edited.add_argument(

@@ -69,16 +69,17 @@ class Estimate:
     def sentence(self) -> str:
         """Return ``6 trials, about 30 requests, 4 minutes, $0.12 (by 12 earlier trials)``."""
         what = f"{self.noun}s" if self.count is None else f"{self.count:,} {self.noun}{'' if self.count == 1 else 's'}"
+        asked = "" if self.requests is None else _rounded(self.requests)
         known = [
-            "" if self.requests is None else f"{_rounded(self.requests)} request{'' if _rounded(self.requests) == '1' else 's'}",
+            f"{asked} request{'' if asked == '1' else 's'}" if asked else "",
             "" if self.seconds is None else duration(self.seconds),
             "" if self.dollars is None else dollars(self.dollars),
         ]
-        said = ", ".join(filter(None, known))
-        if self.requests is None and self.seconds is None:
-            return f"{what}; {NOTHING_KNOWN}" + (f"; {said}" if said else "")
-        unknown = ", cost not known" if self.dollars is None else ""
-        return f"{what}, about {said}{unknown}" + (f" (by {self.basis})" if self.basis else "")
+        unknown = [name for name, figure in (("time", self.seconds), ("cost", self.dollars)) if figure is None]
+        said = f"{what}, about {', '.join(filter(None, known))}" if any(known) else what
+        if self.seconds is None:
+            return f"{said}; {' and '.join(unknown)} not known: {NOTHING_KNOWN}"
+        return said + (", cost not known" if unknown else "") + (f" (by {self.basis})" if self.basis else "")
 
     def beyond(self, most_dollars: float, most_minutes: float) -> str:
         """Return why to ask before this starts: which stated amount it passes; "" for none. An amount of 0 is none."""
@@ -90,7 +91,14 @@ class Estimate:
 
 
 def estimate_trials(
-    measured: Measured, cases: Sequence[str], agent: str, model: str, judges: Sequence[str], *, repeats: int, at_once: int
+    measured: Measured,
+    cases: Sequence[str],
+    agent: str,
+    model: str,
+    judges: Sequence[str],
+    *,
+    repeats: int,
+    at_once: int,
 ) -> Estimate:
     """Return what trials will take: ``cases`` × ``repeats`` of one agent with one model, scored by ``judges``.
 
@@ -129,7 +137,7 @@ def estimate_trials(
 def _with_judges(estimate: Estimate, measured: Measured, judges: Sequence[str], count: int) -> Estimate:
     """Add what judges ask; the time of their answers is in that of the trials that were measured."""
     for judge in judges:
-        if judge.startswith("offline") or judge.startswith("replay:"):
+        if judge.startswith(("offline", "replay:")):
             continue
         known = [rate for rate in measured.judging if rate.model == judge]
         if not known:
@@ -144,7 +152,9 @@ def _with_judges(estimate: Estimate, measured: Measured, judges: Sequence[str], 
     return estimate
 
 
-def estimate_fork(measured: Measured, model: str, steps: Sequence[tuple[float, float | None]], *, same: bool) -> Estimate:
+def estimate_fork(
+    measured: Measured, model: str, steps: Sequence[tuple[float, float | None]], *, same: bool
+) -> Estimate:
     """Return what a fork will take, if it goes on for as many steps as its parent did.
 
     Args:

@@ -15,6 +15,7 @@ from workbench.session import SessionReader, SessionWriter, engine_starts
 from workbench.session.identity import fork_id, run_id
 from workbench.session.rows import StepRow, TrialRow
 
+
 @dataclass(frozen=True, slots=True)
 class Edit:
     """What of the last inherited step is replaced: ``observation``, ``message``, or "" for nothing; and by which text."""
@@ -41,7 +42,7 @@ def editable(step: StepRow) -> tuple[str, ...]:
     return tuple(found)
 
 
-def plan_fork(session: Path, trial: str, step: int, edit: Edit = Edit(), *, model: str = "") -> Fork:  # noqa: B008  frozen
+def plan_fork(session: Path, trial: str, step: int, edit: Edit = Edit(), *, model: str = "") -> Fork:
     """Write a fork into the session of its parent: the same agent, case, limits and judge, and the same model unless named.
 
     Args:
@@ -110,7 +111,7 @@ def fork(
     session: Path,
     trial: str,
     step: int,
-    edit: Edit = Edit(),  # noqa: B008  frozen
+    edit: Edit = Edit(),
     *,
     model: str = "",
     warm: WarmEngine | None = None,

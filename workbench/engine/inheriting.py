@@ -43,8 +43,8 @@ def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[Giv
             else:
                 call = _call_of(reader, parent.id, last)
                 given = [_reworded(one, text) if one.call == call else one for one in given]
-    own = _last_own_call(reader, trial.id, step)
-    for row in reader.calls(trial.id) if own is not None else ():
+    own = _last_own_call(reader, trial.id, step) or 0  # calls count from 1
+    for row in reader.calls(trial.id) if own else ():
         if row.answer_blob is not None and row.id <= own:
             answer = recorded_answer(reader, row)
             if answer is None:

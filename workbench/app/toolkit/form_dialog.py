@@ -10,9 +10,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
-from textual.suggester import SuggestFromList
 from textual.widgets import Input
 
+from workbench.app.toolkit.completion import suggester
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Button, Label, Static
 
@@ -21,13 +21,17 @@ AnswerT = TypeVar("AnswerT")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A line of the form: its name, what stands in it, and what completes it; a number has at most so many digits."""
+    """A line of the form: its name, what stands in it, and what completes it; a number has at most so many digits.
+
+    Right arrow takes what completes it: one of ``known``, or with ``paths`` what is on the disk.
+    """
 
     name: str
     value: str
     known: Sequence[str] = ()
     digits: int = 0
     placeholder: str = ""
+    paths: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
     FormDialog Input { border: none; height: 1; padding: 0 1; background: $panel; width: 1fr; }
     FormDialog Input:focus { background: $primary-muted; border: none; }
     FormDialog #note { height: auto; color: $text-muted; margin-bottom: 1; }
+    FormDialog #will-do { height: auto; margin-bottom: 1; }
     FormDialog #note.-problem { color: $text-error; }
     FormDialog #buttons { height: 1; align-horizontal: right; margin-bottom: 1; }
     FormDialog Button { margin-left: 2; min-width: 12; }
@@ -80,6 +85,10 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
     def about(self, field: str) -> str:
         """Return what is to be said of a field, or of the whole form ("")."""
         raise NotImplementedError
+
+    def will_do(self) -> str:
+        """Return what starting will do as the fields stand, "" to say nothing."""
+        return ""
 
     def answer(self) -> AnswerT | Refused:
         """Return what the fields say, or what is wrong with one of them."""
@@ -103,10 +112,11 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
                         type=kind,
                         max_length=field.digits,
                         placeholder=field.placeholder,
-                        suggester=SuggestFromList(field.known) if field.known else None,
+                        suggester=suggester(field.known, paths=field.paths) if field.known or field.paths else None,
                         compact=True,
                     )
             yield Static(id="note")
+            yield Static(id="will-do")
             with Horizontal(id="buttons"):
                 yield Button("Start", id="start", variant="primary")
                 yield Button("Cancel", id="cancel")
@@ -131,6 +141,13 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
         said = self.query_one("#note", Static)
         said.update(self._problem or self.about(field))
         said.set_class(bool(self._problem), "-problem")
+        self.says_anew()
+
+    def says_anew(self) -> None:
+        """Say again what starting will do: a field changed, or something became known."""
+        plan, text = self.query_one("#will-do", Static), self.will_do()
+        plan.update(text)
+        plan.display = bool(text)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         """Start or cancel."""

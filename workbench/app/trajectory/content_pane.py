@@ -70,7 +70,9 @@ class ContentPane(Pane):
             self._limit = SHOWN_AT_FIRST
         self._now = (reader, state, step)
         named = step.target if step.kind in {"tool", "respond"} else ""
-        self.titled(one_line(f"{step.number} {step.action} {named}", 60), inheritance(state.trial, step.number) or _took(step))
+        self.titled(
+            one_line(f"{step.number} {step.action} {named}", 60), inheritance(state.trial, step.number) or _took(step)
+        )
         self._ask()
 
     def go(self, tab: str, *, hit: int | None = None, line: int | None = None, reach: int = 0) -> None:

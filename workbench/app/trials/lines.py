@@ -140,9 +140,22 @@ def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
     read = {trial: str(paths) for trial, paths in reader.query(_READ)}
     labels = labels_by_item(reader.labels())
     lines = []
-    for key, run, case_id, case, agent, model, repeat, state, error, steps, tokens, cost, seconds, *fork in reader.query(
-        _TRIALS
-    ):
+    for (
+        key,
+        run,
+        case_id,
+        case,
+        agent,
+        model,
+        repeat,
+        state,
+        error,
+        steps,
+        tokens,
+        cost,
+        seconds,
+        *fork,
+    ) in reader.query(_TRIALS):
         shown = str(state)
         if shown in {"queued", "running"} and states.get(run, shown) not in {"queued", "running"}:
             shown = "interrupted"

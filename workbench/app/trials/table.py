@@ -16,7 +16,7 @@ from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.filters import EVERYTHING, TrialFilter
 from workbench.app.trials.lines import Group, TrialLine, Trials, in_groups, in_order
 from workbench.app.trials.marks import Marks
-from workbench.app.trials.wording import spread_in_words
+from workbench.app.trials.wording import spread_in_words, without_forks
 from workbench.glyphs import STATES
 from workbench.text import shortened
 
@@ -254,7 +254,7 @@ class TrialTable(HeadedList):
         own = group.spread.trials
         count, forks = f"{own:,} trial" + ("s" if own != 1 else " "), len(group.places) - own
         name = fit(shortened(group.name, size), size)
-        said = spread_in_words(group.spread) + (f" · {forks:,} fork{'s' if forks > 1 else ''} not in it" if forks else "")
+        said = spread_in_words(group.spread) + without_forks(forks)
         return [(f"{sign}{name}", "group"), (f" {fit(count, 13, right=True)}   {said}", "dim")]
 
     def on_click(self, event: events.Click) -> None:
