@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from workbench.commands.arguments import whole
+from workbench.commands.estimating import add_estimate_arguments, settle
 from workbench.commands.output import say_path
 
 SUMMARY = "go on from a step of a recorded trial, with an edited observation or message, or with another model"
@@ -30,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--message", metavar="FILE", help="what the model answers at that step instead; - reads standard input"
     )
     parser.add_argument("--model", default="", help="go on with this model; the trial's own unless given")
+    add_estimate_arguments(parser)
     parser.add_argument("--detach", action="store_true", help="start and leave; watch it in the app")
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
 
@@ -51,6 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
     original = client.resolve_session(arguments.session)
     with SessionReader(original) as reader:
         damaged = tell_damage(reader.damage)
+    if (leave := _settle(arguments, original)) is not None:
+        return leave
     with working_copy(original) as session:
         made = plan_fork(session, arguments.trial, arguments.step, edit, model=arguments.model)
     process = client.launch(session, made.run)
@@ -75,3 +80,20 @@ def _text(name: str) -> str:
         return sys.stdin.buffer.read().decode("utf-8")
     except UnicodeDecodeError:
         raise UsageError("Standard input is no text in UTF-8.") from None
+
+
+def _settle(arguments: argparse.Namespace, session: Path) -> int | None:
+    from workbench.engine.client import the_trial
+    from workbench.engine.estimate import Estimate, Measured, estimate_fork
+    from workbench.session import SessionReader
+
+    with SessionReader(session) as reader:
+        parent = the_trial(session, reader, arguments.trial)
+        rest = [step for step in reader.steps(parent.id, arguments.step) if step.call_id is not None]
+    model = arguments.model or parent.model
+
+    def estimate(measured: Measured) -> Estimate:
+        left = [(step.seconds or 0.0, step.cost_usd) for step in rest]
+        return estimate_fork(measured, model, left, same=model == parent.model)
+
+    return settle(arguments, f"{parent.case_name} × {parent.agent} × {model} from step {arguments.step}", estimate)

@@ -13,11 +13,13 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from workbench import paths
+from workbench.engine import defaults
 from workbench.engine.extension_check import import_folders
 from workbench.engine.orders import all_orders, is_finished, ordered_work, refusal
 from workbench.engine.plan import DocumentPlan
@@ -113,17 +115,21 @@ def resolved(plan: DocumentPlan) -> DocumentPlan:
     Raises:
         UsageError: A model cannot be asked, or a class from outside cannot be had.
     """
-    plan = _with_defaults(plan)
+    plan = with_defaults(plan)
     return replace(plan, import_folders=import_folders(_extensions(plan), plan.import_folders))
 
 
-def _with_defaults(plan: DocumentPlan) -> DocumentPlan:
-    from workbench.models.defaults import default_model
+def with_defaults(plan: DocumentPlan) -> DocumentPlan:
+    """Return the plan with this machine's defaults filled in.
+
+    Raises:
+        UsageError: A model cannot be asked.
+    """
     from workbench.models.names import check_model
     from workbench.settings import load
 
     settings = load()
-    model = plan.model or settings.agent_model or default_model("agent")
+    model = plan.model or defaults.agent_model(settings)
     judge = resolved_judge(plan.judge)
     if model.startswith("replay:"):
         recording = resolve_session(model.removeprefix("replay:")).resolve()
@@ -147,16 +153,12 @@ def resolved_judge(text: str) -> str:
     Raises:
         UsageError: It is a model that cannot be asked, a session that is not there, or no name of a judge.
     """
-    from workbench.models.defaults import default_model
     from workbench.models.names import check_model
     from workbench.rubric.judges import parse_judge
     from workbench.settings import load
 
     settings = load()
-    judge = text or settings.judge
-    if not judge:
-        judged_by = default_model("judge")
-        judge = "offline" if judged_by.startswith("local") else judged_by
+    judge = text or defaults.judge(settings)
     named = parse_judge(judge)
     if named.kind == "replay":
         return f"replay:{resolve_session(named.rest).resolve()}"
@@ -226,9 +228,13 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
     run = run_id()
     engine_starts.announce(run)
     with SessionWriter(session) as writer, writer.transaction() as connection:
+
+        def look_up(sql: str, arguments: Sequence[object]) -> list[Any]:
+            return connection.execute(sql, tuple(arguments)).fetchall()
+
         first = {case.text: plan.first_repeat or _next_repeat(connection, plan, case.text) for case in cases}
         wanted = {
-            case.identity(connection, plan.agent, plan.model, first[case.text] + number): (
+            case.identity(look_up, plan.agent, plan.model, first[case.text] + number): (
                 case,
                 first[case.text] + number,
             )
@@ -253,6 +259,27 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
                 snapshot=case.snapshot.digest if case.snapshot else None,
             )
     return run
+
+
+def new_trials(session: Path, plan: DocumentPlan) -> list[str]:
+    """Return the case of each trial that a plan would add to a session, which may not be there yet; nothing is written.
+
+    Raises:
+        UsageError: See :func:`plan_document`.
+    """
+    from workbench.engine.trial_contents import ordered_case
+
+    check_document(plan)
+    cases = [ordered_case(text) for text in dict.fromkeys(plan.cases)]
+    if plan.first_repeat == 0 or not session.exists():
+        return [case.text for case in cases for _ in range(plan.repeats)]
+    with SessionReader(session) as reader:
+        return [
+            case.text
+            for case in cases
+            for number in range(plan.first_repeat, plan.first_repeat + plan.repeats)
+            if reader.trial(case.identity(reader.query, plan.agent, plan.model, number)) is None
+        ]
 
 
 def _bring_back(connection: sqlite3.Connection, trials: Iterable[str]) -> None:

@@ -26,6 +26,7 @@ class Rate:
         requests: Requests to the model.
         seconds: A trial: from its start to its scores. A candidate: as the run went on, several side by side.
         dollars: None where the price is not known.
+        tested: Seconds that the tests of a candidate took by themselves, 0 for a trial.
     """
 
     agent: str
@@ -34,6 +35,7 @@ class Rate:
     requests: float
     seconds: float
     dollars: float | None
+    tested: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +202,30 @@ def estimate_candidates(measured: Measured, source: str, evaluator: str, *, cand
     )
 
 
+def estimate_tests(measured: Measured, source: str, count: int) -> Estimate:
+    """Return what testing ``count`` candidates of a source again will take: no request, and their tests one after the other."""
+    own = [rate for rate in measured.candidates if rate.case == source]
+    if not own:
+        return Estimate(count, "candidate", 0.0, None, 0.0)
+    return Estimate(count, "candidate", 0.0, median(rate.tested for rate in own) * count, 0.0, _basis(len(own), "run"))
+
+
+def added(estimates: Iterable[Estimate]) -> Estimate:
+    """Return what several pieces of work will take one after the other; what of one is not known is not known of all."""
+    every = list(estimates)
+    if len(every) == 1:
+        return every[0]
+    counts = [one.count for one in every]
+    return Estimate(
+        None if None in counts else sum(count or 0 for count in counts),
+        every[0].noun if every else "candidate",
+        _sum(one.requests for one in every),
+        _sum(one.seconds for one in every),
+        _sum(one.dollars for one in every),
+        "; ".join(dict.fromkeys(one.basis for one in every if one.basis)),
+    )
+
+
 def tasks_of(measured: Measured, source: str, limit: int) -> int | None:
     """Return how many tasks a source will have, at most ``limit`` (0 = all); None where none were ever built."""
     known = measured.tasks.get(source)
@@ -242,6 +268,7 @@ def _median(rates: Sequence[Rate]) -> Rate:
         of(lambda rate: rate.requests),
         of(lambda rate: rate.seconds),
         median(priced) if priced else None,
+        of(lambda rate: rate.tested),
     )
 
 

@@ -24,7 +24,7 @@ WHERE purpose = 'judge' AND source = 'live' AND answer_blob IS NOT NULL GROUP BY
 """
 _CANDIDATES = """
 SELECT run_id, evaluator, count(*), count(call_id), max(at) - min(at), sum(coalesce(asked_s, 0) + coalesce(tested_s, 0)),
-       sum(cost_usd), count(cost_usd)
+       sum(cost_usd), count(cost_usd), sum(coalesce(tested_s, 0))
 FROM candidates WHERE verdict IS NOT NULL AND verdict != 'error' GROUP BY run_id, evaluator
 """
 _TASKS = "SELECT run_id, count(*) FROM tasks WHERE state = 'ready' GROUP BY run_id"
@@ -48,8 +48,13 @@ def measured_in(sessions: Iterable[Path]) -> Measured:
     tasks: dict[str, int] = {}
     for path in sessions:
         try:
-            with SessionReader(path, surveyed=False) as reader:
-                one = _measured(reader)
+            state = tuple(
+                (part.stat().st_mtime_ns, part.stat().st_size) for part in (path, _log(path)) if part.exists()
+            )
+            if path not in _known or _known[path][0] != state:
+                with SessionReader(path, surveyed=False) as reader:
+                    _known[path] = state, _measured(reader)
+            one = _known[path][1]
         except (WorkbenchError, OSError):
             continue
         trials += one.trials
@@ -57,6 +62,14 @@ def measured_in(sessions: Iterable[Path]) -> Measured:
         candidates += one.candidates
         tasks = {**one.tasks, **tasks}
     return Measured(tuple(trials), tuple(judging), tuple(candidates), tasks)
+
+
+_known: dict[Path, tuple[tuple[tuple[int, int], ...], Measured]] = {}
+"""What sessions said when they were looked at last, with the times and sizes that their files then had."""
+
+
+def _log(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
 
 
 def _measured(reader: SessionReader) -> Measured:
@@ -70,12 +83,14 @@ def _measured(reader: SessionReader) -> Measured:
         for model, count, seconds, cost, priced in reader.query(_JUDGING)
     ]
     candidates = []
-    for run, evaluator, count, asked, span, alone, cost, priced in reader.query(_CANDIDATES):
+    for run, evaluator, count, asked, span, alone, cost, priced, tests in reader.query(_CANDIDATES):
         # Side by side from the first verdict to the last; never slower than one after the other (a later test adds to the span).
         together = _number(span) / (count - 1) if count > 1 else _number(alone)
         seconds = min(together, _number(alone) / count) if _number(alone) else together
         price = _number(cost) / count if priced >= asked else None
-        candidates.append(Rate("", str(evaluator), sources.get(run, ""), asked / count, seconds, price))
+        candidates.append(
+            Rate("", str(evaluator), sources.get(run, ""), asked / count, seconds, price, _number(tests) / count)
+        )
     tasks = {sources[run]: int(count) for run, count in reader.query(_TASKS) if sources.get(run)}
     return Measured(tuple(trials), tuple(judging), tuple(candidates), tasks)
 
