@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.commands.output import print_json, say, tell
@@ -28,13 +29,16 @@ def add_estimate_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def settle(arguments: argparse.Namespace, what: str, estimate: Callable[[Measured], Estimate]) -> int | None:
+def settle(
+    arguments: argparse.Namespace, what: str, estimate: Callable[[Measured], Estimate], into: Path | None = None
+) -> int | None:
     """Say what work will take where that was asked for, and refuse it where it takes too much to start unasked.
 
     Args:
         arguments: Of the command, with those of :func:`add_estimate_arguments` and ``json``.
         what: What it multiplies to: ``3 cases × 2 repeats × white``.
         estimate: What it will take, by what former runs took.
+        into: The session that will be written, where what it has already is not asked for again.
 
     Returns:
         The exit code with which the command ends now, None where the work is to start.
@@ -45,7 +49,7 @@ def settle(arguments: argparse.Namespace, what: str, estimate: Callable[[Measure
     known = settings.load()
     if not arguments.dry_run and (arguments.yes or not (known.ask_above_dollars or known.ask_above_minutes)):
         return None
-    told = estimate(measure())
+    told = estimate(measure(into, into))
     if arguments.dry_run:
         if arguments.json:
             print_json(

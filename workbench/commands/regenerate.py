@@ -117,10 +117,12 @@ def _settle(arguments: argparse.Namespace, session: Path, plan: RegenerationPlan
     ask = full_ask(plan)
 
     def estimate(measured: Measured) -> Estimate:
-        count = new_candidates(measured, session, plan.source, ask)
+        count = new_candidates(measured, plan.source, ask)
         return estimate_candidates(measured, plan.source, ask.evaluator, candidates=count)
 
-    return settle(arguments, f"{plan.source} × {ask.evaluator} × {ask.samples or 'all'} samples", estimate)
+    return settle(
+        arguments, f"{plan.source} × {ask.evaluator} × {ask.samples or 'all'} samples", estimate, into=session
+    )
 
 
 def _remove_empty(session: Path, order: Order, process: subprocess.Popen[bytes]) -> None:

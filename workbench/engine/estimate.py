@@ -40,12 +40,16 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What former runs took: of trials, of their judges, and of candidates; and the tasks that sources have."""
+    """What former runs took: of trials, of their judges, and of candidates; and the tasks that sources have.
+
+    ``had`` is what the session that is written has already: by source and evaluator, candidates by their sample, from 0.
+    """
 
     trials: tuple[Rate, ...] = ()
     judging: tuple[Rate, ...] = ()
     candidates: tuple[Rate, ...] = ()
     tasks: Mapping[str, int] = field(default_factory=dict)
+    had: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,10 @@ class Estimate:
 
     def sentence(self) -> str:
         """Return ``6 trials, about 30 requests, 4 minutes, $0.12 (by 12 earlier trials)``."""
-        what = f"{self.noun}s" if self.count is None else f"{self.count:,} {self.noun}{'' if self.count == 1 else 's'}"
+        if self.count is None:
+            free = "" if self.dollars is None else f", {dollars(self.dollars)}"
+            return f"{self.noun}s, how many is known when the tasks are built{free}"
+        what = f"{self.count:,} {self.noun}{'' if self.count == 1 else 's'}"
         asked = "" if self.requests is None else _rounded(self.requests)
         known = [
             f"{asked} request{'' if asked == '1' else 's'}" if asked else "",

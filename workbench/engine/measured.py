@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from workbench import paths
@@ -27,17 +28,26 @@ SELECT run_id, evaluator, count(*), count(call_id), max(at) - min(at), sum(coale
        sum(cost_usd), count(cost_usd), sum(coalesce(tested_s, 0))
 FROM candidates WHERE verdict IS NOT NULL AND verdict != 'error' GROUP BY run_id, evaluator
 """
+_SAMPLES = (
+    "SELECT run_id, evaluator, sample, count(*) FROM candidates WHERE control = 0 AND sample >= 0 "
+    "GROUP BY run_id, evaluator, sample"
+)
 _TASKS = "SELECT run_id, count(*) FROM tasks WHERE state = 'ready' GROUP BY run_id"
 
 
-def measure(also: Path | None = None) -> Measured:
-    """Return what the newest sessions of this machine say, and the session ``also``; one that cannot be read says nothing."""
+def measure(also: Path | None = None, into: Path | None = None) -> Measured:
+    """Return what the newest sessions of this machine say; one that cannot be read says nothing.
+
+    Args:
+        also: A session that counts wherever it is.
+        into: The session that will be written, which may not be there yet: what it has already is not asked for again.
+    """
     try:
         found = sorted(paths.sessions_dir().glob(f"*{SUFFIX}"), key=lambda path: path.stat().st_mtime, reverse=True)
     except OSError:
         found = []
     chosen = dict.fromkeys(([also] if also is not None and also.exists() else []) + found[:NEWEST])
-    return measured_in(chosen)
+    return replace(measured_in(chosen), had=_had(into) if into is not None and into.exists() else {})
 
 
 def measured_in(sessions: Iterable[Path]) -> Measured:
@@ -70,6 +80,20 @@ _known: dict[Path, tuple[tuple[tuple[int, int], ...], Measured]] = {}
 
 def _log(path: Path) -> Path:
     return path.with_name(f"{path.name}-wal")
+
+
+def _had(session: Path) -> dict[tuple[str, str], tuple[int, ...]]:
+    try:
+        with SessionReader(session, surveyed=False) as reader:
+            sources = {run.id: _source(run.config) for run in reader.runs() if run.kind == "regenerate"}
+            found: dict[tuple[str, str], dict[int, int]] = {}
+            for run, evaluator, sample, count in reader.query(_SAMPLES):
+                if run in sources:
+                    counts = found.setdefault((sources[run], str(evaluator)), {})
+                    counts[int(sample)] = max(counts.get(int(sample), 0), int(count))
+    except (WorkbenchError, OSError):
+        return {}
+    return {key: tuple(counts.get(at, 0) for at in range(max(counts) + 1)) for key, counts in found.items()}
 
 
 def _measured(reader: SessionReader) -> Measured:

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.app.toolkit.agreeing import question
+
 if TYPE_CHECKING:
     from workbench.app.host import Host
     from workbench.app.toolkit.edit_screen import EditScreen
@@ -146,9 +148,9 @@ class RunActions:
         host = self._host
 
         def known(told: Estimate) -> None:
-            why = told.beyond(host.settings.ask_above_dollars, host.settings.ask_above_minutes)
-            if why:
-                host.confirm("Start this?", f"{told.sentence()}.\nThat is {why}.", "Start", then)
+            asked = question(host, told)
+            if asked:
+                host.confirm("Start this?", asked, "Start", then)
             else:
                 then()
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -13,8 +13,12 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from workbench.app.toolkit.completion import suggester
+from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Button, Label, Static
+
+if TYPE_CHECKING:
+    from workbench.engine.estimate import Measured
 
 AnswerT = TypeVar("AnswerT")
 
@@ -49,6 +53,10 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
         title: What stands in the frame.
         fields: The fields from top to bottom.
         first: Name of the field to begin at, "" for the button that starts.
+        measure: Reads what former work took, for :meth:`will_do`; called in a thread while the dialog is open already.
+
+    Attributes:
+        measured: What it said, None until it has.
     """
 
     AUTO_FOCUS = "#start"
@@ -75,8 +83,16 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
     FormDialog #buttons Button:focus { text-style: bold; background: $primary; color: $background; }
     """
 
-    def __init__(self, title: str, fields: Sequence[Field], first: str = "") -> None:
+    def __init__(
+        self,
+        title: str,
+        fields: Sequence[Field],
+        first: str = "",
+        measure: Callable[[], Measured] | None = None,
+    ) -> None:
         super().__init__()
+        self.measured: Measured | None = None
+        self._measure, self._measuring = measure, Latest(self, "measure")
         self._title = title
         self._fields = fields
         self._begin = first
@@ -126,6 +142,13 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
         self._note()
         if self._begin:
             self.query_one(f"#{self._begin}").focus()
+        if self._measure is not None:
+            self._measuring.ask(self._measure, self.has_measured, lambda sentence: None)
+
+    def has_measured(self, measured: Measured) -> None:
+        """It is known what former work took: say what this will."""
+        self.measured = measured
+        self.says_anew()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Keep the remark in step with what is typed."""

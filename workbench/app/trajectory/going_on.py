@@ -35,19 +35,23 @@ async def ask_and_rerun(host: Host, actions: Actions, state: TrialState) -> None
     """Ask for another model and run the trial once more with it, everything else the same; call it from a worker."""
     from workbench.app.trajectory.model_dialog import ModelDialog
     from workbench.engine.measured import measure
+    from workbench.models.defaults import available_models
 
-    measured = await asyncio.to_thread(measure, host.session_path)
     trial = state.trial
 
-    def says(model: str) -> str:
-        of = f"{trial.case_name or trial.case_id} × {trial.agent} × {model}"
-        return f"{of} = {again(host, state, model, measured).sentence()}."
+    def says(model: str, measured: Measured | None) -> str:
+        of = f"{trial.case_name or trial.case_id} × {trial.agent} × {model} = 1 trial"
+        return f"{of}…" if measured is None else f"{of[:-7]}{again(host, state, model, measured).sentence()}."
 
     title = f"Run once more: {trial.case_name or trial.case_id} · {trial.agent}"
-    model = await host.push_screen_wait(ModelDialog(host.settings, title, trial.model, _models(measured), says))
+    model = await host.push_screen_wait(
+        ModelDialog(
+            host.settings, title, trial.model, available_models(), says, measure=lambda: measure(host.session_path)
+        )
+    )
     if model is not None:
         actions.when_agreed(
-            lambda: again(host, state, model, measured),
+            lambda: again(host, state, model),
             lambda: actions.run_again(state, "" if model == trial.model else model),
         )
 
@@ -69,6 +73,7 @@ async def edit_and_go_on(
     from workbench.engine.estimate import estimate_fork
     from workbench.engine.forking import Edit, editable
     from workbench.engine.measured import measure
+    from workbench.models.defaults import available_models
 
     reader, trial = host.reader, state.trial
     choices = editable(step)
@@ -90,17 +95,17 @@ async def edit_and_go_on(
         return
     drafts[key] = text
     changed = text != before
-    measured = await asyncio.to_thread(measure, host.session_path)
     rest = await asyncio.to_thread(lambda: [one for one in reader.steps(trial.id, step.number) if one.kind != "error"])
     left = [(one.seconds or 0.0, one.cost_usd) for one in rest if one.call_id is not None]
 
-    def estimate(model: str) -> Estimate:
+    def estimate(model: str, measured: Measured) -> Estimate:
         return estimate_fork(measured, model, left, same=model == trial.model)
 
-    def says(model: str) -> str:
+    def says(model: str, measured: Measured | None) -> str:
         steps = "1 step" if step.number == 1 else f"{step.number} steps"
+        took = "…" if measured is None else f": {estimate(model, measured).sentence()}"
         edited = f"the {what} of step {step.number} edited" if changed else "nothing edited"
-        return f"Takes over {steps}, {edited}; then {trial.agent} goes on with {model}: {estimate(model).sentence()}."
+        return f"Takes over {steps}, {edited}; then {trial.agent} goes on with {model}{took}."
 
     def refused(model: str) -> str:
         if not changed and model == trial.model:
@@ -110,7 +115,9 @@ async def edit_and_go_on(
         return ""
 
     title = f"Go on from step {step.number}"
-    dialog = ModelDialog(host.settings, title, trial.model, _models(measured), says, refused)
+    dialog = ModelDialog(
+        host.settings, title, trial.model, available_models(), says, refused, lambda: measure(host.session_path)
+    )
     model = await host.push_screen_wait(dialog)
     if model is None:
         host.notify("Nothing was started. E on this step has your text again." if changed else "Nothing was started.")
@@ -121,13 +128,6 @@ async def edit_and_go_on(
         drafts.pop(key, None)
 
     actions.when_agreed(
-        lambda: estimate(model),
+        lambda: estimate(model, measure(host.session_path)),
         lambda: actions.fork(state, step.number, edit, model, started),
     )
-
-
-def _models(measured: Measured) -> tuple[str, ...]:
-    """Return the models that were used before and those of this machine."""
-    from workbench.models.defaults import available_models
-
-    return tuple(dict.fromkeys((*(rate.model for rate in measured.trials), *available_models())))
