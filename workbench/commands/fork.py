@@ -96,4 +96,6 @@ def _settle(arguments: argparse.Namespace, session: Path) -> int | None:
         left = [(step.seconds or 0.0, step.cost_usd) for step in rest]
         return estimate_fork(measured, model, left, same=model == parent.model)
 
-    return settle(arguments, f"{parent.case_name} × {parent.agent} × {model} from step {arguments.step}", estimate)
+    return settle(
+        arguments, f"{parent.case_name} × {parent.agent} × {model} from step {arguments.step}", estimate, into=session
+    )

@@ -108,7 +108,7 @@ def _settle_trial(arguments: argparse.Namespace, session: Path) -> int | None:
     def estimate(measured: Measured) -> Estimate:
         return estimate_trials(measured, [old.case_id], old.agent, model, judges, repeats=1, at_once=1)
 
-    return settle(arguments, f"{old.case_name} × {old.agent} × {model}", estimate)
+    return settle(arguments, f"{old.case_name} × {old.agent} × {model}", estimate, into=session)
 
 
 def _settle_candidates(arguments: argparse.Namespace, session: Path) -> int | None:
@@ -128,4 +128,6 @@ def _settle_candidates(arguments: argparse.Namespace, session: Path) -> int | No
         )
 
     what = ", ".join(dict.fromkeys(f"{one.source} × {one.evaluator}" for one in again))
-    return settle(arguments, what if any(one.asked for one in again) else f"{what}, tested again", estimate)
+    return settle(
+        arguments, what if any(one.asked for one in again) else f"{what}, tested again", estimate, into=session
+    )

@@ -113,7 +113,7 @@ def _settle(arguments: argparse.Namespace, session: Path, plan: DocumentPlan, at
 
     counted = [f"{len(plan.cases)} case{'' if len(plan.cases) == 1 else 's'}"]
     counted += [f"{plan.repeats} repeats"] if plan.repeats > 1 else []
-    return settle(arguments, " × ".join([*counted, plan.agent]), estimate)
+    return settle(arguments, " × ".join([*counted, plan.agent]), estimate, into=session)
 
 
 def tell_recorded(session: Path, run_key: str) -> None:
