@@ -33,6 +33,7 @@ COMMANDS = {
     "resume": "resume",
     "cancel": "cancel",
     "rerun": "rerun",
+    "fork": "fork",
     "show": "show",
     "report": "report",
     "pack": "pack",

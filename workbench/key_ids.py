@@ -13,6 +13,7 @@ _NAMES = {
     "compare": "back next next-pair only-differences open previous previous-pair swap",
     "confirm": "down no other up yes",
     "dialog": "cancel next previous",
+    "edit": "cancel done",
     "file": "down end page-down page-up top up",
     "filter": "cancel clear keep keep-too next previous",
     "help": "close down up",
@@ -29,9 +30,9 @@ _NAMES = {
     "runs": "all back bring-back cancel compare mark name open put-away resume reverse sort",
     "search": "all-sessions back facet next open previous query results",
     "sessions": "back cancel delete export open reload resume",
-    "trajectory": "annotate cancel copy down enter escape evidence export first last more next-hit next-step next-tab "
+    "trajectory": "annotate cancel copy down enter escape evidence export first fork last more next-hit next-step next-tab "
     "next-trial open page-down page-up previous-hit previous-step previous-tab previous-trial raw rerun "
-    "resume score-view scores search trials up",
+    "rerun-model resume score-view scores search trials up",
     "tree": "close open open-all",
     "trials": "back clear-filter compare export filter fold group loss-open mark matrix-left matrix-open matrix-right open reverse scale sort",
 }

@@ -36,7 +36,11 @@ _AMOUNTS = {
     "request_total_time": (0.0, _YEAR),
     "time_limit": (0.0, _YEAR),
     "spend_limit": (0.0, numbers.MOST_DOLLARS),
+    "ask_above_dollars": (0.0, numbers.MOST_DOLLARS),
+    "ask_above_minutes": (0.0, _YEAR / 60),
 }
+_MAY_BE_0 = frozenset({"spend_limit", "ask_above_dollars", "ask_above_minutes"})
+_ONE_OF = {"notify": ("bell", "desktop", "off")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,9 @@ class Settings:
         max_steps: Steps after which an agent must have answered.
         time_limit: Seconds that one trial may take.
         read_limit: Characters that ``read_file`` returns at most.
+        ask_above_dollars: US dollars above which a run is asked about before it starts, as far as its cost can be estimated; 0 = never.
+        ask_above_minutes: Minutes above which it is asked about, likewise; 0 = never.
+        notify: What tells that a run has ended while the app is open: ``bell``, ``desktop`` or ``off``.
         sandbox: Back end for model-written code, or ``package.module:Class``; empty = strongest available.
         engine: Where candidates are tested: ``dask://HOST:PORT``; empty = on this machine.
         keymap: Binding id → key, overriding the app's own keys.
@@ -81,6 +88,9 @@ class Settings:
     max_steps: int = 15
     time_limit: float = 900.0
     read_limit: int = 60_000
+    ask_above_dollars: float = 5.0
+    ask_above_minutes: float = 60.0
+    notify: str = "off"
     sandbox: str = ""
     engine: str = ""
     keymap: Mapping[str, str] = field(default_factory=dict)
@@ -91,7 +101,7 @@ def _convert(name: str, kind: object, value: object, origin: str) -> object:
         try:
             if kind is int:
                 return numbers.whole(value, *_WHOLE[name])
-            return numbers.amount(value, *_AMOUNTS[name], above=name != "spend_limit")
+            return numbers.amount(value, *_AMOUNTS[name], above=name not in _MAY_BE_0)
         except ValueError as expected:
             raise UsageError(f"{origin}: {name} must be {expected}.") from None
     if kind is str:
@@ -99,6 +109,8 @@ def _convert(name: str, kind: object, value: object, origin: str) -> object:
             raise UsageError(f"{origin}: {name} must be text, not {_shown(value)}.")
         if not value.isprintable():
             raise UsageError(f"{origin}: {name} must be plain text, and {_shown(value)} holds control characters.")
+        if name in _ONE_OF and value.strip() not in _ONE_OF[name]:
+            raise UsageError(f"{origin}: {name} must be one of {', '.join(_ONE_OF[name])}, not {_shown(value)}.")
         return value.strip()
     return _keymap(name, value, origin)
 

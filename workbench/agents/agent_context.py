@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from workbench.agents.inherited import Inherited
 from workbench.agents.protocol import (
     RESPOND,
     Action,
@@ -17,7 +18,7 @@ from workbench.agents.protocol import (
     submission_of,
     tool_message,
 )
-from workbench.agents.tools import Observation, use_tool
+from workbench.agents.tools import Observation, edited, use_tool
 from workbench.models.types import Answer, Message, ModelError, Request, Sampling
 from workbench.repository import View
 
@@ -123,6 +124,7 @@ class AgentContext:
         max_steps: Maximum number of steps, including the submission.
         read_limit: Maximum number of characters of a file that one read returns.
         sampling: Sampling parameters; AEO-Bench uses a temperature of 0.3.
+        inherited: The first steps of a fork, None for a trial of its own.
     """
 
     def __init__(
@@ -138,6 +140,7 @@ class AgentContext:
         max_steps: int = 15,
         read_limit: int = 60_000,
         sampling: Sampling = Sampling(temperature=0.3, max_tokens=4096),  # noqa: B008  frozen
+        inherited: Inherited | None = None,
     ) -> None:
         self.assignment = assignment
         self.view = view
@@ -154,6 +157,12 @@ class AgentContext:
         self._read_limit = read_limit
         self._sampling = sampling
         self._number = 0
+        self._inherited = inherited
+
+    @property
+    def steps_taken(self) -> int:
+        """Return how many steps were recorded."""
+        return self._number
 
     @property
     def steps_left(self) -> int:
@@ -172,6 +181,8 @@ class AgentContext:
         observation: Observation | None = None,
         problem: str | None = None,
     ) -> None:
+        if self._inherited is not None:
+            self._inherited.check(self._number + 1)
         self._number += 1
         self._log.step(
             Step(
@@ -198,6 +209,7 @@ class AgentContext:
         Raises:
             OutOfSteps: No step is left.
             ModelError: There was no answer; the failure is recorded as the trial's last step.
+            ForkDiverged: In a fork, the agent asks something else than its parent did.
         """
         if self.steps_left <= 0:
             raise OutOfSteps
@@ -211,8 +223,12 @@ class AgentContext:
             scope=self._scope,
             grammar=grammar,
         )
+        inherited = self._inherited
         try:
-            answer = await self._asker.complete(request)
+            if inherited is not None and self._number < inherited.step:
+                answer = inherited.answer(request)
+            else:
+                answer = await self._asker.complete(request)
         except ModelError as error:
             self._record("error", error.kind, "", began, request=request, problem=str(error))
             raise
@@ -271,6 +287,8 @@ class AgentContext:
     def _use(self, tool: str, path: object, action: Action | None) -> Observation:
         kwargs = action.kwargs if action is not None else {"path": path}
         observation = use_tool(self.view, tool, kwargs, self._read_limit)
+        if self._inherited is not None:
+            observation = edited(observation, self._inherited.observation(self._number + 1, observation.text))
         if tool == "list_directory" and not observation.failed:
             self.listed_folders.append(observation.target)
             self.listed.extend(item for item in observation.listed if item not in self.listed)

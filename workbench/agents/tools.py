@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.agents.protocol import TOOLS
 from workbench.repository import View, ViewError
@@ -70,3 +70,18 @@ def use_tool(view: View, name: str, kwargs: Mapping[str, object], read_limit: in
         text += f"\n… cut after {len(content.text):,} characters; the file has {content.size:,} bytes"
     shown = len(content.text.encode("utf-8", "surrogatepass"))
     return Observation(text, normal(path), read=normal(path), size=shown)
+
+
+def edited(observation: Observation, text: str) -> Observation:
+    """Return an observation that says ``text`` instead; of an edited listing, the paths are those that it names."""
+    if text == observation.text:
+        return observation
+    if not observation.listed:
+        return replace(observation, text=text)
+    try:
+        names = json.loads(text)
+    except (ValueError, RecursionError):
+        names = []
+    base = "" if observation.target == "." else observation.target + "/"
+    listed = tuple(base + name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
+    return replace(observation, text=text, listed=listed)

@@ -263,6 +263,12 @@ class WorkbenchApp(ThemedApp):
         """Start a run in the open session, or in a new one called ``name`` where that is only read."""
         self._run_control.start(plan, name)
 
+    def confirm(self, title: str, question: str, yes: str, then: Callable[[], Any]) -> None:
+        """Ask yes or no, and do something after a yes."""
+        from workbench.app.toolkit.ask import Confirm
+
+        self.push_screen(Confirm(title, question, yes), lambda agreed: then() if agreed else None)
+
     async def ask_and_regenerate(self, source: str = "", docs: str = "") -> None:
         """Ask what to regenerate and start it; call it from a worker."""
         from workbench.app.regeneration.starting import ask_and_start

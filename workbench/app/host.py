@@ -136,5 +136,8 @@ class Host(Protocol):
             SuspendNotSupported: This terminal cannot.
         """
 
+    def confirm(self, title: str, question: str, yes: str, then: Callable[[], Any]) -> None:
+        """Ask yes or no, and do something after a yes."""
+
     async def push_screen_wait(self, screen: Any) -> Any:
         """Show a dialog and return its answer; call it from a worker."""

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.commands.arguments import dollars, whole
+from workbench.commands.estimating import add_estimate_arguments, settle
 from workbench.commands.output import say_path
 
 if TYPE_CHECKING:
     import subprocess
 
     from workbench.engine.orders import Order
+    from workbench.engine.plan import RegenerationPlan
 
 SUMMARY = "let an evaluator write function bodies from their docstrings, test them in a sandbox, and give pass@k"
 
@@ -59,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--context", default="", help="context policy: prefix-1, signatures-1, tail-1, function-1")
     parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
     parser.add_argument("--rebuild", action="store_true", help="build the tasks anew although the cache has them")
+    add_estimate_arguments(parser)
     parser.add_argument("--detach", action="store_true", help="start and leave; watch it in the app")
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
 
@@ -90,6 +93,8 @@ def run(arguments: argparse.Namespace) -> int:
         engine=arguments.engine,
     )
     damaged = look_for_damage(session)
+    if (leave := _settle(arguments, session, plan)) is not None:
+        return leave
     since, began = position(session), time.time()
     new = not session.exists()
     order = order_regeneration(session, plan)
@@ -101,6 +106,23 @@ def run(arguments: argparse.Namespace) -> int:
     if code == 2 and new:
         _remove_empty(session, order, process)
     return code
+
+
+def _settle(arguments: argparse.Namespace, session: Path, plan: RegenerationPlan) -> int | None:
+    """Say what the run will take where that was asked for; see :func:`workbench.commands.estimating.settle`."""
+    from workbench.engine.estimate import Estimate, Measured, estimate_candidates
+    from workbench.engine.regeneration_client import full_ask
+    from workbench.engine.regeneration_estimate import new_candidates
+
+    ask = full_ask(plan)
+
+    def estimate(measured: Measured) -> Estimate:
+        count = new_candidates(measured, plan.source, ask)
+        return estimate_candidates(measured, plan.source, ask.evaluator, candidates=count)
+
+    return settle(
+        arguments, f"{plan.source} × {ask.evaluator} × {ask.samples or 'all'} samples", estimate, into=session
+    )
 
 
 def _remove_empty(session: Path, order: Order, process: subprocess.Popen[bytes]) -> None:

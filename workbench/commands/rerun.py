@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from workbench.commands.arguments import whole
+from workbench.commands.estimating import add_estimate_arguments, settle
 
 SUMMARY = "run a trial once more as the next repeat; test candidates again, or let another model write them"
 
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="go on until each task has M candidates of its evaluator; --model says of which where there are several",
     )
     parser.add_argument("--engine", default="", help="test elsewhere from now on: dask://HOST:PORT, or local")
+    add_estimate_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
 
 
@@ -58,6 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--failed and --samples are for regeneration runs; this session has none.")
     if arguments.engine:
         raise UsageError("--engine says where candidates are tested; a trial has none.")
+    if (leave := _settle_trial(arguments, original)) is not None:
+        return leave
     with working_copy(original) as session:
         trial = client.rerun(session, arguments.item, model=arguments.model or None)
     with SessionReader(session) as reader:
@@ -72,6 +76,8 @@ def _rerun_candidates(arguments: argparse.Namespace, original: Path) -> int:
     from workbench.engine.rerunning import rerun_orders
     from workbench.engine.writable_copy import working_copy
 
+    if (leave := _settle_candidates(arguments, original)) is not None:
+        return leave
     with working_copy(original) as session:
         if arguments.engine:
             move(session, arguments.engine)
@@ -87,3 +93,42 @@ def _rerun_candidates(arguments: argparse.Namespace, original: Path) -> int:
         if code == 130:
             break
     return code
+
+
+def _settle_trial(arguments: argparse.Namespace, session: Path) -> int | None:
+    from workbench.engine.client import the_trial
+    from workbench.engine.estimate import Estimate, Measured, estimate_trials
+    from workbench.session import SessionReader
+    from workbench.session.pending_work import judges_of
+
+    with SessionReader(session) as reader:
+        old = the_trial(session, reader, arguments.item)
+        judges = judges_of(reader.run(old.run_id))
+    model = arguments.model or old.model
+
+    def estimate(measured: Measured) -> Estimate:
+        return estimate_trials(measured, [old.case_id], old.agent, model, judges, repeats=1, at_once=1)
+
+    return settle(arguments, f"{old.case_name} × {old.agent} × {model}", estimate, into=session)
+
+
+def _settle_candidates(arguments: argparse.Namespace, session: Path) -> int | None:
+    from workbench.engine.estimate import Estimate, Measured, added, estimate_candidates, estimate_tests
+    from workbench.engine.rerunning import what_again
+
+    again = what_again(
+        session, arguments.item, failed=arguments.failed, model=arguments.model, samples=arguments.samples
+    )
+
+    def estimate(measured: Measured) -> Estimate:
+        return added(
+            estimate_candidates(measured, one.source, one.evaluator, candidates=one.asked)
+            if one.asked or not one.tested
+            else estimate_tests(measured, one.source, one.tested)
+            for one in again
+        )
+
+    what = ", ".join(dict.fromkeys(f"{one.source} × {one.evaluator}" for one in again))
+    return settle(
+        arguments, what if any(one.asked for one in again) else f"{what}, tested again", estimate, into=session
+    )

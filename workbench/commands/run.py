@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.commands.arguments import add_judge_repeats, add_rubrics, dollars, whole
+from workbench.commands.estimating import add_estimate_arguments, settle
 from workbench.commands.output import say_path, tell
 from workbench.numbers import MOST_REPEATS
 
 if TYPE_CHECKING:
     from workbench.commands.watching import Scored
+    from workbench.engine.plan import DocumentPlan
 
 SUMMARY = "run an agent on test cases and score what it hands in"
 
@@ -39,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeats", type=whole(1, MOST_REPEATS), default=1, metavar="N", help="trials per case")
     parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
     parser.add_argument("--session", help="a session file or name; a new one is made if there is none")
+    add_estimate_arguments(parser)
     parser.add_argument("--detach", action="store_true", help="start and leave; watch it in the app")
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
 
@@ -72,9 +75,11 @@ def run(arguments: argparse.Namespace) -> int:
     if "all" in cases:
         cases = [case.id for case in load_cases()[0] if case.kind != "own"] + [case for case in cases if case != "all"]
     session = session_path(arguments.session)
+    known = settings.load()
     plan = DocumentPlan(
         cases=tuple(cases),
-        agent=arguments.agent or settings.load().agent,
+        agent=arguments.agent or known.agent,
+        max_steps=known.max_steps,
         model=arguments.model,
         judge=arguments.judge,
         repeats=arguments.repeats,
@@ -83,6 +88,8 @@ def run(arguments: argparse.Namespace) -> int:
         rubrics=arguments.rubric or RUBRICS,
     )
     damaged = look_for_damage(session)
+    if (code := _settle(arguments, session, plan, known.trials_at_once)) is not None:
+        return code
     new_run = client.plan_document(session, plan)
     tell_recorded(session, new_run)
     process = client.launch(session, new_run)
@@ -90,6 +97,23 @@ def run(arguments: argparse.Namespace) -> int:
         say_path(session)
         return damaged
     return max(damaged, watch(session, [new_run], process, arguments.json, lambda: planned_trials(session, new_run)))
+
+
+def _settle(arguments: argparse.Namespace, session: Path, plan: DocumentPlan, at_once: int) -> int | None:
+    """Say what the run will take where that was asked for; see :func:`workbench.commands.estimating.settle`."""
+    from workbench.engine import client
+    from workbench.engine.estimate import Estimate, Measured, estimate_trials
+
+    def estimate(measured: Measured) -> Estimate:
+        meant = client.with_defaults(plan)
+        cases = client.new_trials(session, meant)
+        return estimate_trials(
+            measured, cases, meant.agent, meant.model, meant.asked_judges, repeats=1, at_once=at_once
+        )
+
+    counted = [f"{len(plan.cases)} case{'' if len(plan.cases) == 1 else 's'}"]
+    counted += [f"{plan.repeats} repeats"] if plan.repeats > 1 else []
+    return settle(arguments, " × ".join([*counted, plan.agent]), estimate, into=session)
 
 
 def tell_recorded(session: Path, run_key: str) -> None:

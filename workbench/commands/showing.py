@@ -132,6 +132,8 @@ class Pages:
             if len(contents.trials) > 1:
                 self._heading("Means")
                 self._table(report_tables.means(contents))
+                if forks := report_tables.forks_sentence(contents):
+                    self._line(forks, "dim")
             if contents.agreement:
                 self._heading("Agreement of judges")
                 self._table(report_tables.agreement(contents))

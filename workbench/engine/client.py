@@ -13,11 +13,13 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from workbench import paths
+from workbench.engine import defaults
 from workbench.engine.extension_check import import_folders
 from workbench.engine.orders import all_orders, is_finished, ordered_work, refusal
 from workbench.engine.plan import DocumentPlan
@@ -29,7 +31,7 @@ from workbench.extensions import is_dotted
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.identity import run_id
 from workbench.session.pending_work import unfinished
-from workbench.session.rows import RunRow
+from workbench.session.rows import RunRow, TrialRow
 
 LOCAL_READ_LIMIT = 1_800  # characters; a small model's window holds a few such files and the conversation
 
@@ -106,14 +108,27 @@ class WarmEngine:
                 process.stdin.close()
 
 
-def _resolved(plan: DocumentPlan) -> DocumentPlan:
-    """Return the plan with this machine's defaults filled in, so that a resume elsewhere does the same."""
-    from workbench.models.defaults import default_model
+def resolved(plan: DocumentPlan) -> DocumentPlan:
+    """Return the plan with this machine's defaults and its folders of classes filled in, so that a resume elsewhere does the same.
+
+    Raises:
+        UsageError: A model cannot be asked, or a class from outside cannot be had.
+    """
+    plan = with_defaults(plan)
+    return replace(plan, import_folders=import_folders(_extensions(plan), plan.import_folders))
+
+
+def with_defaults(plan: DocumentPlan) -> DocumentPlan:
+    """Return the plan with this machine's defaults filled in.
+
+    Raises:
+        UsageError: A model cannot be asked.
+    """
     from workbench.models.names import check_model
     from workbench.settings import load
 
     settings = load()
-    model = plan.model or settings.agent_model or default_model("agent")
+    model = plan.model or defaults.agent_model(settings)
     judge = resolved_judge(plan.judge)
     if model.startswith("replay:"):
         recording = resolve_session(model.removeprefix("replay:")).resolve()
@@ -137,16 +152,12 @@ def resolved_judge(text: str) -> str:
     Raises:
         UsageError: It is a model that cannot be asked, a session that is not there, or no name of a judge.
     """
-    from workbench.models.defaults import default_model
     from workbench.models.names import check_model
     from workbench.rubric.judges import parse_judge
     from workbench.settings import load
 
     settings = load()
-    judge = text or settings.judge
-    if not judge:
-        judged_by = default_model("judge")
-        judge = "offline" if judged_by.startswith("local") else judged_by
+    judge = text or defaults.judge(settings)
     named = parse_judge(judge)
     if named.kind == "replay":
         return f"replay:{resolve_session(named.rest).resolve()}"
@@ -191,8 +202,7 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
     check_document(plan)
     for text in plan.cases:
         check_there(resolve_case(text))
-    plan = _resolved(plan)
-    plan = replace(plan, import_folders=import_folders(_extensions(plan), plan.import_folders))
+    plan = resolved(plan)
     check_place(session)
     # Done last because it caches a copy of each repository: a refused plan must leave nothing behind.
     cases = [ordered_case(text) for text in dict.fromkeys(plan.cases)]
@@ -200,9 +210,13 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
     run = run_id()
     engine_starts.announce(run)
     with SessionWriter(session) as writer, writer.transaction() as connection:
+
+        def look_up(sql: str, arguments: Sequence[object]) -> list[Any]:
+            return connection.execute(sql, tuple(arguments)).fetchall()
+
         first = {case.text: plan.first_repeat or _next_repeat(connection, plan, case.text) for case in cases}
         wanted = {
-            case.identity(connection, plan.agent, plan.model, first[case.text] + number): (
+            case.identity(look_up, plan.agent, plan.model, first[case.text] + number): (
                 case,
                 first[case.text] + number,
             )
@@ -227,6 +241,27 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
                 snapshot=case.snapshot.digest if case.snapshot else None,
             )
     return run
+
+
+def new_trials(session: Path, plan: DocumentPlan) -> list[str]:
+    """Return the case of each trial that a plan would add to a session, which may not be there yet; nothing is written.
+
+    Raises:
+        UsageError: See :func:`plan_document`.
+    """
+    from workbench.engine.trial_contents import ordered_case
+
+    check_document(plan)
+    cases = [ordered_case(text) for text in dict.fromkeys(plan.cases)]
+    if plan.first_repeat == 0 or not session.exists():
+        return [case.text for case in cases for _ in range(plan.repeats)]
+    with SessionReader(session) as reader:
+        return [
+            case.text
+            for case in cases
+            for number in range(plan.first_repeat, plan.first_repeat + plan.repeats)
+            if reader.trial(case.identity(reader.query, plan.agent, plan.model, number)) is None
+        ]
 
 
 def _bring_back(connection: sqlite3.Connection, trials: Iterable[str]) -> None:
@@ -258,7 +293,7 @@ def _rescored(connection: sqlite3.Connection, plan: DocumentPlan) -> str:
 
 def _next_repeat(connection: sqlite3.Connection, plan: DocumentPlan, case: str) -> int:
     """Return the number after the last trial of a case by the plan's agent and model."""
-    same = "SELECT coalesce(max(repeat), 0) FROM trials WHERE case_id = ? AND agent = ? AND model = ?"
+    same = "SELECT coalesce(max(repeat), 0) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND parent = ''"
     return int(connection.execute(same, (case, plan.agent, plan.model)).fetchone()[0]) + 1
 
 
@@ -399,8 +434,24 @@ def _expect_word(connection: sqlite3.Connection, run: str) -> None:
         connection.execute("UPDATE runs SET config = ? WHERE id = ?", (config, run))
 
 
+def the_trial(session: Path, reader: SessionReader, trial: str) -> TrialRow:
+    """Return the trial with this identity, or the only one that begins so.
+
+    Raises:
+        UsageError: There is no such trial, or several start with these characters.
+    """
+    matches = [row for row in reader.trials() if row.id.startswith(trial)]
+    exact = [row for row in matches if row.id == trial]
+    if len(exact or matches) != 1:
+        what = "no trial" if not matches else f"{len(matches)} trials that begin with"
+        raise UsageError(f"{session.name} has {what} {trial!r}; `workbench show {session}` lists them.")
+    return (exact or matches)[0]
+
+
 def rerun(session: Path, trial: str, *, model: str | None = None, warm: WarmEngine | None = None) -> str:
     """Run a trial again as the next repeat of the same agent, model and case; return the new trial's id.
+
+    With another model everything else is the same: agent, case, limits, judge. A fork is forked once more.
 
     Args:
         session: The session file.
@@ -412,15 +463,17 @@ def rerun(session: Path, trial: str, *, model: str | None = None, warm: WarmEngi
         UsageError: There is no such trial, or several start with these characters.
     """
     with SessionReader(session) as reader:
-        matches = [row for row in reader.trials() if row.id.startswith(trial)]
-        if len(matches) != 1:
-            what = "no trial" if not matches else f"{len(matches)} trials that begin with"
-            raise UsageError(f"{session.name} has {what} {trial!r}; `workbench show {session}` lists them.")
-        old = matches[0]
+        old = the_trial(session, reader, trial)
         run = reader.run(old.run_id)
         if run is None:
             raise UsageError(f"The run of trial {old.id} cannot be read, so it cannot be run again.")
         chosen = model or old.model
+    if old.parent:
+        from workbench.engine.forking import fork_again
+
+        again = fork_again(session, old, model=chosen)
+        launch(session, again.run, warm)
+        return again.trial
     plan = replace(
         DocumentPlan.from_json(run.config),
         cases=(old.case_id,),

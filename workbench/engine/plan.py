@@ -39,6 +39,8 @@ class DocumentPlan:
         rescore: What of trials that other runs recorded is scored: "" nothing, ``missing`` what they lack of the rubrics
             and judges, ``anew`` everything, as of the time when the run was ordered. No agent is run for it.
         import_folders: Where classes named by dotted path are imported from first.
+        fork_of: The trial of which this run is a fork, "" for trials of their own.
+        fork_step: The last step that the fork inherits.
     """
 
     cases: tuple[str, ...]
@@ -56,6 +58,8 @@ class DocumentPlan:
     judges: tuple[str, ...] = ()
     rescore: str = ""
     import_folders: tuple[str, ...] = ()
+    fork_of: str = ""
+    fork_step: int = 0
 
     @property
     def asked_judges(self) -> tuple[str, ...]:

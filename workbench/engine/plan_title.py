@@ -42,7 +42,9 @@ def _document(plan: Mapping[str, Any]) -> list[str]:
     said = ", ".join(named) + (f" and {more:,} more" if more > 0 else "")
     repeats = plan.get("repeats")
     times = f" × {repeats}" if isinstance(repeats, int) and repeats > 1 else ""
-    return [f"{said}{times}" if said else "", _text(plan.get("agent")), _text(plan.get("model"))]
+    of, step = _text(plan.get("fork_of")), plan.get("fork_step")
+    fork = f"fork of {of[:8]} at step {step}" if of else ""
+    return [f"{said}{times}" if said else "", fork, _text(plan.get("agent")), _text(plan.get("model"))]
 
 
 def _score(plan: Mapping[str, Any]) -> list[str]:

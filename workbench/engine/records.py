@@ -7,9 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from workbench.agents.agent_context import Step
+from workbench.agents.inherited import INHERITED
 from workbench.models.types import Answer, CallRecord, Message, Request, Usage
 from workbench.session import SessionReader, SessionWriter
-from workbench.session.rows import AccessedFileRow, StepRow
+from workbench.session.rows import AccessedFileRow, CallRow, StepRow
 
 JUDGE = "/judge"  # suffix that makes the scope of a trial's judge from the trial's own scope
 
@@ -34,6 +35,10 @@ class SessionCallLog:
     def last_call(self, scope: str) -> int | None:
         """Return the id of the latest call of a work item, including recalled ones."""
         return self._last.get(scope)
+
+    def take_over(self, scope: str, call: int) -> None:
+        """Let a call of another work item be the latest of this one, whose answer it inherits."""
+        self._last[scope] = call
 
     def recall(self, request: Request, nth: int) -> Answer | None:
         """Return the answer that this session holds for the same work item and request."""
@@ -113,6 +118,15 @@ def _answer(reader: SessionReader, row: tuple[object, ...], source: str) -> Answ
     )
 
 
+def recorded_answer(reader: SessionReader, call: CallRow) -> Answer | None:
+    """Return the answer of a recorded call, None where it has none or its text cannot be read."""
+    if call.answer_blob is None:
+        return None
+    values = (call.answer_blob, call.reasoning_blob, call.answered_by, call.finish_reason, call.prompt_tokens,
+              call.completion_tokens, call.cached_tokens, call.cost_usd, call.latency_s, call.attempts, call.shape_blob)  # fmt: skip
+    return _answer(reader, values, "recorded")
+
+
 def _int(value: object) -> int:
     return value if isinstance(value, int) else 0
 
@@ -155,6 +169,8 @@ class TrialLog:
     def step(self, step: Step) -> None:
         """Write a step; a step that already exists (after a resume) is kept."""
         answer, observation = step.answer, step.observation
+        # What a fork inherits was paid for by its parent.
+        paid = answer if answer is not None and answer.source != INHERITED else None
         settings = dict(step.request.sampling.to_json()) if step.request else {}
         if answer is not None and answer.dropped:
             settings["dropped"] = list(answer.dropped)
@@ -171,9 +187,9 @@ class TrialLog:
                     observation_blob=self._writer.blob(observation.text) if observation else None,
                     observation_size=len(observation.text.encode("utf-8", "surrogatepass")) if observation else 0,
                     problem=step.problem,
-                    prompt_tokens=answer.usage.prompt_tokens if answer else None,
-                    completion_tokens=answer.usage.completion_tokens if answer else None,
-                    cost_usd=answer.cost_usd if answer else None,
+                    prompt_tokens=paid.usage.prompt_tokens if paid else None,
+                    completion_tokens=paid.usage.completion_tokens if paid else None,
+                    cost_usd=paid.cost_usd if paid else None,
                     seconds=step.seconds,
                     model=answer.model if answer else (step.request.model if step.request else None),
                     settings=json.dumps(settings),

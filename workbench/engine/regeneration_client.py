@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from workbench.engine import defaults
 from workbench.engine.client import WarmEngine, launch
 from workbench.engine.extension_check import import_folders
 from workbench.engine.orders import Order
@@ -22,7 +23,6 @@ from workbench.session.groups import CONTROLS
 from workbench.session.identity import run_id
 from workbench.session.rows import RunRow, columns
 
-DEFAULT_SAMPLES = 3
 #: Names the engine that tests on this machine, where a setting names a cluster.
 HERE = "local"
 
@@ -116,11 +116,10 @@ def _engine(text: str) -> str:
 
 def full_ask(plan: RegenerationPlan) -> Ask:
     """Return what a plan asks of its evaluator, with this machine's defaults and the wording written out."""
-    from workbench.models.defaults import default_model
     from workbench.settings import load
 
-    evaluator = plan.evaluator or load().evaluator or default_model("evaluator")
-    base = Ask(evaluator, plan.samples or DEFAULT_SAMPLES, plan.tasks, plan.limit)
+    evaluator = plan.evaluator or defaults.evaluator(load())
+    base = Ask(evaluator, plan.samples or defaults.SAMPLES, plan.tasks, plan.limit)
     if evaluator in CONTROLS:
         return replace(base, samples=plan.samples or 1)
     if evaluator.startswith("samples:"):

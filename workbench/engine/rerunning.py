@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench.engine.client import WarmEngine, launch
@@ -106,6 +107,38 @@ def rerun_orders(
     for key in touched:
         launch(session, key, warm)
     return orders
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """What a rerun comes to: of which source and evaluator, how many candidates are asked for, how many only tested."""
+
+    source: str
+    evaluator: str
+    asked: int
+    tested: int
+
+
+def what_again(
+    session: Path, item: str = "", *, failed: bool = False, model: str = "", samples: int = 0
+) -> list[Again]:
+    """Return what :func:`rerun_orders` would do, one entry per run and nothing written; see there for the arguments."""
+    with SessionReader(session) as reader:
+        candidates = _meant(session, reader, item, failed)
+        runs = {row.id: row for row in reader.runs()}
+        found = []
+        for key in dict.fromkeys(row.run_id for row in candidates):
+            mine = [row for row in candidates if row.run_id == key]
+            plan = RegenerationPlan.from_json(runs[key].config)
+            if not (model or samples):
+                evaluator = mine[0].evaluator
+                found.append(Again(plan.source, evaluator, 0, len(mine)))
+                continue
+            asked = _asked_again(runs[key], mine, model, samples)
+            had = Counter(row.task_id for row in reader.candidates(key) if row.evaluator == asked.evaluator)
+            more = sum(max(0, asked.samples - had[task]) for task in asked.tasks)
+            found.append(Again(plan.source, asked.evaluator, more, 0))
+        return found
 
 
 def _meant(session: Path, reader: SessionReader, item: str, failed: bool) -> list[CandidateRow]:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from workbench.agents import Submission, make_agent
 from workbench.agents.agent_context import AgentContext, Asker, Assignment, OutOfSteps
+from workbench.agents.inherited import ForkDiverged
 from workbench.catalog import TestCase, resolve_case, view_of
+from workbench.engine.inheriting import inherited_by
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.records import JUDGE, SessionCallLog, TrialLog
 from workbench.engine.trial_contents import ContentChanged, content_for
@@ -33,7 +35,8 @@ class AgentFailed(WorkbenchError):
 
 
 def _kind(error: WorkbenchError) -> str:
-    return "changed" if isinstance(error, ContentChanged) else "agent" if isinstance(error, AgentFailed) else "case"
+    kinds = ((ContentChanged, "changed"), (AgentFailed, "agent"), (ForkDiverged, "diverged"))
+    return next((kind for of, kind in kinds if isinstance(error, of)), "case")
 
 
 class TrialRunner:
@@ -127,6 +130,10 @@ class TrialRunner:
         return view
 
     async def _document(self, trial: TrialRow, case: TestCase, view: View) -> Submission:
+        inherited = None
+        if trial.parent:
+            with SessionReader(self._writer.path, surveyed=False) as reader:
+                inherited = inherited_by(reader, trial, lambda call: self._calls.take_over(trial.id, call))
         context = AgentContext(
             Assignment(case.name, case.agent_description),
             view,
@@ -137,9 +144,12 @@ class TrialRunner:
             scope=trial.id,
             max_steps=self._plan.max_steps,
             read_limit=self._plan.read_limit,
+            inherited=inherited,
         )
         async with asyncio.timeout(self._time_limit):
             submission = await self._submission(trial.agent, context)
+        if inherited is not None:
+            inherited.check_reached(context.steps_taken)
         with self._writer.transaction():
             self._writer.set_trial(
                 trial.id,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from workbench.catalog import TestCase, content_of, current_snapshot, kept_snapshot, resolve_case, snapshot_of
 from workbench.errors import WorkbenchError
@@ -36,7 +37,7 @@ class OrderedCase:
         """The part of a trial's identity that identifies the case's content."""
         return content_of(self.case, self.snapshot)
 
-    def identity(self, connection: sqlite3.Connection, agent: str, model: str, repeat: int) -> str:
+    def identity(self, query: Callable[[str, Sequence[object]], list[Any]], agent: str, model: str, repeat: int) -> str:
         """Return the identity of a trial on this content: that of the session's existing trial, if there is one.
 
         The identity of a trial planned before its repository was first fetched, or by an older version, does not include
@@ -45,8 +46,8 @@ class OrderedCase:
         name = (agent, model, self.case.id, repeat)
         mine = trial_id(*name, self.content)
         for known in (trial_id(*name, content_of(self.case, None)), trial_id(*name)):
-            row = connection.execute("SELECT snapshot FROM trials WHERE id = ?", (known,)).fetchone()
-            if row is not None and (self.snapshot is None or row[0] in (None, self.snapshot.digest)):
+            rows = query("SELECT snapshot FROM trials WHERE id = ?", (known,))
+            if rows and (self.snapshot is None or rows[0][0] in (None, self.snapshot.digest)):
                 return known
         return mine
 

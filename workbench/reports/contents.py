@@ -11,6 +11,7 @@ from workbench.reports.items import Item, all_items, short_ids
 from workbench.reports.regenerated import Regenerated, regenerated
 from workbench.rubric.agreement import Agreement, agreements
 from workbench.rubric.spread import Spread, spreads
+from workbench.session.forks import below_parents
 from workbench.session.labels import in_words, labels_by_part
 from workbench.session.pending_work import is_rescored, trial_problem
 from workbench.session.reader import SessionReader
@@ -105,11 +106,9 @@ def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
     for score in sorted(reader.scores(), key=lambda row: (row.rubric != PREFERRED_RUBRIC, row.rubric, row.judge)):
         every.setdefault(score.trial_id, []).append(score)
     wanted_trial, wanted_task = _wanted(reader, item)
-    trials = tuple(
-        _trial(reader, row, tuple(every.get(row.id, ())))
-        for row in reader.trials()
-        if item is None or row.id == wanted_trial
-    )
+    rows = [row for row in reader.trials() if item is None or row.id == wanted_trial]
+    order = below_parents([row.id for row in rows], [row.parent for row in rows])
+    trials = tuple(_trial(reader, rows[place], tuple(every.get(rows[place].id, ()))) for place in order)
     judged: dict[tuple[str, str], None] = {}
     for trial in trials:
         judged |= {(score.rubric, score.judge): None for score in trial.scores}

@@ -31,7 +31,7 @@ _TRIAL = (
         "cost_usd",
         "seconds",
     ),
-    *("started_at", "finished_at", "error_kind", "error", "given_by_format"),
+    *("started_at", "finished_at", "error_kind", "error", "given_by_format", "parent", "fork_step", "edited"),
 )
 _CANDIDATE = (
     *("candidate", "task", "run", "path", "function", "occurrence", "docs", "evaluator", "control", "sample", "state"),

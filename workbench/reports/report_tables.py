@@ -10,6 +10,7 @@ from workbench.reports import wording
 from workbench.reports.contents import Contents, Trial, tier_points
 from workbench.reports.regenerated import Line, Regenerated, estimate_words, verdict_words
 from workbench.rubric.spread import words as spread_words
+from workbench.session.forks import fork_words
 
 DAMAGE_SENTENCE = "These parts of the session file could not be read; everything else is shown."
 
@@ -62,7 +63,7 @@ def trials(contents: Contents) -> Shown:
     headings += [f"{rubric} ({judge})" for rubric, judge in judged]
     numbers = {4, *range(5, 5 + len(judged))}
     first = len(headings)
-    headings += ["T1", "T2", "T3", "T4", "steps", "tokens", "cost $", "s", "status", "tags"]
+    headings += ["T1", "T2", "T3", "T4", "steps", "tokens", "cost $", "s", "status", "fork", "tags"]
     numbers |= set(range(first, first + 8))
     rows = []
     for trial in contents.trials:
@@ -83,11 +84,12 @@ def trials(contents: Contents) -> Shown:
                 wording.money(row.cost_usd),
                 wording.seconds(row.seconds),
                 wording.state(row.state),
+                fork_words(row.parent, row.fork_step, row.edited),
                 contents.tags(row.id),
             )
         )
     links = tuple(trial.row.id for trial in contents.trials)
-    return _without_empty(Shown(tuple(headings), tuple(rows), frozenset(numbers), links), {"tags"})
+    return _without_empty(Shown(tuple(headings), tuple(rows), frozenset(numbers), links), {"fork", "tags"})
 
 
 def means(contents: Contents) -> Shown:
@@ -99,6 +101,12 @@ def means(contents: Contents) -> Shown:
     ]  # fmt: skip
     headings = ("agent", "model", "case", "rubric (judge)", "scored", "mean ± sd (range)")
     return Shown(headings, tuple(rows), frozenset({4}))
+
+
+def forks_sentence(contents: Contents) -> str:
+    """Return how many forks no mean counts, "" for none."""
+    count = sum(bool(trial.row.parent) for trial in contents.trials)
+    return f"{wording.plural(count, 'fork')} of recorded trials: in no mean." if count else ""
 
 
 AGREEMENT_SENTENCE = (
@@ -229,7 +237,8 @@ def trial_title(trial: Trial) -> str:
     """Return what identifies a trial to a person."""
     row = trial.row
     case = " ".join(filter(None, (row.case_name or row.case_id, trial.told_apart)))
-    return f"{case} · {row.agent} · {row.model} · repeat {row.repeat}"
+    fork = fork_words(row.parent, row.fork_step, row.edited)
+    return " · ".join(filter(None, (case, row.agent, row.model, f"repeat {row.repeat}", fork)))
 
 
 def _without_empty(shown: Shown, names: set[str]) -> Shown:

@@ -47,9 +47,14 @@ class Spread:
 
 
 def spreads(trials: Sequence[tuple[TrialRow, Sequence[ScoreRow]]]) -> Iterator[Spread]:
-    """Yield the groups: each (agent, model) over all its trials, then each of its cases that has several trials."""
+    """Yield the groups: each (agent, model) over all its trials, then each of its cases that has several trials.
+
+    Forks are in none: a person took part in them, and they are not drawn independently of their parents.
+    """
     by_agent: dict[tuple[str, str], list[tuple[TrialRow, Sequence[ScoreRow]]]] = {}
     for row, scores in trials:
+        if row.parent:
+            continue
         by_agent.setdefault((row.agent, row.model), []).append((row, scores))
     for (agent, model), mine in by_agent.items():
         yield from _group(agent, model, "", mine)

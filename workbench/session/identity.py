@@ -27,6 +27,11 @@ def trial_id(agent: str, model: str, case_id: str, repeat: int, content: str = "
     return _named("trial", agent, model, case_id, repeat, *([content] if content else []))
 
 
+def fork_id(parent: str, step: int, edited: str, edit: str, agent: str, model: str, repeat: int) -> str:
+    """Return the identity of a fork: (parent trial, step, what of it was edited, digest of the edit, agent, model, repeat)."""
+    return _named("fork", parent, step, edited, edit, agent, model, repeat)
+
+
 def task_id(
     snapshot: str, path: str, qualified_name: str, occurrence: int, docs_digest: str, tested_by: str = ""
 ) -> str:

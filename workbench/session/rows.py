@@ -34,6 +34,8 @@ class TrialRow:
     """A trial: one agent with one model on one test case, one repeat. Blobs are digests; tokens and seconds are sums.
 
     ``content`` is the digest of the source's content where that can change under its name (a folder), else "".
+    A fork has the ``parent`` whose first ``fork_step`` steps it inherits; ``edited`` says what of the last of them was
+    replaced by ``edit_blob``: ``observation``, ``message`` or "" for nothing.
     """
 
     id: str
@@ -59,6 +61,10 @@ class TrialRow:
     finished_at: float | None
     seconds: float | None
     content: str = ""
+    parent: str = ""
+    fork_step: int = 0
+    edited: str = ""
+    edit_blob: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

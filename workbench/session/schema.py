@@ -58,7 +58,8 @@ CREATE TABLE trials (
     state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled')),
     error_kind TEXT, error TEXT, snapshot TEXT, parsed INTEGER, readme_blob TEXT, metadata_blob TEXT,
     steps INTEGER NOT NULL DEFAULT 0, prompt_tokens INTEGER NOT NULL DEFAULT 0, completion_tokens INTEGER NOT NULL DEFAULT 0,
-    cost_usd REAL, started_at REAL, finished_at REAL, seconds REAL, content TEXT NOT NULL DEFAULT ''
+    cost_usd REAL, started_at REAL, finished_at REAL, seconds REAL, content TEXT NOT NULL DEFAULT '',
+    parent TEXT NOT NULL DEFAULT '', fork_step INTEGER NOT NULL DEFAULT 0, edited TEXT NOT NULL DEFAULT '', edit_blob TEXT
 );
 CREATE INDEX trials_by_run ON trials (run_id, position);
 
@@ -218,6 +219,12 @@ _ADDED_IN_4: dict[str, tuple[str, ...]] = {
     "former_verdicts": ("doubtful TEXT",),
     "tasks": ("test_count INTEGER NOT NULL DEFAULT 0",),
     "runs": ("name TEXT", "deleted_at REAL"),
+    "trials": (
+        "parent TEXT NOT NULL DEFAULT ''",
+        "fork_step INTEGER NOT NULL DEFAULT 0",
+        "edited TEXT NOT NULL DEFAULT ''",
+        "edit_blob TEXT",
+    ),
 }
 PUT_AWAY_RUNS = "(SELECT id FROM runs WHERE deleted_at IS NOT NULL)"
 """SQL for the runs that a person put away: neither they nor what belongs to them counts."""
@@ -265,6 +272,7 @@ READ_AS: dict[int, dict[str, dict[str, str]]] = {
         "former_verdicts": {"doubtful": "NULL", "route": "path_taken"},
         "tasks": {"test_count": _TEST_COUNT},
         "runs": {"name": "NULL", "deleted_at": "NULL"},
+        "trials": {"parent": "''", "fork_step": "0", "edited": "''", "edit_blob": "NULL"},
     },
 }  # fmt: skip
 _NEW_TABLES = {2: ("former_verdicts",)}

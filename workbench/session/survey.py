@@ -69,7 +69,8 @@ _NEUTRAL: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("case_id", "case_name", "agent", "model"), _UNKNOWN),
         **dict.fromkeys(("position", "repeat", "steps", "prompt_tokens", "completion_tokens"), "0"),
         "state": "CASE WHEN readme_blob IS NOT NULL THEN 'done' ELSE 'failed' END",
-        "content": "''",
+        **dict.fromkeys(("content", "parent", "edited"), "''"),
+        "fork_step": "0",
     },
     "steps": {
         "kind": "'invalid'",

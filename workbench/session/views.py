@@ -5,7 +5,7 @@ from __future__ import annotations
 VIEWS = """
 CREATE VIEW trial_scores AS
 SELECT trials.id AS trial, run_id AS run, case_id, case_name, agent, model, repeat, state, error, rubric, judge, total, out_of,
-       tier1, tier2, tier3, tier4, problem, steps, prompt_tokens, completion_tokens, cost_usd, seconds, readme_blob
+       tier1, tier2, tier3, tier4, problem, steps, prompt_tokens, completion_tokens, cost_usd, seconds, readme_blob, parent, fork_step
 FROM trials LEFT JOIN scorecards ON trial_id = trials.id
 WHERE run_id NOT IN (SELECT id FROM runs WHERE deleted_at IS NOT NULL);
 

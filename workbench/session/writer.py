@@ -287,8 +287,15 @@ class SessionWriter:
         *,
         content: str = "",
         snapshot: str | None = None,
+        parent: str = "",
+        fork_step: int = 0,
+        edited: str = "",
+        edit_blob: str | None = None,
     ) -> bool:
-        """Record a trial that waits; ``case`` is (id, name). Returns False if the session has that trial already."""
+        """Record a trial that waits; ``case`` is (id, name). Returns False if the session has that trial already.
+
+        A fork names its ``parent`` and what it inherits of it, see :class:`workbench.session.rows.TrialRow`.
+        """
         with self.transaction() as connection:
             if connection.execute("SELECT 1 FROM trials WHERE id = ?", (trial_id,)).fetchone():
                 return False
@@ -306,6 +313,10 @@ class SessionWriter:
                     "state": "queued",
                     "content": content,
                     "snapshot": snapshot,
+                    "parent": parent,
+                    "fork_step": fork_step,
+                    "edited": edited,
+                    "edit_blob": edit_blob,
                 },
             )
             return True

@@ -94,6 +94,8 @@ def last_scores(reader: SessionReader, rubric: str = "aeo-bench") -> dict[str, t
     runs = {run.id: reader.run_state(run) for run in reader.runs()}
     newest: dict[str, dict[str, AgentScore]] = {}
     for trial in reader.trials():
+        if trial.parent:  # a fork says nothing of what the agent does by itself
+            continue
         points, out_of = totals.get(trial.id, (None, 0.0))
         by_agent = newest.setdefault(trial.case_id, {})
         # A trial whose engine is gone still says that it runs; what its run says is what a person should see.

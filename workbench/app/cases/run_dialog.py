@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from workbench.agents.names import AGENTS
+from workbench.agents.names import AGENTS, agent_info
 from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
+from workbench.app.toolkit.model_check import model_problem
+
+if TYPE_CHECKING:
+    from workbench.engine.estimate import Estimate, Measured
+    from workbench.settings import Settings
+
+_MOST_REPEATS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,26 +26,44 @@ class RunChoice:
     judge: str
     repeats: int
 
+    def estimate(self, cases: Sequence[str], measured: Measured, at_once: int) -> Estimate:
+        """Return what it will take on these cases, by what former runs took, with so many trials side by side."""
+        from workbench.engine.estimate import estimate_trials
+
+        return estimate_trials(
+            measured, cases, self.agent, self.model, [self.judge], repeats=self.repeats, at_once=at_once
+        )
+
 
 class RunDialog(FormDialog[RunChoice]):
     """Agent, model, judge and repeats.
 
     Args:
         title: What is run, for example ``word_counter``.
-        model: Model to start with.
-        judge: Judge to start with.
+        cases: Ids of the cases.
+        answers: What to start with, by field.
         known: Models to complete what is typed with.
-        agent: Agent to start with: one of ours, or ``package.module:Class``.
+        settings: The settings in force.
+        measure: Reads what former runs took.
     """
 
-    def __init__(self, title: str, model: str, judge: str, known: tuple[str, ...], agent: str = "white") -> None:
+    def __init__(
+        self,
+        title: str,
+        cases: Sequence[str],
+        answers: Mapping[str, str],
+        known: tuple[str, ...],
+        settings: Settings,
+        measure: Callable[[], Measured] | None = None,
+    ) -> None:
         fields = (
-            Field("agent", agent, [info.name for info in AGENTS]),
-            Field("model", model, known),
-            Field("judge", judge, ("offline", *known)),
-            Field("repeats", "1", digits=3),
+            Field("agent", answers["agent"], [info.name for info in AGENTS]),
+            Field("model", answers["model"], known, paths=True),
+            Field("judge", answers["judge"], ("offline", *known), paths=True),
+            Field("repeats", answers["repeats"], digits=3),
         )
-        super().__init__(f"Run {title}", fields)
+        super().__init__(f"Run {title}", fields, measure=measure)
+        self._cases, self._settings = cases, settings
 
     def about(self, field: str) -> str:
         """Return what an agent does, or what may be typed."""
@@ -48,12 +75,48 @@ class RunDialog(FormDialog[RunChoice]):
             note = "local is the small embedded model: free, no key, low scores. " + note
         return note
 
-    def answer(self) -> RunChoice | Refused:
-        """Return what was chosen."""
+    def will_do(self) -> str:
+        """Return ``3 cases × 2 repeats × white = 6 trials, about 30 requests, 4 minutes, $0.12``."""
         repeats = self.text("repeats")
-        if not (repeats.isdigit() and 1 <= int(repeats) <= 100):
+        if not _is_count(repeats):
+            return ""
+        cases, agent = len(self._cases), self.text("agent") or "white"
+        parts = [f"{cases:,} case{'' if cases == 1 else 's'}", f"{repeats} repeats" if int(repeats) > 1 else "", agent]
+        counted = " × ".join(part for part in parts if part)
+        if self.measured is None:
+            total = cases * int(repeats)
+            return f"{counted} = {total:,} trial{'' if total == 1 else 's'}"
+        choice = RunChoice(agent, self.text("model"), self.text("judge"), int(repeats))
+        return f"{counted} = {choice.estimate(self._cases, self.measured, self._settings.trials_at_once).sentence()}."
+
+    def answer(self) -> RunChoice | Refused:
+        """Return what was chosen, or what is wrong: what was typed stays."""
+        from workbench.errors import WorkbenchError
+
+        repeats = self.text("repeats")
+        agent, model, judge = self.text("agent") or "white", self.text("model"), self.text("judge")
+        try:
+            agent_info(agent)
+        except WorkbenchError as error:
+            return Refused("agent", str(error))
+        if problem := model and model_problem(model, "the agent", self._settings):
+            return Refused("model", problem)
+        if problem := judge and _judge_problem(judge, self._settings):
+            return Refused("judge", problem)
+        if not _is_count(repeats):
             return Refused("repeats", "Repeats must be a number from 1 to 100.")
-        return RunChoice(self.text("agent") or "white", self.text("model"), self.text("judge"), int(repeats))
+        return RunChoice(agent, model, judge, int(repeats))
+
+
+def _is_count(text: str) -> bool:
+    return text.isdecimal() and 1 <= int(text) <= _MOST_REPEATS
+
+
+def _judge_problem(judge: str, settings: Settings) -> str:
+    from workbench.rubric.judges import parse_judge
+
+    kind = parse_judge(judge).kind
+    return model_problem(judge, "the judge", settings) if kind in {"model", "replay"} else ""
 
 
 def _about(agent: str) -> str:

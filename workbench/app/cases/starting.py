@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from workbench.app.host import Host
+    from workbench.settings import Settings
+
+_DIALOG = "run"
+
+
+def defaults(settings: Settings) -> dict[str, str]:
+    """Return what stands in the dialog where nothing was answered before: what the command line takes."""
+    from workbench.engine.defaults import document_plan
+
+    plan = document_plan(settings)
+    return {"agent": plan.agent, "model": plan.model, "judge": plan.judge, "repeats": str(plan.repeats)}
 
 
 async def ask_and_run(host: Host, cases: list[tuple[str, str]]) -> None:
@@ -16,26 +29,39 @@ async def ask_and_run(host: Host, cases: list[tuple[str, str]]) -> None:
         cases: Key and name of each case.
     """
     from workbench.app.cases.run_dialog import RunChoice, RunDialog
-    from workbench.engine.plan import DocumentPlan
-    from workbench.models.defaults import available_models, default_model
+    from workbench.app.toolkit.agreeing import agreed
+    from workbench.app.toolkit.answers import remember, remembered
+    from workbench.engine.defaults import document_plan
+    from workbench.engine.measured import measure
+    from workbench.models.defaults import available_models
 
     settings = host.settings
-    model = settings.agent_model or default_model("agent", base_url=settings.base_url)
-    judge = settings.judge or default_model("judge", base_url=settings.base_url)
-    judge = "offline" if judge.startswith("local") and not settings.judge else judge
     title = cases[0][1] if len(cases) == 1 else f"{len(cases)} cases"
-    choice: RunChoice | None = await host.push_screen_wait(
-        RunDialog(title, model, judge, available_models(), host.settings.agent)
-    )
-    if choice is None:
-        return
-    plan = DocumentPlan(
-        tuple(key for key, _ in cases),
+    keys = [key for key, _ in cases]
+    plain = defaults(settings)
+    answers = remembered(_DIALOG, plain)
+    while True:
+        dialog = RunDialog(
+            title, keys, answers, available_models(), settings, measure=lambda: measure(host.session_path)
+        )
+        choice: RunChoice | None = await host.push_screen_wait(dialog)
+        if choice is None:
+            return
+        answers = {
+            "agent": choice.agent,
+            "model": choice.model,
+            "judge": choice.judge,
+            "repeats": str(choice.repeats),
+        }
+        measured = await asyncio.to_thread(measure, host.session_path)
+        if await agreed(host, choice.estimate(keys, measured, settings.trials_at_once)):
+            break
+    remember(_DIALOG, answers, plain)
+    plan = replace(
+        document_plan(settings, tuple(keys)),
         agent=choice.agent,
         model=choice.model,
         judge=choice.judge,
         repeats=choice.repeats,
-        spend_limit=settings.spend_limit,
-        max_steps=settings.max_steps,
     )
     host.start_run(plan, cases[0][1] if len(cases) == 1 else f"{len(cases)}-cases")

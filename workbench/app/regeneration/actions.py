@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from workbench.app.toolkit.latest import Latest
     from workbench.app.toolkit.subject import Subject
     from workbench.engine.client import WarmEngine
+    from workbench.engine.estimate import Estimate
 
 MORE_SAMPLES = 5
 
@@ -62,7 +63,8 @@ class Actions(RunActions):
 
             rerun_items(session, line.id, warm=warm)
 
-        self._do(work, "Testing this task's samples again; answers that are there are kept.")
+        said = "Testing this task's samples again; answers that are there are kept."
+        self._asking_first(lambda view: self._again(view, line.id), lambda: self._do(work, said))
 
     def rerun_failed(self) -> None:
         """Test every sample again that did not pass."""
@@ -72,7 +74,8 @@ class Actions(RunActions):
 
             rerun_items(session, failed=True, warm=warm)
 
-        self._do(work, "Testing every sample again that did not pass; answers that are there are kept.")
+        said = "Testing every sample again that did not pass; answers that are there are kept."
+        self._asking_first(lambda view: self._again(view, failed=True), lambda: self._do(work, said))
 
     def add_samples(self) -> None:
         """Ask for five more samples of every task."""
@@ -95,7 +98,38 @@ class Actions(RunActions):
                 warm=warm,
             )
 
-        self._do(work, f"Asking for {MORE_SAMPLES} more samples: m = {wanted}.")
+        said = f"Asking for {MORE_SAMPLES} more samples: m = {wanted}."
+        self._asking_first(self._more, lambda: self._do(work, said))
+
+    def _asking_first(self, estimate: Callable[[RunView], Estimate], then: Callable[[], None]) -> None:
+        """Do something with the run, after a question where it will take more than the settings allow unasked."""
+        view = self._shown.view
+        if view is not None:
+            self.when_agreed(lambda: estimate(view), then)
+
+    def _again(self, view: RunView, item: str = "", *, failed: bool = False) -> Estimate:
+        from workbench.engine.estimate import added, estimate_candidates, estimate_tests
+        from workbench.engine.measured import measure
+        from workbench.engine.rerunning import what_again
+
+        session = self._host.session_path
+        measured = measure(session)
+        again = what_again(session, item, failed=failed) if session is not None else []
+        return added(
+            estimate_tests(measured, one.source, one.tested)
+            if one.tested
+            else estimate_candidates(measured, one.source, one.evaluator, candidates=one.asked)
+            for one in again
+        )
+
+    def _more(self, view: RunView) -> Estimate:
+        from workbench.engine.estimate import estimate_candidates
+        from workbench.engine.measured import measure
+        from workbench.engine.plan import RegenerationPlan
+
+        source = RegenerationPlan.from_json(view.run.config).source
+        count = MORE_SAMPLES * view.tasks
+        return estimate_candidates(measure(self._host.session_path), source, view.group.evaluator, candidates=count)
 
     def resume(self) -> None:
         """Have an engine take up what is missing."""

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
+from workbench.app.toolkit.model_check import model_problem
+from workbench.session.groups import CONTROLS
+
+if TYPE_CHECKING:
+    from workbench.engine.estimate import Estimate, Measured
+    from workbench.settings import Settings
 
 _DOCS = ("original", "none", "llm:", "folder:", "source:")
 _MOST_SAMPLES = 1000
@@ -20,30 +28,52 @@ class RegenerationChoice:
     samples: int
     limit: int
 
+    def tasks(self, measured: Measured) -> int | None:
+        """Return how many tasks there will be, None where none of the source were ever built."""
+        from workbench.engine.regeneration_estimate import known_tasks
+
+        return known_tasks(measured, self.source, self.limit)
+
+    def estimate(self, measured: Measured) -> Estimate:
+        """Return what it will take, without what the session has already."""
+        from workbench.engine.estimate import estimate_candidates
+        from workbench.engine.plan import Ask
+        from workbench.engine.regeneration_estimate import new_candidates
+
+        ask = Ask(self.evaluator, self.samples, limit=self.limit)
+        count = new_candidates(measured, self.source, ask)
+        return estimate_candidates(measured, self.source, self.evaluator, candidates=count)
+
 
 class RegenerationDialog(FormDialog[RegenerationChoice]):
     """Source, docs, evaluator, samples and limit.
 
     Args:
-        source: Case or source to start with.
-        docs: Doc system to start with.
-        evaluator: Evaluator to start with.
-        samples: Samples per task to start with.
+        answers: What to start with, by field.
         models: Models to complete what is typed with.
         cases: Cases to complete what is typed with.
+        settings: The settings in force.
+        measure: Reads what former runs took.
     """
 
     def __init__(
-        self, source: str, docs: str, evaluator: str, samples: int, models: tuple[str, ...], cases: tuple[str, ...]
+        self,
+        answers: Mapping[str, str],
+        models: tuple[str, ...],
+        cases: tuple[str, ...],
+        settings: Settings,
+        measure: Callable[[], Measured] | None = None,
     ) -> None:
         fields = (
-            Field("source", source, cases),
-            Field("docs", docs, (*_DOCS, *(f"llm:{model}" for model in models))),
-            Field("evaluator", evaluator, (*models, "reference", "stub")),
-            Field("samples", str(samples), digits=4),
-            Field("limit", "", digits=6, placeholder="all tasks"),
+            Field("source", answers["source"], cases, paths=True),
+            Field("docs", answers["docs"], (*_DOCS, *(f"llm:{model}" for model in models)), paths=True),
+            Field("evaluator", answers["evaluator"], (*models, "reference", "stub"), paths=True),
+            Field("samples", answers["samples"], digits=4),
+            Field("limit", answers["limit"], digits=6, placeholder="all tasks"),
         )
-        super().__init__("Test documentation by regeneration", fields, "" if source else "source")
+        first = "" if answers["source"] else "source"
+        super().__init__("Test documentation by regeneration", fields, first, measure)
+        self._settings = settings
 
     def about(self, field: str) -> str:
         """Return what may stand in a field, or what the evaluator means."""
@@ -60,8 +90,29 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
             return f"{evaluator} is a control: every task must reach {'1.0' if evaluator == 'reference' else '0.0'}."
         return "Any LiteLLM name, local, replay:SESSION or samples:FILE. Enter starts, esc cancels."
 
+    def will_do(self) -> str:
+        """Return ``word_counter: 12 tasks × 3 samples × local = 36 candidates, about 36 requests, 4 minutes, $0``."""
+        choice = self._chosen()
+        if isinstance(choice, Refused) or self.measured is None:
+            return ""
+        tasks = choice.tasks(self.measured)
+        counted = "tasks" if tasks is None else f"{tasks:,} task{'' if tasks == 1 else 's'}"
+        named = choice.evaluator or "the default evaluator"
+        samples = f"{choice.samples} sample{'' if choice.samples == 1 else 's'}"
+        told = choice.estimate(self.measured).sentence()
+        return f"{choice.source}: {counted} × {samples} × {named} = {told}."
+
     def answer(self) -> RegenerationChoice | Refused:
-        """Return what was chosen."""
+        """Return what was chosen, or what is wrong: what was typed stays."""
+        choice = self._chosen()
+        if isinstance(choice, Refused):
+            return choice
+        evaluator = choice.evaluator
+        named = evaluator in CONTROLS or evaluator.startswith("samples:")
+        problem = "" if named or not evaluator else model_problem(evaluator, "the evaluator", self._settings)
+        return Refused("evaluator", problem) if problem else choice
+
+    def _chosen(self) -> RegenerationChoice | Refused:
         samples, limit = self.text("samples"), self.text("limit") or "0"
         if not self.text("source"):
             return Refused("source", "Name a case, a folder, a git URL or NAME==VERSION.")

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from workbench.app.regeneration.dialog import RegenerationChoice
     from workbench.app.toolkit.ask import Confirm
     from workbench.sandbox import NoIsolation
+    from workbench.settings import Settings
 
-SAMPLES = 5
+_DIALOG = "regenerate"
 _FIRST_CASE = "word_counter"
 
 
@@ -25,19 +26,35 @@ async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
         docs: Doc system to start with.
     """
     from workbench.app.regeneration.dialog import RegenerationDialog
+    from workbench.app.toolkit.agreeing import agreed
+    from workbench.app.toolkit.answers import remember, remembered
+    from workbench.engine.measured import measure
     from workbench.errors import WorkbenchError
     from workbench.sandbox import NoIsolation
 
     settings = host.settings
-    cases, evaluator, models = await asyncio.to_thread(_known, settings.evaluator, settings.base_url)
-    source = source or (_FIRST_CASE if _FIRST_CASE in cases else next(iter(cases), ""))
-    choice = await host.push_screen_wait(
-        RegenerationDialog(source, docs or "original", evaluator, SAMPLES, models, cases)
-    )
-    if choice is None:
-        return
-    host.notify(f"Starting the regeneration of {choice.source}…", timeout=2)
+    cases, models, plain = await asyncio.to_thread(_known, settings)
     open_now = host.session_path if host.reader is not None else None
+    answers = remembered(_DIALOG, plain)
+    answers["source"] = source or answers["source"] or (_FIRST_CASE if _FIRST_CASE in cases else next(iter(cases), ""))
+    answers["docs"] = docs or answers["docs"]
+    while True:
+        dialog = RegenerationDialog(answers, models, cases, settings, lambda: measure(open_now, into=open_now))
+        choice = await host.push_screen_wait(dialog)
+        if choice is None:
+            return
+        answers = {
+            "source": choice.source,
+            "docs": choice.docs,
+            "evaluator": choice.evaluator,
+            "samples": str(choice.samples),
+            "limit": str(choice.limit or ""),
+        }
+        measured = await asyncio.to_thread(measure, open_now, into=open_now)
+        if await agreed(host, choice.estimate(measured)):
+            break
+    remember(_DIALOG, {**answers, "source": plain["source"] if source else choice.source}, plain)
+    host.notify(f"Starting the regeneration of {choice.source}…", timeout=2)
     try:
         try:
             session, run, evaluator = await asyncio.to_thread(_begin, host, open_now, choice)
@@ -64,13 +81,27 @@ def _plain_process(error: NoIsolation) -> Confirm:
     )
 
 
-def _known(evaluator: str, base_url: str) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+def defaults(settings: Settings) -> dict[str, str]:
+    """Return what stands in the dialog where nothing was answered before: what the command line takes."""
+    from workbench.engine.defaults import regeneration_plan
+
+    plan = regeneration_plan(settings)
+    limit = str(plan.limit or "")
+    return {
+        "source": plan.source,
+        "docs": plan.docs,
+        "evaluator": plan.evaluator,
+        "samples": str(plan.samples),
+        "limit": limit,
+    }
+
+
+def _known(settings: Settings) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]:
     from workbench.catalog import load_cases
-    from workbench.models.defaults import available_models, default_model
+    from workbench.models.defaults import available_models
 
     cases, _ = load_cases()
-    evaluator = evaluator or default_model("evaluator", base_url=base_url)
-    return tuple(case.id for case in cases), evaluator, available_models()
+    return tuple(case.id for case in cases), available_models(), defaults(settings)
 
 
 def _begin(host: Host, session: Path | None, choice: RegenerationChoice, sandbox: str = "") -> tuple[Path, str, str]:

@@ -11,14 +11,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.app.toolkit.agreeing import question
+
 if TYPE_CHECKING:
     from workbench.app.host import Host
+    from workbench.app.toolkit.edit_screen import EditScreen
     from workbench.app.toolkit.latest import Latest
     from workbench.app.toolkit.subject import Subject
+    from workbench.engine.estimate import Estimate
 
 
-def run_in_front(command: list[str]) -> None:
-    """Run a program that has the terminal to itself, and wait for it.
+def run_in_front(command: list[str]) -> int:
+    """Run a program that has the terminal to itself, wait for it, and return its exit code.
 
     Ctrl+c reaches every program of the terminal: in a pager it ends a search, so it must not end the app that waits for
     the pager. A handler, unlike ``SIG_IGN``, is not inherited: the program itself gets the signal as usual.
@@ -28,9 +32,52 @@ def run_in_front(command: list[str]) -> None:
     """
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        subprocess.run(command, check=False)
+        return subprocess.run(command, check=False).returncode
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def editor() -> str:
+    """Return the editor that a person has named, "" for none."""
+    return os.environ.get("EDITOR") or os.environ.get("VISUAL") or ""
+
+
+async def edited_text(host: Host, title: str, text: str, suffix: str = ".txt") -> str | None:
+    """Let a person edit a text, in $EDITOR or else within the app; call it from a worker.
+
+    Returns:
+        The text afterwards, None where it was given up (the editor failed, or could not be started).
+    """
+    from textual.app import SuspendNotSupported
+
+    from workbench.app.toolkit.edit_screen import EditScreen
+
+    program = editor()
+    if not program:
+        return await _edited_here(host, EditScreen(title, text))
+    with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
+        path = Path(folder) / f"edit{suffix}"
+        path.write_text(text, encoding="utf-8", errors="surrogatepass")
+        try:
+            with host.suspend():
+                code = run_in_front([*shlex.split(program), str(path)])
+            after = path.read_text(encoding="utf-8", errors="replace")
+        except SuspendNotSupported:
+            return await _edited_here(host, EditScreen(title, text))
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            host.notify(f"{program} cannot be used: {why}. Set $EDITOR.", severity="error")
+            return None
+    if code:
+        host.notify(f"{program} ended with code {code}, so nothing was changed.", severity="warning")
+        return None
+    # Editors end a file with a line break, also one that had none.
+    return after.removesuffix("\n") if after.endswith("\n") and not text.endswith("\n") else after
+
+
+async def _edited_here(host: Host, screen: EditScreen) -> str | None:
+    answer: str | None = await host.push_screen_wait(screen)
+    return answer
 
 
 class RunActions:
@@ -90,6 +137,24 @@ class RunActions:
             host.notify(said if own == session else f"{said} In a copy of the example: {own.stem}.")
 
         self._jobs.ask(in_thread, finished)
+
+    def when_agreed(self, estimate: Callable[[], Estimate], then: Callable[[], None]) -> None:
+        """Do something that costs, after a question where it will take more than the settings allow unasked.
+
+        Args:
+            estimate: Called in a thread; what it will take.
+            then: Does it.
+        """
+        host = self._host
+
+        def known(told: Estimate) -> None:
+            asked = question(host, told)
+            if asked:
+                host.confirm("Start this?", asked, "Start", then)
+            else:
+                then()
+
+        self._jobs.ask(estimate, known)
 
     def export(self) -> None:
         """Write a self-contained HTML report beside the session."""

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
-from textual.suggester import SuggestFromList
 from textual.widgets import Input
 
+from workbench.app.toolkit.completion import suggester
+from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Button, Label, Static
+
+if TYPE_CHECKING:
+    from workbench.engine.estimate import Measured
 
 AnswerT = TypeVar("AnswerT")
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A line of the form: its name, what stands in it, and what completes it; a number has at most so many digits."""
+    """A line of the form: its name, what stands in it, and what completes it; a number has at most so many digits.
+
+    Right arrow takes what completes it: one of ``known``, or with ``paths`` what is on the disk.
+    """
 
     name: str
     value: str
     known: Sequence[str] = ()
     digits: int = 0
     placeholder: str = ""
+    paths: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,10 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
         title: What stands in the frame.
         fields: The fields from top to bottom.
         first: Name of the field to begin at, "" for the button that starts.
+        measure: Reads what former work took, for :meth:`will_do`; called in a thread while the dialog is open already.
+
+    Attributes:
+        measured: What it said, None until it has.
     """
 
     AUTO_FOCUS = "#start"
@@ -64,14 +76,23 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
     FormDialog Input { border: none; height: 1; padding: 0 1; background: $panel; width: 1fr; }
     FormDialog Input:focus { background: $primary-muted; border: none; }
     FormDialog #note { height: auto; color: $text-muted; margin-bottom: 1; }
+    FormDialog #will-do { height: auto; margin-bottom: 1; }
     FormDialog #note.-problem { color: $text-error; }
     FormDialog #buttons { height: 1; align-horizontal: right; margin-bottom: 1; }
     FormDialog Button { margin-left: 2; min-width: 12; }
     FormDialog #buttons Button:focus { text-style: bold; background: $primary; color: $background; }
     """
 
-    def __init__(self, title: str, fields: Sequence[Field], first: str = "") -> None:
+    def __init__(
+        self,
+        title: str,
+        fields: Sequence[Field],
+        first: str = "",
+        measure: Callable[[], Measured] | None = None,
+    ) -> None:
         super().__init__()
+        self.measured: Measured | None = None
+        self._measure, self._measuring = measure, Latest(self, "measure")
         self._title = title
         self._fields = fields
         self._begin = first
@@ -80,6 +101,10 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
     def about(self, field: str) -> str:
         """Return what is to be said of a field, or of the whole form ("")."""
         raise NotImplementedError
+
+    def will_do(self) -> str:
+        """Return what starting will do as the fields stand, "" to say nothing."""
+        return ""
 
     def answer(self) -> AnswerT | Refused:
         """Return what the fields say, or what is wrong with one of them."""
@@ -103,10 +128,11 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
                         type=kind,
                         max_length=field.digits,
                         placeholder=field.placeholder,
-                        suggester=SuggestFromList(field.known) if field.known else None,
+                        suggester=suggester(field.known, paths=field.paths) if field.known or field.paths else None,
                         compact=True,
                     )
             yield Static(id="note")
+            yield Static(id="will-do")
             with Horizontal(id="buttons"):
                 yield Button("Start", id="start", variant="primary")
                 yield Button("Cancel", id="cancel")
@@ -116,6 +142,13 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
         self._note()
         if self._begin:
             self.query_one(f"#{self._begin}").focus()
+        if self._measure is not None:
+            self._measuring.ask(self._measure, self.has_measured, lambda sentence: None)
+
+    def has_measured(self, measured: Measured) -> None:
+        """It is known what former work took: say what this will."""
+        self.measured = measured
+        self.says_anew()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Keep the remark in step with what is typed."""
@@ -131,6 +164,13 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
         said = self.query_one("#note", Static)
         said.update(self._problem or self.about(field))
         said.set_class(bool(self._problem), "-problem")
+        self.says_anew()
+
+    def says_anew(self) -> None:
+        """Say again what starting will do: a field changed, or something became known."""
+        plan, text = self.query_one("#will-do", Static), self.will_do()
+        plan.update(text)
+        plan.display = bool(text)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         """Start or cancel."""

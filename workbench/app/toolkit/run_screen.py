@@ -30,6 +30,8 @@ _NOTHING_TO = {
     "resume": "Nothing is missing here: there is nothing to resume.",
     "cancel": "Nothing runs here that could be cancelled.",
     "rerun": "There is nothing here to run again.",
+    "rerun_model": "There is nothing here to run again.",
+    "fork": "There is no step here to go on from.",
     "rerun_failed": "There is no sample here that did not pass.",
     "add_samples": "More samples cannot be asked for here.",
 }

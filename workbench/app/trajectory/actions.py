@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from workbench.app.toolkit.actions import RunActions
+from workbench.app.trajectory import going_on
 from workbench.app.trajectory.loading import state_of
 
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from workbench.app.toolkit.latest import Latest
     from workbench.app.toolkit.subject import Subject
     from workbench.app.trajectory.loading import TrialState
+    from workbench.engine.forking import Edit
 
 
 class ShownTrial(Protocol):
@@ -44,19 +47,47 @@ class Actions(RunActions):
 
     def rerun(self) -> None:
         """Run the trial once more and show the new one."""
-        state, warm = self._shown.state, self._host.warm
-        if state is None:
-            return
+        state = self._shown.state
+        if state is not None:
+            self.when_agreed(lambda: going_on.again(self._host, state), lambda: self.run_again(state))
+
+    def run_again(self, state: TrialState, model: str = "") -> None:
+        """Run a trial once more, with another model where one is named, and show the new one."""
+        warm = self._host.warm
         trial = state.trial.id
 
         def work(session: Path) -> str:
             from workbench.engine import client
 
-            return client.rerun(session, trial, warm=warm)
+            return client.rerun(session, trial, model=model or None, warm=warm)
 
         def done(session: Path, new: str) -> str:
             self._show(session, new)
-            return "Started the same agent and model on the case once more."
+            return f"Started the same agent on the case with {model or 'the same model'} once more."
+
+        self.on_own(work, done)
+
+    def fork(self, state: TrialState, step: int, edit: Edit, model: str, then: Callable[[], None]) -> None:
+        """Go on from a step of a trial with an edited text, and show the fork.
+
+        Args:
+            state: The trial.
+            step: The last step that is taken over.
+            edit: What of it is replaced.
+            model: Who goes on.
+            then: Called once the fork is in the session.
+        """
+        warm, trial = self._host.warm, state.trial.id
+
+        def work(session: Path) -> str:
+            from workbench.engine import forking
+
+            return forking.fork(session, trial, step, edit, model=model, warm=warm).trial
+
+        def done(session: Path, new: str) -> str:
+            then()
+            self._show(session, new)
+            return f"Goes on from step {step}; what came before is taken over and not paid again."
 
         self.on_own(work, done)
 
@@ -136,6 +167,8 @@ class Actions(RunActions):
             return state_of(state) in {"interrupted", "unscored", "failed", "cancelled"}
         if action == "cancel":
             return state.live
+        if action == "fork":
+            return state.step_count > 0
         return True
 
     def subject(self) -> Subject:

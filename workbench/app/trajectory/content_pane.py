@@ -13,7 +13,7 @@ from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.syntax import COLOURED_AT_MOST
 from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.text_pane import GROWTH, TextPane
-from workbench.app.trajectory.loading import TrialState, not_taken_up, state_of, waiting_for
+from workbench.app.trajectory.loading import TrialState, inheritance, not_taken_up, state_of, waiting_for
 from workbench.app.trajectory.step_content import SHOWN_AT_FIRST, TABS, StepContent, load_content, with_remarks
 from workbench.session.labels import in_words
 from workbench.text import one_line
@@ -70,7 +70,9 @@ class ContentPane(Pane):
             self._limit = SHOWN_AT_FIRST
         self._now = (reader, state, step)
         named = step.target if step.kind in {"tool", "respond"} else ""
-        self.titled(one_line(f"{step.number} {step.action} {named}", 60), _took(step))
+        self.titled(
+            one_line(f"{step.number} {step.action} {named}", 60), inheritance(state.trial, step.number) or _took(step)
+        )
         self._ask()
 
     def go(self, tab: str, *, hit: int | None = None, line: int | None = None, reach: int = 0) -> None:

@@ -18,6 +18,8 @@ KEYS: list[BindingType] = [
     Binding("W", "score_view", "what it takes", id="trajectory.score-view", show=False),
     Binding("e", "evidence", "evidence", id="trajectory.evidence"),
     Binding("r", "rerun", "rerun", id="trajectory.rerun"),
+    Binding("R", "rerun_model", "rerun with another model", id="trajectory.rerun-model"),
+    Binding("E", "fork", "edit, go on from here", id="trajectory.fork"),
     Binding("c", "cancel", "cancel", id="trajectory.cancel"),
     Binding("x", "export", "export", id="trajectory.export"),
     Binding("right_square_bracket", "tab(1)", "tab", key_display="[ ]", id="trajectory.next-tab"),

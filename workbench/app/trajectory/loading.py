@@ -159,6 +159,8 @@ def _place(reader: SessionReader, trial: TrialRow, before: TrialState | None) ->
         (trial.id,),
     )
     previous = None
+    if trial.parent:
+        return Place(tuple(key for key, _ in found), trial.parent)
     for key, case in found:
         if key == trial.id:
             break
@@ -196,6 +198,8 @@ def _agreement(reader: SessionReader, cards: tuple[Card, ...]) -> tuple[Agreemen
 
 def _repeats(reader: SessionReader, trial: TrialRow) -> dict[tuple[str, str], tuple[PointSpread, ...]]:
     """Return how the points lie over the repeats of a trial: the same case, content, agent and model."""
+    from workbench.session.schema import PUT_AWAY_RUNS
+
     found = reader.query(
         f"SELECT id FROM trials WHERE case_id = ? AND content = ? AND agent = ? AND model = ? AND (run_id NOT IN {PUT_AWAY_RUNS} "
         "OR id = ?) ORDER BY started_at DESC LIMIT ?",
@@ -279,10 +283,20 @@ def header(state: TrialState, waited: float = 0.0) -> str:
     parts = [trial.agent, "local" if trial.model == "local" else model, trial.case_name or trial.case_id]
     parts += [state.told_apart] if state.told_apart else []
     parts.append(f"trial {at} of {len(order)}")
+    if trial.parent:
+        of = f"trial {order.index(trial.parent) + 1}" if trial.parent in order else trial.parent[:8]
+        parts.append(f"fork of {of} at step {trial.fork_step}")
     parts += [one_line(in_words(state.labels[""]), 60)] if "" in state.labels else []
     if trial.cost_usd:
         parts.append(money(trial.cost_usd))
     return " · ".join([*parts, f"{STATES[shown]} {words}"])
+
+
+def inheritance(trial: TrialRow, step: int) -> str:
+    """Return how a step of a fork comes from its parent: ``inherited``, ``inherited, observation edited``; else ""."""
+    if not trial.parent or step > trial.fork_step:
+        return ""
+    return f"inherited, {trial.edited} edited" if step == trial.fork_step and trial.edited else "inherited"
 
 
 def working(state: TrialState, steps: int) -> str:

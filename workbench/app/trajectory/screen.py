@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
@@ -70,6 +70,9 @@ class TrajectoryScreen(RunScreen):
         self._tree_at = 0.0
         self._state_shown = ""
         self._refresh_due = False
+        self._drafts: dict[
+            tuple[str, int, str], str
+        ] = {}  # what was edited and not started, by trial, step and what of it
         self._waiting_since = monotonic()  # since when the trial's first step is waited for here
 
     # -- the widgets
@@ -292,6 +295,7 @@ class TrajectoryScreen(RunScreen):
         self.state = state
         self.set_status(one_line(loading.header(state, self._waited()), 300))
         step_list = self.step_list
+        step_list.inherited = state.trial.fork_step if state.trial.parent else 0
         step_list.mark(loading.marks_of_steps(state))
         step_list.put(steps, after=after)
         step_list.set_working(loading.working(state, len(step_list.steps)))
@@ -436,7 +440,7 @@ class TrajectoryScreen(RunScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer only what makes sense now."""
-        if action in {"resume", "cancel", "rerun", "export", "annotate"}:
+        if action in {"resume", "cancel", "rerun", "rerun_model", "fork", "export", "annotate"}:
             return self.offers(action)
         if action == "hit":
             return self.finder.found is not None
@@ -505,6 +509,31 @@ class TrajectoryScreen(RunScreen):
     def action_evidence(self) -> None:
         """Show the evidence of the criterion under the cursor."""
         self.finder.show_evidence()
+
+    def action_rerun_model(self) -> None:
+        """Ask for another model and do the trial once more with it."""
+        self.do("rerun_model", lambda: self._asking(self._rerun_model()))
+
+    def action_fork(self) -> None:
+        """Edit what the selected step says and go on from there."""
+        self.do("fork", lambda: self._asking(self._fork()))
+
+    def _asking(self, dialog: Coroutine[None, None, None]) -> None:
+        """Ask something in a worker of its own."""
+        self.run_worker(dialog)
+
+    async def _rerun_model(self) -> None:
+        from workbench.app.trajectory.going_on import ask_and_rerun
+
+        if self.state is not None:
+            await ask_and_rerun(self.workbench, self.actions, self.state)
+
+    async def _fork(self) -> None:
+        from workbench.app.trajectory.going_on import edit_and_go_on
+
+        state, step = self.state, self.step_list.selected
+        if state is not None and step is not None:
+            await edit_and_go_on(self.workbench, self.actions, state, step, self.content.tab, self._drafts)
 
     def action_raw(self) -> None:
         """Show the README as it is written, or rendered again."""

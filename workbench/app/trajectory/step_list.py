@@ -10,6 +10,7 @@ from textual.message import Message
 
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 from workbench.app.trajectory.loading import tail_start
+from workbench.session.forks import SIGN
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class StepList(VirtualView):
         self.cursor = 0
         self.marked: Mapping[int, str] = {}
         """A sign per step that has a star, a remark or a tag."""
+        self.inherited = 0
+        """So many of the first steps a fork took over from its parent."""
         self.live = False
         """Whether steps may still come."""
         self.following = False
@@ -121,7 +124,8 @@ class StepList(VirtualView):
             return [(fit(f"  {self.working}", width), "running")], ""
         step = self.steps[y]
         fill = ("cursor" if self.has_focus else "cursor-blurred") if y == self.cursor else ""
-        number = f"{step.number:,}{self.marked.get(step.number, '')}"
+        sign = SIGN if step.number == self.inherited else ""
+        number = f"{sign}{step.number:,}{self.marked.get(step.number, '')}"
         tokens = (step.prompt_tokens or 0) + (step.completion_tokens or 0)
         tok = f"{tokens:,}" if tokens else "–"
         seconds = f"{step.seconds:.1f}" if step.seconds is not None else "–"
@@ -135,7 +139,7 @@ class StepList(VirtualView):
             return [(text, "invalid" if step.kind == "invalid" else "bad")], fill
         text = self._columns(width, number, one_line(step.action, 60), target, tok, seconds, cost)
         head = self._number_width() + 1
-        style = {"respond": "ok", "plan": "dim"}.get(step.kind, "")
+        style = "dim" if step.number <= self.inherited else {"respond": "ok", "plan": "dim"}.get(step.kind, "")
         return [(text[:head], "dim"), (text[head:], style)], fill
 
     def _number_width(self) -> int:

@@ -74,9 +74,18 @@ def questions_about(lines: Sequence[TrialLine]) -> tuple[Question[TrialLine], ..
         _values("agent", lines, lambda line: line.agent),
         _values("model", lines, lambda line: line.model),
         _values("case", lines, lambda line: line.case),
+        *((_FORKS,) if any(line.parent for line in lines) else ()),
         *((Question("lost", "lost by", lost),) if lost else ()),
         *((Question("tag", "tag", tags),) if tags else ()),
     )
 
 
+_FORKS: Question[TrialLine] = Question(
+    "fork",
+    "forks",
+    (
+        Option("own", "without forks", "without forks", lambda line: not line.parent),
+        Option("forks", "forks alone", "forks alone", lambda line: bool(line.parent)),
+    ),
+)
 EVERYTHING: TrialFilter = Filter((), named)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.glyphs import STATES
 from workbench.rubric.losses import Lost, lost_points
 from workbench.rubric.spread import Spread, spread_of
+from workbench.session.forks import SIGN, below_parents
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import trial_problem
 from workbench.session.schema import PUT_AWAY_RUNS
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _TRIALS = f"""
 SELECT id, run_id, case_id, case_name, agent, model, repeat, state, error, steps, prompt_tokens + completion_tokens, cost_usd,
-       seconds
+       seconds, parent, fork_step
 FROM trials WHERE run_id NOT IN {PUT_AWAY_RUNS} ORDER BY (SELECT created_at FROM runs WHERE runs.id = run_id), run_id, position
 """
 _SCORES = "SELECT trial_id, rubric, judge, total, out_of, tier1, tier2, tier3, tier4 FROM scorecards"
@@ -65,6 +66,8 @@ class TrialLine:
         read: Paths of the files that the agent read, a line each.
         lost: The criteria that lost points on this scale; they are read after the rest.
         labels: Its star and its tags.
+        parent: The trial that it is a fork of, "" for one of its own.
+        fork_step: The last step that a fork inherits.
     """
 
     id: str
@@ -85,6 +88,13 @@ class TrialLine:
     read: str = ""
     lost: Lost = ()
     labels: tuple[str, ...] = ()
+    parent: str = ""
+    fork_step: int = 0
+
+    @property
+    def shown_case(self) -> str:
+        """The case as it is shown: a fork says from which step it goes on."""
+        return f"{SIGN} {self.case} from step {self.fork_step}" if self.parent else self.case
 
     @property
     def tags(self) -> str:
@@ -130,9 +140,22 @@ def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
     read = {trial: str(paths) for trial, paths in reader.query(_READ)}
     labels = labels_by_item(reader.labels())
     lines = []
-    for key, run, case_id, case, agent, model, repeat, state, error, steps, tokens, cost, seconds in reader.query(
-        _TRIALS
-    ):
+    for (
+        key,
+        run,
+        case_id,
+        case,
+        agent,
+        model,
+        repeat,
+        state,
+        error,
+        steps,
+        tokens,
+        cost,
+        seconds,
+        *fork,
+    ) in reader.query(_TRIALS):
         shown = str(state)
         if shown in {"queued", "running"} and states.get(run, shown) not in {"queued", "running"}:
             shown = "interrupted"
@@ -147,9 +170,12 @@ def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
                 repeat=int(_number(repeat) or 0), state=shown, error=str(error or ""), points=total, out_of=out_of or 0.0,
                 tiers=tuple(tiers), steps=int(_number(steps) or 0), tokens=int(_number(tokens) or 0), cost=_number(cost),
                 seconds=_number(seconds), read=read.get(key, ""),
-                labels=labels.get(key, ()),
+                labels=labels.get(key, ()), parent=str(fork[0] or ""), fork_step=int(_number(fork[1]) or 0),
             )
         )  # fmt: skip
+    if any(line.parent for line in lines):
+        below = below_parents([line.id for line in lines], [line.parent for line in lines])
+        lines = [lines[place] for place in below]
     return Trials(tuple(lines), order, chosen, sum(run.spend_usd for run in runs))
 
 
@@ -248,8 +274,9 @@ def in_groups(lines: Sequence[TrialLine], places: Sequence[int], by: str) -> lis
 
 
 def spread_among(lines: Sequence[TrialLine], places: Sequence[int]) -> Spread:
-    """Return how the scores of some lines lie."""
-    return spread_of([(lines[place].points, lines[place].out_of) for place in places], trials=len(places))
+    """Return how the scores of some lines lie; forks are not counted, for a person took part in them."""
+    own = [lines[place] for place in places if not lines[place].parent]
+    return spread_of([(line.points, line.out_of) for line in own], trials=len(own))
 
 
 # -- cases against agents
@@ -273,11 +300,13 @@ class Matrix:
 
 
 def matrix_of(lines: Sequence[TrialLine], places: Sequence[int]) -> Matrix:
-    """Return the matrix of some lines, its columns with the best mean first."""
+    """Return the matrix of some lines without forks, its columns with the best mean first."""
     members: dict[tuple[str, tuple[str, str]], list[int]] = {}
     columns: dict[tuple[str, str], list[int]] = {}
     for place in places:
         line = lines[place]
+        if line.parent:
+            continue
         column = (line.agent, line.model)
         members.setdefault((line.case, column), []).append(place)
         columns.setdefault(column, []).append(place)

@@ -26,8 +26,9 @@ class LossList(HeadedList):
         self.losses: list[Loss] = []
 
     def put(self, lines: Sequence[TrialLine], places: Sequence[int]) -> None:
-        """Show what some lines lost; those without a score count nowhere."""
-        self.losses = losses_among([lines[place].lost for place in places if lines[place].points is not None])
+        """Show what some lines lost; forks and those without a score count nowhere."""
+        own = [lines[place] for place in places if not lines[place].parent]
+        self.losses = losses_among([line.lost for line in own if line.points is not None])
         self.rows_changed(cursor=max(1, self.cursor))
 
     @property

@@ -31,7 +31,7 @@ from workbench.app.trials.lines import (
 from workbench.app.trials.loss_list import LossList
 from workbench.app.trials.matrix import MatrixView
 from workbench.app.trials.table import TrialTable
-from workbench.app.trials.wording import next_order, order_in_words, spread_in_words
+from workbench.app.trials.wording import next_order, order_in_words, spread_in_words, without_forks
 from workbench.rubric.losses import Lost
 from workbench.text import one_line
 
@@ -187,7 +187,8 @@ class TrialsScreen(ModeScreen):
         elif line.error:
             text = line.error
         else:
-            text = f"all shown: {spread_in_words(spread_among(table.trials.lines, table.shown))}"
+            spread = spread_among(table.trials.lines, table.shown)
+            text = f"all shown: {spread_in_words(spread)}{without_forks(len(table.shown) - spread.trials)}"
         self.query_one("#trial-line", Static).update(one_line(text, 400))
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:

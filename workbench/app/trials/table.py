@@ -17,7 +17,7 @@ from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.filters import EVERYTHING, TrialFilter
 from workbench.app.trials.lines import Group, TrialLine, Trials, in_groups, in_order
-from workbench.app.trials.wording import spread_in_words
+from workbench.app.trials.wording import spread_in_words, without_forks
 from workbench.glyphs import STATES
 from workbench.text import one_line, shortened
 
@@ -39,6 +39,10 @@ class Column:
 def points(value: float | None) -> str:
     """Return points with one decimal."""
     return NOTHING if value is None else f"{value:.1f}"
+
+
+def _words(line: TrialLine, title: str) -> str:
+    return str(getattr(line, "shown_case" if title == "case" else title))
 
 
 def _tier(number: int) -> Callable[[TrialLine], str]:
@@ -221,7 +225,7 @@ class TrialTable(HeadedList):
         return texts, numbers
 
     def _longest(self, title: str) -> int:
-        return max((len(getattr(line, title)) for line in self.trials.lines), default=0)
+        return max((len(_words(line, title)) for line in self.trials.lines), default=0)
 
     def heading_parts(self, width: int) -> Sequence[Part]:
         """Return the columns' names, that of the order marked with its direction."""
@@ -245,7 +249,7 @@ class TrialTable(HeadedList):
                 )
             else:
                 style = {"model": "dim", "tags": "marked"}.get(title, "")
-                parts.append((fit(shortened(getattr(line, title), size), size) + " ", style))
+                parts.append((fit(shortened(_words(line, title), size), size) + " ", style))
         for column in numbers:
             style = "score" if column.order == "score" else ""
             parts.append((" " + fit(column.cell(line), column.width, right=True), style))
@@ -255,9 +259,11 @@ class TrialTable(HeadedList):
         sign = "▸ " if group.name in self._folded else "▾ "
         longest = max(len(row.name) for row in self._rows if isinstance(row, Group))
         size = max(8, min(longest, width - 50))
-        count = f"{len(group.places):,} trial" + ("s" if len(group.places) != 1 else " ")
+        own = group.spread.trials
+        count, forks = f"{own:,} trial" + ("s" if own != 1 else " "), len(group.places) - own
         name = fit(shortened(group.name, size), size)
-        return [(f"{sign}{name}", "group"), (f" {fit(count, 13, right=True)}   {spread_in_words(group.spread)}", "dim")]
+        said = spread_in_words(group.spread) + without_forks(forks)
+        return [(f"{sign}{name}", "group"), (f" {fit(count, 13, right=True)}   {said}", "dim")]
 
     def on_click(self, event: events.Click) -> None:
         """Sort by the column whose heading is clicked; elsewhere Textual calls the handler of the list as well."""

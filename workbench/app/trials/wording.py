@@ -15,6 +15,11 @@ def spread_in_words(spread: Spread) -> str:
     return f"mean {spread.mean:.1f}{sd}{'%' if spread.percent else ''}{of}"
 
 
+def without_forks(count: int) -> str:
+    """Return how many forks a mean leaves out, "" for none."""
+    return f" · {count:,} fork{'' if count == 1 else 's'} not in it" if count else ""
+
+
 def next_order(key: str) -> str:
     """Return the order after one, round and round."""
     keys = [order.key for order in ORDERS]

@@ -1,0 +1,52 @@
+"""Editing a text within the app, where no $EDITOR is set or the terminal cannot be handed over."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from workbench.app.toolkit.literal import set_title
+from workbench.app.toolkit.texts import Static, TextArea
+
+
+class EditScreen(ModalScreen[str | None]):
+    """Ends with the edited text, or with None.
+
+    Args:
+        title: What is edited.
+        text: As it is.
+    """
+
+    AUTO_FOCUS = "TextArea"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "done", "done", id="edit.done", priority=True),
+        Binding("escape", "dismiss(None)", "cancel", id="edit.cancel", priority=True),
+    ]
+    DEFAULT_CSS = """
+    EditScreen { align: center middle; }
+    EditScreen #frame {
+        width: 96%; height: 92%; background: $surface; border: round $primary; padding: 0 1;
+        border-title-color: $foreground; border-title-style: bold;
+    }
+    EditScreen TextArea { height: 1fr; border: none; padding: 0; background: $surface; }
+    EditScreen #note { height: 1; color: $text-muted; }
+    """
+
+    def __init__(self, title: str, text: str) -> None:
+        super().__init__()
+        self._title, self._text = title, text
+
+    def compose(self) -> ComposeResult:
+        """Compose the text and its keys."""
+        with Vertical(id="frame") as frame:
+            set_title(frame, self._title)
+            yield TextArea(self._text)
+            yield Static("ctrl+s done · esc cancel · set $EDITOR to use your own editor", id="note")
+
+    def action_done(self) -> None:
+        """End with the text as it is now."""
+        self.dismiss(self.query_one(TextArea).text)

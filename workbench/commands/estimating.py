@@ -1,0 +1,73 @@
+"""What work will take, said before it starts: ``--dry-run`` says it and ends, ``--yes`` starts what would be asked about."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.commands.output import print_json, say, tell
+
+if TYPE_CHECKING:
+    from workbench.engine.estimate import Estimate, Measured
+
+REFUSED = 2
+
+
+def add_estimate_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add ``--dry-run`` and ``--yes`` to a command that starts work."""
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="say what it would take, by this machine's earlier runs, and start nothing",
+    )
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="start it even if it will take more than ask_above_dollars or ask_above_minutes",
+    )
+
+
+def settle(
+    arguments: argparse.Namespace, what: str, estimate: Callable[[Measured], Estimate], into: Path | None = None
+) -> int | None:
+    """Say what work will take where that was asked for, and refuse it where it takes too much to start unasked.
+
+    Args:
+        arguments: Of the command, with those of :func:`add_estimate_arguments` and ``json``.
+        what: What it multiplies to: ``3 cases × 2 repeats × white``.
+        estimate: What it will take, by what former runs took.
+        into: The session that will be written, where what it has already is not asked for again.
+
+    Returns:
+        The exit code with which the command ends now, None where the work is to start.
+    """
+    from workbench import settings
+    from workbench.engine.measured import measure
+
+    known = settings.load()
+    if not arguments.dry_run and (arguments.yes or not (known.ask_above_dollars or known.ask_above_minutes)):
+        return None
+    told = estimate(measure(into, into))
+    if arguments.dry_run:
+        if arguments.json:
+            print_json(
+                {
+                    "type": "estimate",
+                    "what": what,
+                    "noun": told.noun,
+                    "count": told.count,
+                    "requests": told.requests,
+                    "seconds": told.seconds,
+                    "dollars": told.dollars,
+                    "basis": told.basis or None,
+                }
+            )
+        else:
+            say(f"{what} = {told.sentence()}. Nothing was started.")
+        return 0
+    if why := told.beyond(known.ask_above_dollars, known.ask_above_minutes):
+        tell(f"workbench: {what} = {told.sentence()}. That is {why}, so nothing was started; --yes starts it.")
+        return REFUSED
+    return None

@@ -1,0 +1,58 @@
+"""What is asked for where a person names nothing: the same in the app and on the command line. Cheap to import."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.engine.plan import DocumentPlan, RegenerationPlan
+
+if TYPE_CHECKING:
+    from workbench.settings import Settings
+
+SAMPLES = 3
+"""Candidates per task."""
+
+
+def agent_model(settings: Settings) -> str:
+    """Return the model of agents."""
+    from workbench.models.defaults import default_model
+
+    return settings.agent_model or default_model("agent", base_url=settings.base_url)
+
+
+def judge(settings: Settings) -> str:
+    """Return who scores: the setting, a hosted model where one can be asked, else the offline judge."""
+    from workbench.models.defaults import default_model
+
+    hosted = settings.judge or default_model("judge", base_url=settings.base_url)
+    return "offline" if hosted.startswith("local") and not settings.judge else hosted
+
+
+def evaluator(settings: Settings) -> str:
+    """Return who writes candidates."""
+    from workbench.models.defaults import default_model
+
+    return settings.evaluator or default_model("evaluator", base_url=settings.base_url)
+
+
+def document_plan(settings: Settings, cases: tuple[str, ...] = ()) -> DocumentPlan:
+    """Return the plan of a document run of which only the cases were named."""
+    return DocumentPlan(
+        cases,
+        agent=settings.agent,
+        model=agent_model(settings),
+        judge=judge(settings),
+        spend_limit=settings.spend_limit,
+        max_steps=settings.max_steps,
+    )
+
+
+def regeneration_plan(settings: Settings, source: str = "") -> RegenerationPlan:
+    """Return the plan of a regeneration run of which only the source was named."""
+    return RegenerationPlan(
+        source,
+        evaluator=evaluator(settings),
+        samples=SAMPLES,
+        spend_limit=settings.spend_limit,
+        sandbox=settings.sandbox,
+    )

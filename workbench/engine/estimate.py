@@ -1,0 +1,301 @@
+"""What work will take before it starts: requests, time and cost, by the medians of what like work took before.
+
+Pure functions over what :mod:`workbench.engine.measured` read; nothing is guessed where nothing was measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+
+from workbench.session.groups import CONTROLS
+
+NOTHING_KNOWN = "no earlier run to estimate from"
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """What one item took.
+
+    Attributes:
+        agent: The agent of a trial, else "".
+        model: Its model, the evaluator of a candidate, or the judge.
+        case: The id of the case, or the source whose functions were regenerated.
+        requests: Requests to the model.
+        seconds: A trial: from its start to its scores. A candidate: as the run went on, several side by side.
+        dollars: None where the price is not known.
+        tested: Seconds that the tests of a candidate took by themselves, 0 for a trial.
+    """
+
+    agent: str
+    model: str
+    case: str
+    requests: float
+    seconds: float
+    dollars: float | None
+    tested: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What former runs took: of trials, of their judges, and of candidates; and the tasks that sources have.
+
+    ``had`` is what the session that is written has already: by source and evaluator, candidates by their sample, from 0.
+    """
+
+    trials: tuple[Rate, ...] = ()
+    judging: tuple[Rate, ...] = ()
+    candidates: tuple[Rate, ...] = ()
+    tasks: Mapping[str, int] = field(default_factory=dict)
+    had: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What work will take; a figure is None where nothing like it was measured.
+
+    Attributes:
+        count: Items, None where it is not known how many there will be.
+        noun: What they are: ``trial`` or ``candidate``.
+        requests: Requests to models.
+        seconds: Seconds until the last is done.
+        dollars: US dollars.
+        basis: By how many earlier items, or "" for none.
+    """
+
+    count: int | None
+    noun: str
+    requests: float | None = None
+    seconds: float | None = None
+    dollars: float | None = None
+    basis: str = ""
+
+    def sentence(self) -> str:
+        """Return ``6 trials, about 30 requests, 4 minutes, $0.12 (by 12 earlier trials)``."""
+        if self.count is None:
+            free = "" if self.dollars is None else f", {dollars(self.dollars)}"
+            return f"{self.noun}s, how many is known when the tasks are built{free}"
+        what = f"{self.count:,} {self.noun}{'' if self.count == 1 else 's'}"
+        asked = "" if self.requests is None else _rounded(self.requests)
+        known = [
+            f"{asked} request{'' if asked == '1' else 's'}" if asked else "",
+            "" if self.seconds is None else duration(self.seconds),
+            "" if self.dollars is None else dollars(self.dollars),
+        ]
+        unknown = [name for name, figure in (("time", self.seconds), ("cost", self.dollars)) if figure is None]
+        said = f"{what}, about {', '.join(filter(None, known))}" if any(known) else what
+        if self.seconds is None:
+            return f"{said}; {' and '.join(unknown)} not known: {NOTHING_KNOWN}"
+        return said + (", cost not known" if unknown else "") + (f" (by {self.basis})" if self.basis else "")
+
+    def beyond(self, most_dollars: float, most_minutes: float) -> str:
+        """Return why to ask before this starts: which stated amount it passes; "" for none. An amount of 0 is none."""
+        if most_dollars and self.dollars is not None and self.dollars > most_dollars:
+            return f"about {dollars(self.dollars)}, more than the {dollars(most_dollars)} of ask_above_dollars"
+        if most_minutes and self.seconds is not None and self.seconds > 60 * most_minutes:
+            return f"about {duration(self.seconds)}, more than the {most_minutes:g} minutes of ask_above_minutes"
+        return ""
+
+
+def estimate_trials(
+    measured: Measured,
+    cases: Sequence[str],
+    agent: str,
+    model: str,
+    judges: Sequence[str],
+    *,
+    repeats: int,
+    at_once: int,
+) -> Estimate:
+    """Return what trials will take: ``cases`` × ``repeats`` of one agent with one model, scored by ``judges``.
+
+    Each case counts with the median of its own trials by this agent and model, else with that of the agent's and
+    model's trials on other cases. The embedded model works on one trial at a time, others on up to ``at_once``.
+    """
+    count = len(cases) * repeats
+    alike = [rate for rate in measured.trials if (rate.agent, rate.model) == (agent, model)]
+    used: set[int] = set()
+    took: list[Rate] = []
+    for case in cases:
+        own = [rate for rate in alike if rate.case == case] or alike
+        if not own:
+            break
+        used |= {id(rate) for rate in own}
+        took += [_median(own)] * repeats
+    free = 0.0 if _is_free(model) else None
+    if len(took) < count or not count:
+        requests = [rate.requests for rate in measured.trials if rate.agent == agent]
+        each = median(requests) if requests else None
+        told = Estimate(count, "trial", None if each is None else each * count, None, free)
+    else:
+        side_by_side = 1 if _is_free(model) else max(1, min(at_once, count))
+        seconds = [rate.seconds for rate in took]
+        told = Estimate(
+            count,
+            "trial",
+            sum(rate.requests for rate in took),
+            max(sum(seconds) / side_by_side, max(seconds)),
+            free if free is not None else _sum(rate.dollars for rate in took),
+            _basis(len(used), "trial"),
+        )
+    return _with_judges(told, measured, judges, count)
+
+
+def _with_judges(estimate: Estimate, measured: Measured, judges: Sequence[str], count: int) -> Estimate:
+    """Add what judges ask; the time of their answers is in that of the trials that were measured."""
+    for judge in judges:
+        if judge.startswith(("offline", "replay:")):
+            continue
+        known = [rate for rate in measured.judging if rate.model == judge]
+        if not known:
+            estimate = replace(estimate, dollars=estimate.dollars if _is_free(judge) else None)
+            continue
+        each = _median(known)
+        estimate = replace(
+            estimate,
+            requests=None if estimate.requests is None else estimate.requests + each.requests * count,
+            dollars=_sum((estimate.dollars, None if each.dollars is None else each.dollars * count)),
+        )
+    return estimate
+
+
+def estimate_fork(
+    measured: Measured, model: str, steps: Sequence[tuple[float, float | None]], *, same: bool
+) -> Estimate:
+    """Return what a fork will take, if it goes on for as many steps as its parent did.
+
+    Args:
+        measured: What former runs took.
+        model: The model that goes on.
+        steps: Seconds and US dollars of each step of the parent that is not inherited.
+        same: Whether the parent was made with this model, so that its own steps are the measure.
+    """
+    count = len(steps)
+    free = 0.0 if _is_free(model) else None
+    if same and steps:
+        cost = free if free is not None else _sum(dollars for _, dollars in steps)
+        return Estimate(1, "trial", count, sum(seconds for seconds, _ in steps), cost, "the parent's steps")
+    alike = [rate for rate in measured.trials if rate.model == model and rate.requests]
+    if not alike or not steps:
+        return Estimate(1, "trial", count, None, free)
+    seconds = median(rate.seconds / rate.requests for rate in alike)
+    priced = [rate.dollars / rate.requests for rate in alike if rate.dollars is not None]
+    cost = free if free is not None else (median(priced) * count if priced else None)
+    return Estimate(1, "trial", count, seconds * count, cost, _basis(len(alike), "trial"))
+
+
+def estimate_candidates(measured: Measured, source: str, evaluator: str, *, candidates: int | None) -> Estimate:
+    """Return what candidates will take: written by ``evaluator`` for tasks of ``source``, and tested.
+
+    Runs of the evaluator on this source count, else its runs on others; what is asked again because a sandbox was lost does
+    not. ``candidates`` is None where nobody knows yet how many tasks there are.
+    """
+    free = 0.0 if _is_free(evaluator) else None
+    alike = [rate for rate in measured.candidates if rate.model == evaluator]
+    alike = [rate for rate in alike if rate.case == source] or alike
+    if candidates is None or not alike:
+        requests = 0.0 if evaluator in CONTROLS else None if candidates is None else float(candidates)
+        return Estimate(candidates, "candidate", requests, None, free)
+    each = _median(alike)
+    return Estimate(
+        candidates,
+        "candidate",
+        each.requests * candidates,
+        each.seconds * candidates,
+        free if free is not None else None if each.dollars is None else each.dollars * candidates,
+        _basis(len(alike), "run"),
+    )
+
+
+def estimate_tests(measured: Measured, source: str, count: int) -> Estimate:
+    """Return what testing ``count`` candidates of a source again will take: no request, and their tests one after the other."""
+    own = [rate for rate in measured.candidates if rate.case == source]
+    if not own:
+        return Estimate(count, "candidate", 0.0, None, 0.0)
+    return Estimate(count, "candidate", 0.0, median(rate.tested for rate in own) * count, 0.0, _basis(len(own), "run"))
+
+
+def added(estimates: Iterable[Estimate]) -> Estimate:
+    """Return what several pieces of work will take one after the other; what of one is not known is not known of all."""
+    every = list(estimates)
+    if len(every) == 1:
+        return every[0]
+    counts = [one.count for one in every]
+    return Estimate(
+        None if None in counts else sum(count or 0 for count in counts),
+        every[0].noun if every else "candidate",
+        _sum(one.requests for one in every),
+        _sum(one.seconds for one in every),
+        _sum(one.dollars for one in every),
+        "; ".join(dict.fromkeys(one.basis for one in every if one.basis)),
+    )
+
+
+def tasks_of(measured: Measured, source: str, limit: int) -> int | None:
+    """Return how many tasks a source will have, at most ``limit`` (0 = all); None where none were ever built."""
+    known = measured.tasks.get(source)
+    return None if known is None else min(known, limit) if limit else known
+
+
+def duration(seconds: float) -> str:
+    """Return ``40 seconds``, ``4 minutes`` or ``2 h 10 min``."""
+    if seconds < 90:
+        whole = max(1, round(seconds))
+        return f"{whole} second{'' if whole == 1 else 's'}"
+    minutes = round(seconds / 60)
+    return f"{minutes} minutes" if minutes < 120 else f"{minutes // 60:,} h {minutes % 60} min"
+
+
+def dollars(usd: float) -> str:
+    """Return US dollars with as many digits as matter."""
+    if not usd:
+        return "$0"
+    if usd < 0.01:
+        return "less than $0.01"
+    return f"${usd:,.2f}" if usd < 100 else f"${usd:,.0f}"
+
+
+def _is_free(model: str) -> bool:
+    """Return whether a model costs nothing: the embedded one, a replay, a control, answers from a file."""
+    return model in CONTROLS or model.startswith(("replay:", "samples:", "local/")) or model == "local"
+
+
+def _median(rates: Sequence[Rate]) -> Rate:
+    def of(read: Callable[[Rate], float]) -> float:
+        return median(read(rate) for rate in rates)
+
+    priced = [rate.dollars for rate in rates if rate.dollars is not None]
+    first = rates[0]
+    return Rate(
+        first.agent,
+        first.model,
+        first.case,
+        of(lambda rate: rate.requests),
+        of(lambda rate: rate.seconds),
+        median(priced) if priced else None,
+        of(lambda rate: rate.tested),
+    )
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """Return a sum, None where a part of it is not known."""
+    total = 0.0
+    for value in values:
+        if value is None:
+            return None
+        total += value
+    return total
+
+
+def _basis(count: int, noun: str) -> str:
+    return f"{count:,} earlier {noun}{'' if count == 1 else 's'}"
+
+
+def _rounded(count: float) -> str:
+    """Return a number of requests; a large one with the two digits that an estimate can claim."""
+    if count < 100:
+        return f"{math.ceil(count - 1e-9):,}"
+    digits = 10 ** (len(str(round(count))) - 2)
+    return f"{round(count / digits) * digits:,}"

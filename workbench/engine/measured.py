@@ -1,0 +1,135 @@
+"""Read from this machine's sessions what former work took, for :mod:`workbench.engine.estimate`. Cheap to import."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from workbench import paths
+from workbench.engine.estimate import Measured, Rate
+from workbench.errors import WorkbenchError
+from workbench.session import SUFFIX, SessionReader
+
+NEWEST = 30
+"""So many sessions are looked at, the newest first: prices and machines change."""
+
+_TRIALS = """
+SELECT agent, model, case_id, (SELECT count(*) FROM steps WHERE trial_id = trials.id AND call_id IS NOT NULL), seconds, cost_usd
+FROM trials WHERE state = 'done' AND parent = '' AND seconds > 0
+"""
+_JUDGING = """
+SELECT model, count(*), sum(latency_s), sum(cost_usd), count(cost_usd) FROM calls
+WHERE purpose = 'judge' AND source = 'live' AND answer_blob IS NOT NULL GROUP BY scope, model
+"""
+_CANDIDATES = """
+SELECT run_id, evaluator, count(*), count(call_id), max(at) - min(at), sum(coalesce(asked_s, 0) + coalesce(tested_s, 0)),
+       sum(cost_usd), count(cost_usd), sum(coalesce(tested_s, 0))
+FROM candidates WHERE verdict IS NOT NULL AND verdict != 'error' GROUP BY run_id, evaluator
+"""
+_SAMPLES = (
+    "SELECT run_id, evaluator, sample, count(*) FROM candidates WHERE control = 0 AND sample >= 0 "
+    "GROUP BY run_id, evaluator, sample"
+)
+_TASKS = "SELECT run_id, count(*) FROM tasks WHERE state = 'ready' GROUP BY run_id"
+
+
+def measure(also: Path | None = None, into: Path | None = None) -> Measured:
+    """Return what the newest sessions of this machine say; one that cannot be read says nothing.
+
+    Args:
+        also: A session that counts wherever it is.
+        into: The session that will be written, which may not be there yet: what it has already is not asked for again.
+    """
+    try:
+        found = sorted(paths.sessions_dir().glob(f"*{SUFFIX}"), key=lambda path: path.stat().st_mtime, reverse=True)
+    except OSError:
+        found = []
+    chosen = dict.fromkeys(([also] if also is not None and also.exists() else []) + found[:NEWEST])
+    return replace(measured_in(chosen), had=_had(into) if into is not None and into.exists() else {})
+
+
+def measured_in(sessions: Iterable[Path]) -> Measured:
+    """Return what these sessions say; the tasks of a source are those of the first session that has some."""
+    trials: list[Rate] = []
+    judging: list[Rate] = []
+    candidates: list[Rate] = []
+    tasks: dict[str, int] = {}
+    for path in sessions:
+        try:
+            state = tuple(
+                (part.stat().st_mtime_ns, part.stat().st_size) for part in (path, _log(path)) if part.exists()
+            )
+            if path not in _known or _known[path][0] != state:
+                with SessionReader(path, surveyed=False) as reader:
+                    _known[path] = state, _measured(reader)
+            one = _known[path][1]
+        except (WorkbenchError, OSError):
+            continue
+        trials += one.trials
+        judging += one.judging
+        candidates += one.candidates
+        tasks = {**one.tasks, **tasks}
+    return Measured(tuple(trials), tuple(judging), tuple(candidates), tasks)
+
+
+_known: dict[Path, tuple[tuple[tuple[int, int], ...], Measured]] = {}
+"""What sessions said when they were looked at last, with the times and sizes that their files then had."""
+
+
+def _log(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _had(session: Path) -> dict[tuple[str, str], tuple[int, ...]]:
+    try:
+        with SessionReader(session, surveyed=False) as reader:
+            sources = {run.id: _source(run.config) for run in reader.runs() if run.kind == "regenerate"}
+            found: dict[tuple[str, str], dict[int, int]] = {}
+            for run, evaluator, sample, count in reader.query(_SAMPLES):
+                if run in sources:
+                    counts = found.setdefault((sources[run], str(evaluator)), {})
+                    counts[int(sample)] = max(counts.get(int(sample), 0), int(count))
+    except (WorkbenchError, OSError):
+        return {}
+    return {key: tuple(counts.get(at, 0) for at in range(max(counts) + 1)) for key, counts in found.items()}
+
+
+def _measured(reader: SessionReader) -> Measured:
+    sources = {run.id: _source(run.config) for run in reader.runs() if run.kind == "regenerate"}
+    trials = [
+        Rate(str(agent), str(model), str(case), _number(requests), _number(seconds), _price(cost))
+        for agent, model, case, requests, seconds, cost in reader.query(_TRIALS)
+    ]
+    judging = [
+        Rate("", str(model), "", _number(count), _number(seconds), _number(cost) if priced == count else None)
+        for model, count, seconds, cost, priced in reader.query(_JUDGING)
+    ]
+    candidates = []
+    for run, evaluator, count, asked, span, alone, cost, priced, tests in reader.query(_CANDIDATES):
+        # Side by side from the first verdict to the last; never slower than one after the other (a later test adds to the span).
+        together = _number(span) / (count - 1) if count > 1 else _number(alone)
+        seconds = min(together, _number(alone) / count) if _number(alone) else together
+        price = _number(cost) / count if priced >= asked else None
+        candidates.append(
+            Rate("", str(evaluator), sources.get(run, ""), asked / count, seconds, price, _number(tests) / count)
+        )
+    tasks = {sources[run]: int(count) for run, count in reader.query(_TASKS) if sources.get(run)}
+    return Measured(tuple(trials), tuple(judging), tuple(candidates), tasks)
+
+
+def _source(config: str) -> str:
+    try:
+        plan = json.loads(config)
+    except (ValueError, RecursionError):
+        return ""
+    return str(plan.get("source") or "") if isinstance(plan, dict) else ""
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, (int, float)) else 0.0
+
+
+def _price(cost: object) -> float | None:
+    return float(cost) if isinstance(cost, (int, float)) else None

@@ -1,0 +1,38 @@
+"""Forks among the trials of a session: where they stand, and what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+SIGN = "↳"
+
+
+def below_parents(ids: Sequence[str], parents: Sequence[str]) -> list[int]:
+    """Return the places of trials with each fork right below its parent, and forks of that one below it.
+
+    Args:
+        ids: Identities of the trials.
+        parents: Of each the trial that it is a fork of, "" for none. One whose parent is not among them keeps its place.
+    """
+    known = set(ids)
+    children: dict[str, list[int]] = {}
+    for place, parent in enumerate(parents):
+        if parent in known and parent != ids[place]:
+            children.setdefault(parent, []).append(place)
+    below = {place for places in children.values() for place in places}
+    order: list[int] = []
+    waiting = [place for place in range(len(ids)) if place not in below][::-1]
+    while waiting:
+        place = waiting.pop()
+        order.append(place)
+        waiting += children.get(ids[place], [])[::-1]
+    # What a damaged file says to be forks of one another is shown all the same.
+    met = set(order)
+    return order + [place for place in range(len(ids)) if place not in met]
+
+
+def fork_words(parent: str, step: int, edited: str) -> str:
+    """Return ``fork of 0471d974 at step 3, observation edited``, "" for a trial of its own."""
+    if not parent:
+        return ""
+    return f"fork of {parent[:8]} at step {step}" + (f", {edited} edited" if edited else "")
