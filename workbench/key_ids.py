@@ -25,7 +25,7 @@ _NAMES = {
     "regeneration": "cancel clear-filter copy docs down dropped enter escape evaluator export filter first last more new "
     "next-hit next-run next-sample next-tab next-task open open-task page-down page-up previous-hit "
     "previous-run previous-sample previous-tab previous-task problem rerun-failed rerun-task resume "
-    "samples search up zoom",
+    "samples search up zoom went-wrong sort reverse group",
     "runs": "all back bring-back cancel name open put-away resume reverse sort",
     "search": "all-sessions back facet next open previous query results",
     "sessions": "back cancel delete export open reload resume",

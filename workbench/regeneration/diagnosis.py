@@ -12,9 +12,9 @@ from workbench.regeneration.failure_groups import (
     WRONG_VERDICTS,
     FailedCandidate,
     FailedTest,
+    FailingTestCount,
     FailureGroup,
     Place,
-    TestFailures,
     failing_most,
     failure_groups,
     lead_of,
@@ -45,7 +45,7 @@ class Diagnosis:
 
     candidates: int
     groups: tuple[FailureGroup, ...]
-    tests: tuple[TestFailures, ...]
+    tests: tuple[FailingTestCount, ...]
     unsolved: tuple[Unsolved, ...]
 
 
@@ -108,7 +108,14 @@ def _of_tasks(
     for row in sorted(rows, key=lambda row: (places[row[1]], row[4], row[5], row[0])):
         mine = failing.get(row[0], [])
         yield FailedCandidate(
-            *row[:8],
+            id=row[0],
+            task=row[1],
+            path=row[2],
+            function=row[3],
+            evaluator=row[4],
+            sample=row[5],
+            verdict=row[6],
+            reason=row[7],
             tests=texts.same(tuple(test.test for test, _ in mine)),
             lead=texts.lead(mine),
             changed=texts.changed(row[8], row[9]),

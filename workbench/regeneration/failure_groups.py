@@ -147,7 +147,7 @@ class FailureGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class TestFailures:
+class FailingTestCount:
     """How many candidates of how many tasks a test did not pass for."""
 
     test: str
@@ -202,7 +202,7 @@ def failure_groups(candidates: Iterable[FailedCandidate]) -> tuple[FailureGroup,
     return tuple(sorted(groups, key=lambda one: (-len(one.candidates), -one.tasks, one.key)))
 
 
-def failing_most(candidates: Iterable[FailedCandidate]) -> tuple[TestFailures, ...]:
+def failing_most(candidates: Iterable[FailedCandidate]) -> tuple[FailingTestCount, ...]:
     """Return the tests that some candidate did not pass, the one that fails most first."""
     counts: Counter[str] = Counter()
     tasks: dict[str, set[str]] = {}
@@ -210,7 +210,7 @@ def failing_most(candidates: Iterable[FailedCandidate]) -> tuple[TestFailures, .
         counts.update(one.tests)
         for test in one.tests:
             tasks.setdefault(test, set()).add(one.task)
-    found = (TestFailures(test, count, len(tasks[test])) for test, count in counts.items())
+    found = (FailingTestCount(test, count, len(tasks[test])) for test, count in counts.items())
     return tuple(sorted(found, key=lambda one: (-one.candidates, -one.tasks, one.test)))
 
 

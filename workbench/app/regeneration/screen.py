@@ -15,6 +15,7 @@ from workbench.app.history import Visit
 from workbench.app.place import Place
 from workbench.app.regeneration import loading
 from workbench.app.regeneration.actions import Actions
+from workbench.app.regeneration.arrangement import order_of_column
 from workbench.app.regeneration.building import ExcludedList
 from workbench.app.regeneration.building_panes import Building
 from workbench.app.regeneration.evaluator_line import EvaluatorLine
@@ -27,7 +28,9 @@ from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.keys import KEYS
 from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.loading import Excluded, RunView
-from workbench.app.regeneration.panes import TasksPane
+from workbench.app.regeneration.ordering import Ordering
+from workbench.app.regeneration.panes import TableHeading, TasksPane
+from workbench.app.regeneration.problems import Problems
 from workbench.app.regeneration.sample_pane import FailingPane, SamplePane
 from workbench.app.regeneration.search import Hit
 from workbench.app.regeneration.task_table import TaskTable
@@ -67,10 +70,11 @@ class RegenerationScreen(RunScreen):
         self.view: RunView | None = None
         self._goal: Place | None = None  # where somebody wanted to go in the run that is shown
         self._place: Place | None = None  # the same until it is reached
-        self._problem = -1  # which failed self-check was gone to last
+        self._problems = Problems()
         self.finder = Finder(self)
         self.actions = Actions(self.workbench, self.doing, self)
         self.following = Following(self)
+        self.ordering = Ordering(self)
 
     # -- the widgets
 
@@ -177,7 +181,8 @@ class RegenerationScreen(RunScreen):
     def on_session_opened(self, reader: SessionReader | None) -> None:
         """Show the session's newest regeneration run, or the one that was asked for before."""
         self.finder.forget()
-        self.view, self._problem = None, -1
+        self.view = None
+        self._problems.forget()
         self.following.evaluator, self.following.group = "", None
         if reader is None:
             self._show_nothing("Opening the session…" if self.workbench.session_path else NO_SESSION)
@@ -262,6 +267,7 @@ class RegenerationScreen(RunScreen):
         self._show_sample()
         self.refresh_bindings()
         self._go_to_place()
+        self.ordering.refresh()
         self._read_if_last()
 
     def _go_to_place(self) -> None:
@@ -406,7 +412,7 @@ class RegenerationScreen(RunScreen):
             return self.view is not None and len(self.view.evaluators) > 1
         if action == "clear_filter":
             return self.table.filter.active and not self.has_class("-building")
-        if action in {"filter", "docs", "sample", "tab"}:
+        if action in {"filter", "docs", "sample", "tab", "order", "reverse", "group", "what_went_wrong"}:
             return self.view is not None and not self.has_class("-building")
         if action == "dropped":
             return self.view is not None and not self.view.building and bool(self.view.tasks)
@@ -463,23 +469,45 @@ class RegenerationScreen(RunScreen):
         self.table.set_filter(wanted)
         self._title_tasks()
         self.refresh_bindings()
-        return self.table.row_count()
+        return len(self.table.shown)
+
+    def show_arrangement(self) -> None:
+        """Say how the tasks stand now, and show what is under the cursor."""
+        self._title_tasks()
+        self._show_sample()
+        self.refresh_bindings()
+
+    def action_order(self) -> None:
+        """Sort by what comes next."""
+        self.ordering.next_order()
+
+    def action_reverse(self) -> None:
+        """Sort the other way round."""
+        self.ordering.turn_round()
+
+    def action_group(self) -> None:
+        """Put tasks together by what comes next."""
+        self.ordering.next_grouping()
+
+    def on_table_heading_clicked(self, message: TableHeading.Clicked) -> None:
+        """Sort by the column whose heading was clicked."""
+        order = order_of_column(self.table.column_at(message.x) or "")
+        if order is not None:
+            self.ordering.by(order)
 
     def action_problem(self) -> None:
         """Go to the next task on which a self-check failed, with the sample that shows it."""
-        problems = self.view.problems if self.view is not None else ()
-        if not problems:
+        found = self._problems.next(self.view.problems if self.view is not None else ())
+        if found is None:
             return
+        problem, said = found
         if self.following.with_dropped:
             self.action_dropped()
-        self._problem = (self._problem + 1) % len(problems)
-        problem = problems[self._problem]
         other = self.view is not None and problem.group != self.view.group
         if problem.sample is not None and problem.group is not None and other:
             self.following.again(problem.group)
         self.go_to(problem.task, problem.sample)
-        of = f"{self._problem + 1:,} of {len(problems):,}"
-        self.set_remark(f"! {of} · {one_line(problem.name, 60)} · {problem.sentence} · ! next, esc ends")
+        self.set_remark(said)
 
     def action_docs(self) -> None:
         """Show the docstring from which the sample was made."""
@@ -507,9 +535,9 @@ class RegenerationScreen(RunScreen):
 
     def action_leave(self) -> None:
         """Forget the search; else end the zoom; else go back to the table."""
-        if self.finder.found is not None or self._problem >= 0:
+        if self.finder.found is not None or self._problems.followed:
             self.finder.forget()
-            self._problem = -1
+            self._problems.forget()
         elif self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.has_class("-building") and self.building.forget():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -11,10 +12,11 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from workbench.app.regeneration import columns
+from workbench.app.regeneration.arrangement import Arrangement, order_of_column
 from workbench.app.regeneration.columns import FLAKY, GAP, Column, Needs, route_of
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.lines import TaskLine
-from workbench.app.regeneration.wording import STYLES, share, test_name
+from workbench.app.regeneration.wording import STYLES, plural, share, test_name
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import DOUBTFUL, VERDICTS
@@ -60,6 +62,9 @@ class TaskTable(RowList):
         super().__init__(id=id)
         self.lines: list[TaskLine] = []
         self.shown: list[int] = []
+        self.arrangement = Arrangement()
+        self._sizes: Counter[int] = Counter()  # how many tasks of each group are shown
+        self._rows: list[int] = []  # places of lines; below zero: the heading of group ~n
         self.filter = EVERYTHING
         self.sample = 0
         self.ks: tuple[int, ...] = ()
@@ -76,7 +81,8 @@ class TaskTable(RowList):
     @property
     def selected(self) -> TaskLine | None:
         """The task under the cursor."""
-        return self.lines[self.shown[self.cursor]] if 0 <= self.cursor < len(self.shown) else None
+        row = self._rows[self.cursor] if 0 <= self.cursor < len(self._rows) else -1
+        return self.lines[row] if row >= 0 else None
 
     def mean_shown(self) -> tuple[float | None, int]:
         """Return pass@k for the first k over the decided tasks that are shown, and over how many."""
@@ -123,15 +129,48 @@ class TaskTable(RowList):
         self.filter = wanted
         self._filtered(kept, stays=False)
 
+    def arrange_tasks(self, arrangement: Arrangement, *, from_top: bool = False) -> None:
+        """Show the tasks in another order and in other groups; ``from_top`` goes to the first one."""
+        kept = None if from_top else self.selected
+        self.arrangement = arrangement
+        self._filtered(kept)
+
     def _filtered(self, kept: TaskLine | None, *, stays: bool = True) -> None:
         # A task that stops matching stays under the cursor: what a person reads must not jump away.
         at = self._at.get(kept.id, -1) if kept is not None else -1
-        self.shown = self.filter.passing(self.lines)
-        place = bisect_left(self.shown, at)
-        if stays and at >= 0 and at not in self.shown[place : place + 1]:
-            self.shown.insert(place, at)
-        self.rows_changed(cursor=max(0, bisect_right(self.shown, at) - 1))
+        passing = self.filter.passing(self.lines)
+        place = bisect_left(passing, at)
+        if stays and at >= 0 and at not in passing[place : place + 1]:
+            passing.insert(place, at)
+        arrangement = self.arrangement
+        # Lines that came since are in no order yet: until they are, all stand as they were read.
+        if len(arrangement.places) == len(self.lines) and not arrangement.plain:
+            allowed = set(passing)
+            passing = [one for one in arrangement.places if one in allowed]
+        self.shown = passing
+        self._rows = self._with_headings(passing)
+        row = self._rows.index(at) if at in self._rows else max(0, min(place, len(self._rows)) - 1) if at >= 0 else 0
+        self.rows_changed(cursor=row)
         self._clamp()
+
+    def _with_headings(self, shown: Sequence[int]) -> list[int]:
+        """Return rows: the places of tasks, before those of each group its heading."""
+        of = self.arrangement.group_of
+        if len(of) != len(self.lines):
+            return list(shown)
+        self._sizes = Counter(of[place] for place in shown)
+        rows: list[int] = []
+        last = -1
+        for place in shown:
+            if of[place] != last:
+                last = of[place]
+                rows.append(~last)
+            rows.append(place)
+        return rows
+
+    def selectable(self, index: int) -> bool:
+        """Headings of groups are passed over."""
+        return self._rows[index] >= 0
 
     def _measure(self) -> None:
         lines = self.lines
@@ -178,11 +217,10 @@ class TaskTable(RowList):
             return False
         if at not in self.shown:
             self.filter = EVERYTHING
-            self.shown = list(range(len(self.lines)))
-            self.rows_changed()
+            self._filtered(None)
         if sample is not None:
             self.sample = sample
-        self.set_cursor(self.shown.index(at))
+        self.set_cursor(self._rows.index(at))
         self._clamp()
         self.refresh()
         return True
@@ -190,13 +228,25 @@ class TaskTable(RowList):
     # -- painting
 
     def row_count(self) -> int:
-        """Return how many tasks are shown."""
-        return len(self.shown)
+        """Return how many rows there are: tasks that are shown, and headings of groups."""
+        return len(self._rows)
 
-    def heading(self) -> str:
-        """Return the heading of the columns for the present width."""
-        columns_shown = self._columns(self.text_width)
-        return " " + (" " * GAP).join(fit(column.title, width, right=column.right) for column, width in columns_shown)
+    def heading(self) -> list[tuple[str, bool]]:
+        """Return the heading of the columns for the present width, each piece with whether the tasks are sorted by it."""
+        pieces: list[tuple[str, bool]] = [(" ", False)]
+        for column, width in self._columns(self.text_width):
+            by = not self.arrangement.plain and order_of_column(column.key) == self.arrangement.order
+            pieces += [(fit(column.title, width, right=column.right), by), (" " * GAP, False)]
+        return pieces[:-1]
+
+    def column_at(self, x: int) -> str | None:
+        """Return the key of the column at a cell of the heading."""
+        end = 1
+        for column, width in self._columns(self.text_width):
+            end += width + GAP
+            if x < end:
+                return column.key
+        return None
 
     def _columns(self, width: int) -> tuple[tuple[Column, int], ...]:
         key = (width, self._needs, self._samples)
@@ -206,8 +256,10 @@ class TaskTable(RowList):
         return self._layout
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return one task."""
-        line = self.lines[self.shown[index]]
+        """Return one task, or the heading of a group."""
+        if self._rows[index] < 0:
+            return self._group(~self._rows[index])
+        line = self.lines[self._rows[index]]
         parts: list[Part] = [(" ", "")]
         for column, size in self._columns(width):
             if len(parts) > 1:
@@ -220,6 +272,14 @@ class TaskTable(RowList):
             else:
                 text, style = column.cell(line) if column.cell is not None else self._cell(line, column.key)
                 parts.append((fit(text, size, right=column.right), style))
+        return parts
+
+    def _group(self, number: int) -> list[Part]:
+        group, there, shown = self.arrangement.groups[number], self.arrangement.sizes[number], self._sizes[number]
+        count = f"{shown:,} of {plural(there, 'task')}" if shown != there else plural(there, "task")
+        parts: list[Part] = [("▾ ", "group"), (one_line(group.name, 200), "group"), (f"  {count}", "dim")]
+        for estimate in group.pass_at:
+            parts += [(f"  pass@{estimate.k} ", "dim"), (share(estimate.value), "strong")]
         return parts
 
     def _cell(self, line: TaskLine, key: str) -> Part:
@@ -272,7 +332,9 @@ class TaskTable(RowList):
         row = event.y + self.scroll_offset.y
         if 0 <= row < self.row_count():
             x = 0
-            line = self.lines[self.shown[row]]
+            if not self.selectable(row):
+                return
+            line = self.lines[self._rows[row]]
             parts = self.parts_of(row, self.text_width)
             first = next((n for n, (_, style) in enumerate(parts) if style in _CELL_STYLES), len(parts))
             for number, (text, _) in enumerate(parts):
