@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from workbench.regeneration.intervals import LEVEL
 from workbench.regeneration.outcome import TaskResult
 from workbench.regeneration.passk import Estimate, TaskCount, summarise
+from workbench.session.groups import Group
 
 CURVE_RESAMPLES = 300
 """Draws for each interval of a curve, which has many."""
@@ -115,7 +116,7 @@ def pass_by_k(results: Sequence[TaskResult], *, resamples: int = CURVE_RESAMPLES
     return tuple(overall[k] for k in ks)
 
 
-def unsolved(results: Mapping[object, Sequence[TaskResult]]) -> tuple[Unsolved, ...]:
+def unsolved(results: Mapping[Group, Sequence[TaskResult]]) -> tuple[Unsolved, ...]:
     """Return the tasks that no group solved, in their order; those without a counted sample are left out.
 
     Args:

@@ -20,11 +20,10 @@ from workbench.regeneration.failure_groups import (
     lead_of,
     place_of,
 )
-from workbench.session.groups import OF_GROUP
+from workbench.session.groups import OF_GROUP, Group
 
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import TaskResult
-    from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
 
 _CHUNK = 200  # tasks whose candidates are read at once: their failing tests must not all be in memory
@@ -52,7 +51,7 @@ class Diagnosis:
 def diagnose(
     reader: SessionReader,
     run_id: str,
-    results: Mapping[object, Sequence[TaskResult]],
+    results: Mapping[Group, Sequence[TaskResult]],
     group: Group | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Diagnosis:
@@ -101,24 +100,25 @@ def _of_tasks(
     places = {task: place for place, task in enumerate(tasks)}
     rows = reader.query(
         "SELECT candidates.id, task_id, path, qualified_name || CASE WHEN occurrence > 1 THEN '#' || occurrence ELSE '' END, "
-        "evaluator, candidates.sample, verdict, coalesce(verdict_reason, ''), tasks.body_blob, candidates.body_blob "
+        "candidates.sample, verdict, coalesce(verdict_reason, ''), tasks.body_blob || ' ' || coalesce(candidates.body_blob, ''), "
+        "docs, evaluator, prompt, context, settings "
         f"FROM candidates JOIN tasks ON tasks.id = task_id WHERE {chosen}",
         arguments,
     )
-    for row in sorted(rows, key=lambda row: (places[row[1]], row[4], row[5], row[0])):
+    for row in sorted(rows, key=lambda row: (places[row[1]], row[9:13], row[4], row[0])):
         mine = failing.get(row[0], [])
         yield FailedCandidate(
             id=row[0],
             task=row[1],
             path=row[2],
             function=row[3],
-            evaluator=row[4],
-            sample=row[5],
-            verdict=row[6],
-            reason=row[7],
+            group=Group(*row[8:13]),
+            sample=row[4],
+            verdict=row[5],
+            reason=row[6],
             tests=texts.same(tuple(test.test for test, _ in mine)),
             lead=texts.lead(mine),
-            changed=texts.changed(row[8], row[9]),
+            changed=texts.changed(row[7]),
         )
 
 
@@ -128,7 +128,7 @@ class _Texts:
     def __init__(self, reader: SessionReader) -> None:
         self._reader = reader
         self._places: dict[str, Place] = {}
-        self._changed: dict[tuple[str | None, str | None], int] = {}
+        self._changed: dict[str, int] = {}
         self._tests: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._texts: dict[str, str] = {}
 
@@ -157,15 +157,17 @@ class _Texts:
             found = self._places[digest] = place_of(text or "")
         return found
 
-    def changed(self, before: str | None, after: str | None) -> int:
-        key = before, after
-        if key not in self._changed:
-            old, new = (Counter(self._lines(digest)) for digest in key)
-            self._changed[key] = ((old - new) + (new - old)).total()
-        return self._changed[key]
+    def changed(self, bodies: str | None) -> int:
+        """Return how far two bodies are apart, by their digests: the original's, a space, the candidate's ("" for none)."""
+        if bodies is None:
+            return 0
+        if bodies not in self._changed:
+            old, new = (Counter(self._lines(digest)) for digest in bodies.split(" ", 1))
+            self._changed[bodies] = ((old - new) + (new - old)).total()
+        return self._changed[bodies]
 
-    def _lines(self, digest: str | None) -> list[str]:
-        text = "" if digest is None else self._reader.shown(digest, "a body", _BODY)
+    def _lines(self, digest: str) -> list[str]:
+        text = "" if not digest else self._reader.shown(digest, "a body", _BODY)
         return [line.strip() for line in text.split("\n") if line.strip()]
 
 

@@ -17,6 +17,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from workbench.session.groups import Group
+
 WRONG_VERDICTS = ("failed", "timeout", "crashed", "invalid")
 """Verdicts of candidates that went wrong; an error of ours is none of theirs."""
 
@@ -79,7 +81,7 @@ class FailedCandidate:
         task: Its task; ``path`` and ``function`` name it.
         path: File of the function.
         function: Qualified name of the function.
-        evaluator: Who wrote the body.
+        group: What it is a sample of.
         sample: Number of the sample.
         verdict: One of :data:`WRONG_VERDICTS`.
         reason: What the verdict rests on, in a sentence.
@@ -92,7 +94,7 @@ class FailedCandidate:
     task: str
     path: str
     function: str
-    evaluator: str
+    group: Group
     sample: int
     verdict: str
     reason: str = ""
@@ -194,7 +196,7 @@ def failure_groups(candidates: Iterable[FailedCandidate]) -> tuple[FailureGroup,
     groups = [
         FailureGroup(
             _key(cause),
-            tuple(sorted(members, key=lambda one: (one.changed, one.task, one.evaluator, one.sample, one.id))),
+            tuple(sorted(members, key=lambda one: (one.changed, one.task, one.group, one.sample, one.id))),
             len({one.task for one in members}),
         )
         for cause, members in found.items()

@@ -46,6 +46,7 @@ from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.regeneration.failure_groups import FailedCandidate
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
@@ -476,6 +477,20 @@ class RegenerationScreen(RunScreen):
         self._title_tasks()
         self._show_sample()
         self.refresh_bindings()
+
+    def action_what_went_wrong(self) -> None:
+        """Show why candidates fail: in groups, by task, by test, and pass@k by the number of samples."""
+        from workbench.app.regeneration.went_wrong.screen import WentWrongScreen
+
+        if self.view is not None:
+            self.app.push_screen(WentWrongScreen(self.view, self._open_candidate))
+
+    def _open_candidate(self, one: FailedCandidate) -> None:
+        if self.view is not None and one.group != self.view.group:
+            self._place = Place(one.sample, item=one.task)
+            self.following.again(one.group)
+        else:
+            self.go_to(one.task, one.sample)
 
     def action_order(self) -> None:
         """Sort by what comes next."""
