@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from textual import events
@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 
 from workbench.app.regeneration import columns
 from workbench.app.regeneration.arrangement import Arrangement, order_of_column
-from workbench.app.regeneration.columns import FLAKY, GAP, Column, Needs, route_of
+from workbench.app.regeneration.columns import FLAKY, GAP, OTHER, Column, Needs, route_of
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.wording import STYLES, plural, share, test_name
@@ -24,6 +24,14 @@ from workbench.text import one_line
 
 LEAK, DISAGREES = "≈", "≠"
 """Marks before the name of a function: its docstring carries the code, unstable tests execute it, re-checks disagree."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherSamples:
+    """The samples of another evaluator: its short name, and its cells by task."""
+
+    name: str
+    cells: Mapping[str, str]
 
 
 class TaskTable(RowList):
@@ -73,6 +81,8 @@ class TaskTable(RowList):
         self._needs = Needs()
         self._layout: tuple[tuple[Column, int], ...] = ()
         self._layout_of: tuple[object, ...] = ()
+        self.others: tuple[OtherSamples, ...] = ()  # of evaluators that are not in front, where there is room for them
+        self.shown_name = ""  # of the evaluator in front, where others stand beside it
         self.only_path = ""  # of all tasks, where it needs no column
         self.revision = 0  # counts up whenever lines change
 
@@ -122,6 +132,13 @@ class TaskTable(RowList):
             self._filtered(kept)
         self.refresh()
         return known
+
+    def show_beside(self, shown: str, others: Sequence[OtherSamples]) -> None:
+        """Show the samples of other evaluators beside those of the one in front, called ``shown``; () shows none."""
+        if (shown, tuple(others)) != (self.shown_name, self.others):
+            self.shown_name, self.others = shown, tuple(others)
+            self._measure()
+            self.refresh()
 
     def set_filter(self, wanted: TaskFilter) -> None:
         """Show only the tasks that a filter lets through."""
@@ -187,6 +204,11 @@ class TaskTable(RowList):
             routes=max((len(route_of(line)) for line in lines), default=0),
             sandbox=max(map(len, sandboxes)) if len(sandboxes) > 1 else 0,
             tags=min(30, max((len(line.labels) for line in lines), default=0)),
+            shown=one_line(self.shown_name, 12) if self.others else "samples",
+            others=tuple(
+                (one_line(one.name, 12), min(20, max([7, min(12, len(one.name)), *map(len, one.cells.values())])))
+                for one in self.others
+            ),
         )
 
     def _has_room_for(self, fresh: Sequence[TaskLine]) -> bool:
@@ -267,6 +289,8 @@ class TaskTable(RowList):
             if column.key == "samples":
                 cells = self._cells(line, index == self.cursor)
                 parts += [*cells, (" " * max(0, size - sum(len(text) for text, _ in cells)), "")]
+            elif column.key.startswith(OTHER):
+                parts += self._other(line, int(column.key.removeprefix(OTHER)), size)
             elif column.key == "file":
                 parts.append((_from_the_right(one_line(line.path, 300), size), "dim"))
             else:
@@ -309,6 +333,13 @@ class TaskTable(RowList):
             [(text, _under_the_cursor(style)) for text, style in parts],
             "chosen" if self.has_focus else "chosen-blurred",
         )
+
+    def _other(self, line: TaskLine, number: int, size: int) -> list[Part]:
+        cells = self.others[number].cells.get(line.id, "")
+        if len(cells) > size:
+            passed = cells.count(VERDICTS["passed"])
+            return [(fit(f"{passed}/{len(cells)} {VERDICTS['passed']}", size), "passed" if passed else "failed")]
+        return [*((cell, STYLES.get(cell, "")) for cell in cells), (" " * (size - len(cells)), "")]
 
     def _room_for_samples(self, width: int) -> int:
         return max(7, min(self._samples, max(10, width // 4)))

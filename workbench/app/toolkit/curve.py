@@ -12,7 +12,9 @@ from textual.widget import Widget
 
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # by row and column within a cell
 _STYLES = ("$primary", "$accent", "$warning", "$secondary")
+_LETTERS = "abcd"  # at the end of each curve: colours alone do not tell
 _AXIS = 6  # cells left of the plot
+_TALLEST = 24  # rows of the plot: a curve of a few points says no more in fifty
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +41,8 @@ class CurvePlot(Widget):
 
 def plotted(lines: Sequence[PlotLine], width: int, height: int) -> list[list[tuple[str, str]]]:
     """Return rows of (text, style) that show curves in ``width`` times ``height`` cells; [] where there is no room."""
-    drawn = [line for line in lines if line.points]
-    rows, columns = height - 2 - len(drawn), width - _AXIS - 1
+    drawn = [line for line in lines if line.points][: len(_LETTERS)]
+    rows, columns = min(_TALLEST, height - 2 - len(drawn)), width - _AXIS - 1
     if not drawn or rows < 2 or columns < 4:
         return []
     left = min(x for line in drawn for x, *_ in line.points)
@@ -53,14 +55,14 @@ def plotted(lines: Sequence[PlotLine], width: int, height: int) -> list[list[tup
     found = []
     for row in range(rows):
         value = top * (1 - row / (rows - 1))
-        label = f"{value:.2f}" if row in (0, rows // 2, rows - 1) else ""
+        label = f"{value:.2f}" if row in {0, rows // 4, rows // 2, 3 * rows // 4, rows - 1} else ""
         found.append([(f"{label:>{_AXIS - 1}} ", "$text-muted"), ("│", "$text-muted"), *canvas.row(row)])
     found.append([(" " * _AXIS + "└" + "─" * columns, "$text-muted")])
     first, last = f"{left:,}", f"{right:,}"
     gap = max(1, columns - len(first) - len(last))
     found.append([(" " * (_AXIS + 1) + first + " " * gap + last, "$text-muted")])
     for number, line in enumerate(drawn):
-        found.append([(" " * (_AXIS + 1) + "━━ ", _STYLES[number % len(_STYLES)]), (line.name, "")])
+        found.append([(" " * (_AXIS + 1), ""), (_LETTERS[number], f"bold {_STYLES[number]}"), (f"  {line.name}", "")])
     return found
 
 
@@ -71,6 +73,7 @@ class _Canvas:
         self._columns, self._rows = columns, rows
         self._left, self._right, self._top = left, right, top
         self._dots = [[0] * columns for _ in range(rows)]
+        self._ends: dict[tuple[int, int], int] = {}
         self._owner: dict[tuple[int, int], tuple[int, bool]] = {}
 
     def draw(self, line: PlotLine, number: int) -> None:
@@ -81,8 +84,13 @@ class _Canvas:
             for place, value in enumerate(_between(line, x)):
                 if value is not None and (place == 0 or column % 3 == 0):
                     self._dot(column, value, number, band=place > 0)
-        if len(line.points) == 1:
-            self._dot(0, line.points[0][1], number, band=False)
+        x, value, *_ = line.points[-1]
+        column = round((x - self._left) / (self._right - self._left) * wide)
+        self._dot(column, value, number, band=False)
+        self._ends.setdefault(self._cell(column, value), number)
+
+    def _cell(self, column: int, value: float) -> tuple[int, int]:
+        return round((1 - min(1.0, max(0.0, value / self._top))) * (4 * self._rows - 1)) // 4, column // 2
 
     def _dot(self, column: int, value: float, number: int, *, band: bool) -> None:
         tall = 4 * self._rows - 1
@@ -97,8 +105,11 @@ class _Canvas:
         """Return the pieces of a row."""
         pieces = []
         for column, dots in enumerate(self._dots[row]):
+            if (end := self._ends.get((row, column))) is not None:
+                pieces.append((_LETTERS[end], f"bold {_STYLES[end]}"))
+                continue
             number, band = self._owner.get((row, column), (0, True))
-            style = "$text-muted" if band else f"bold {_STYLES[number % len(_STYLES)]}"
+            style = "$text-muted" if band else f"bold {_STYLES[number]}"
             pieces.append((chr(0x2800 + dots) if dots else " ", style))
         return pieces
 
