@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from workbench.session.groups import Group
 
@@ -146,6 +147,20 @@ class FailureGroup:
         """Where it was raised; "" where that is not known."""
         lead = self.representative.lead
         return str(lead.place) if lead is not None else ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the group as JSON values, its candidates by their ids."""
+        return {
+            "key": self.key,
+            "candidates": [one.id for one in self.candidates],
+            "tasks": self.tasks,
+            "verdict": self.verdict,
+            "exception": self.exception,
+            "message": self.message,
+            "place": self.place or None,
+            "tests": list(self.tests),
+            "representative": self.representative.id,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ class Needs:
 
 def wanted(needs: Needs) -> tuple[Column, ...]:
     """Return the columns that tell something, from left to right; a new one is an entry here (docs/extending/column.md)."""
-    routes, branches = max(5, needs.routes), needs.branches
+    routes, branches, samples = max(5, needs.routes), needs.branches, max(needs.samples, len(needs.shown))
     columns = [
         Column("file", "file", max(4, min(12, needs.path)), max(4, min(26, needs.path)), 7) if needs.path else None,
         Column("name", "function", max(12, min(18, needs.name)), max(12, min(34, needs.name))),
@@ -63,7 +63,7 @@ def wanted(needs: Needs) -> tuple[Column, ...]:
         Column("cover", "cover", 5, 5, 1, right=True, cell=lambda line: (percent(line.coverage), "")),
         Column("branch", "branch", 6, 6, 6, right=True, cell=_branches) if branches else None,
         Column("unstable", "flaky", 5, 5, 4, right=True, cell=_unstable) if needs.unstable else None,
-        Column("samples", needs.shown, *[max(needs.samples, len(needs.shown))] * 2),
+        Column("samples", needs.shown, samples, samples),
         *(Column(f"{OTHER}{place}", title, width, width, 2) for place, (title, width) in enumerate(needs.others)),
         *(Column(f"at{k}", f"pass@{k}", 6, 6, right=True) for k in needs.ks),
         Column("route", "route", routes, routes, 5, cell=_route) if needs.routes else None,

@@ -414,7 +414,7 @@ class RegenerationScreen(RunScreen):
         if self.failing.has_class("-current"):
             return Subject("the failing tests", self.failing.text.document.text, ".txt")
         if self.given.has_class("-current"):
-            return Subject("the docstring or prompt", self.given.text.document.text, ".txt")
+            return Subject("this text", self.given.text.document.text, ".txt")
         tab = self.sample.tab
         suffix = {"Diff": ".diff", "Candidate": ".py", "Answer": ".md", "Prompt": ".md"}.get(tab, ".txt")
         return Subject(f"the {tab.lower()}", self.sample.text.document.text, suffix)

@@ -1,7 +1,8 @@
-"""Docstring and prompt of the selected sample, one above the other, where there is room beside its difference."""
+"""Candidate, docstring and prompt of the selected sample below one another, where there is room beside its difference."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -19,10 +20,13 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 
-class TextsPane(Pane):
-    """What the model was given: the docstring above the whole prompt."""
+TEXTS = ("Candidate", "Docstring", "Prompt")
 
-    short = "Given"
+
+class TextsPane(Pane):
+    """What the tabs of the sample have besides the difference: each in its own part, under its name."""
+
+    short = "Texts"
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -30,21 +34,21 @@ class TextsPane(Pane):
         self._asked: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """Compose both texts."""
-        yield TextPane(id="docstring-text")
-        yield Static("Prompt", id="prompt-heading")
-        yield TextPane(id="prompt-text")
+        """Compose the texts."""
+        for name in TEXTS:
+            yield Static(name, classes="text-heading")
+            yield TextPane(id=f"{name.lower()}-text")
 
     @property
     def text(self) -> TextPane:
-        """The text with the focus, else the docstring."""
-        prompt = self.query_one("#prompt-text", TextPane)
-        return prompt if prompt.has_focus else self.query_one("#docstring-text", TextPane)
+        """The text with the focus, else the candidate."""
+        texts = list(self.query(TextPane))
+        return next((text for text in texts if text.has_focus), texts[0])
 
     def show_nothing(self) -> None:
         """Show an empty pane."""
         self._asked = ()
-        self._show((note(""), note("")))
+        self._show([note("")] * len(TEXTS))
 
     def show_sample(self, reader: SessionReader, line: TaskLine, group: Group, number: int) -> None:
         """Show what a sample was made from."""
@@ -53,23 +57,23 @@ class TextsPane(Pane):
             return
         self._asked = key
 
-        def work() -> tuple[Document, Document]:
+        def work() -> list[Document]:
             sample = load_sample(reader, line.id, group, number)
             if sample is None:
-                return note("This task is no longer in the session."), note("")
-            return laid_out(reader, sample, "Docstring"), laid_out(reader, sample, "Prompt")
+                return [note("This task is no longer in the session."), note(""), note("")]
+            return [laid_out(reader, sample, name) for name in TEXTS]
 
-        def done(documents: tuple[Document, Document]) -> None:
+        def done(documents: list[Document]) -> None:
             if key == self._asked:
                 self._show(documents)
 
         def failed(sentence: str) -> None:
             if key == self._asked:
-                self._show((note(sentence), note("")))
+                self._show([note(sentence), note(""), note("")])
 
         self.loader.ask(work, done, failed)
 
-    def _show(self, documents: tuple[Document, Document]) -> None:
-        self.titled("docstring and prompt")
-        for selector, document in zip(("#docstring-text", "#prompt-text"), documents, strict=True):
-            self.query_one(selector, TextPane).show(document)
+    def _show(self, documents: Sequence[Document]) -> None:
+        self.titled("candidate, docstring, prompt")
+        for name, document in zip(TEXTS, documents, strict=True):
+            self.query_one(f"#{name.lower()}-text", TextPane).show(document)
