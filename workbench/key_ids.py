@@ -26,7 +26,7 @@ _NAMES = {
     "regeneration": "cancel clear-filter compare copy docs down dropped enter escape evaluator export filter first last mark mark-evaluator more new "
     "next-hit next-run next-sample next-tab next-task open open-task page-down page-up previous-hit "
     "previous-run previous-sample previous-tab previous-task problem rerun-failed rerun-task resume "
-    "samples search up zoom",
+    "samples search up zoom went-wrong sort reverse group",
     "runs": "all back bring-back cancel compare mark name open put-away resume reverse sort",
     "search": "all-sessions back facet next open previous query results",
     "sessions": "back cancel delete export open reload resume",
@@ -35,5 +35,6 @@ _NAMES = {
     "rerun-model resume score-view scores search trials up",
     "tree": "close open open-all",
     "trials": "back clear-filter compare export filter fold group loss-open mark matrix-left matrix-open matrix-right open reverse scale sort",
+    "went-wrong": "back evaluator next-tab open previous-tab",
 }
 KEY_IDS = frozenset(f"{group}.{name}" for group, names in _NAMES.items() for name in names.split())

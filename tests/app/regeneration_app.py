@@ -20,8 +20,13 @@ from workbench.app.regeneration.screen import RegenerationScreen
 
 def quiet(screen: RegenerationScreen) -> bool:
     """Whether everything that was asked for is on the screen; a live run asks again every second."""
-    loaders = (screen.searching, screen.doing, screen.sample.loader, screen.failing.loader)
-    return screen.following.idle and all(loader.idle for loader in loaders)
+    loaders = (screen.searching, screen.doing, screen.sample.loader, screen.failing.loader, screen.given.loader)
+    return (
+        screen.following.idle
+        and screen.ordering.idle
+        and screen.comparing.idle
+        and all(loader.idle for loader in loaders)
+    )
 
 
 @contextlib.asynccontextmanager

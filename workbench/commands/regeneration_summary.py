@@ -11,6 +11,9 @@ from typing import Any
 from workbench.engine.orders import Order, is_finished, last_order, ordered_work, refusal
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.selection import row_id
+from workbench.regeneration.breakdown import pass_by
+from workbench.regeneration.diagnosis import diagnose
+from workbench.regeneration.failure_groups import FailureGroup
 from workbench.regeneration.outcome import (
     GroupOutcome,
     TaskResult,
@@ -24,6 +27,8 @@ from workbench.session import SessionReader
 from workbench.session.reasons import counted
 from workbench.session.rows import CandidateRow, RunRow, TaskRow
 from workbench.session.sample_counts import counts_of, failed_checks, sample_counts
+
+_FAILURES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +126,8 @@ def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, An
     """
     with SessionReader(session) as reader:
         outcome = read_outcome(reader, run)
+        asked = {one.group: one.results for one in outcome.groups if not one.control}
+        diagnosis = diagnose(reader, outcome.order.run, asked)
     plan, ready, ask = outcome.plan, outcome.ready, outcome.order.ask
     figures = pass_figures([line.result for line in ready], outcome.order.k)
     samples = [one for line in ready for one in line.candidates]
@@ -183,6 +190,18 @@ def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, An
         "tokens": sums.tokens,
         "cost": sums.cost_usd,
         "groups": [group.to_json() for group in outcome.groups],
+        # Why candidates of the run failed: the ways that most did, the tasks that nobody solves, and pass@k by file.
+        "failures": [_brief(group) for group in diagnosis.groups[:_FAILURES]],
+        "unsolved": [one.task for one in diagnosis.unsolved],
+        "files": {
+            group.name: {"tasks": group.tasks, "pass_at_k": {str(e.k): e.value for e in group.pass_at}}
+            for group in pass_by([(line.task.path, line.result) for line in ready if line.candidates], outcome.order.k)
+        },
         "note": outcome.note,
         "error": outcome.error,
     }
+
+
+def _brief(group: FailureGroup) -> dict[str, Any]:
+    """Return a group of failures with the number of its candidates, which reports name."""
+    return {**group.to_json(), "candidates": len(group.candidates), "tests": len(group.tests)}

@@ -16,6 +16,7 @@ from workbench.engine.selection import row_id
 from workbench.reports.regenerated import is_former
 from workbench.session import SessionReader
 from workbench.session.reasons import Reason, kind_of
+from workbench.text import one_line
 
 if TYPE_CHECKING:
     import subprocess
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from workbench.session.rows import CandidateRow, StageRow, TaskRow
 
+_MOST_FAILURES = 3
 _MOST_ROWS = 200
 _NEVER = -1.0
 
@@ -168,8 +170,6 @@ class TerminalShow:
 
     def __call__(self, event: dict[str, Any]) -> None:
         """Show one event."""
-        from workbench.text import one_line
-
         if event["type"] == "error":
             self.end()
             tell(f"workbench: {event['sentence']}")
@@ -274,6 +274,8 @@ class TerminalShow:
         for words in dict.fromkeys(closing["interval_words"].values()):
             if words and closing["tasks"]:
                 self.console.print(words, style="dim", soft_wrap=True)
+        if closing["failures"]:
+            self.console.print(failure_words(closing["failures"]), style="dim", soft_wrap=True)
         if checked := self_check_line(closing["self_check"]):
             self.console.print(checked, style="bold red" if closing["self_check"]["failed"] else "dim")
         if closing["pending_rechecks"]:
@@ -288,6 +290,15 @@ class TerminalShow:
 def _cell(candidate: CandidateRow) -> str:
     sign = glyphs.VERDICTS.get(candidate.verdict or "", glyphs.WAITING)
     return sign + (glyphs.FORMER if is_former(candidate) else "") + (glyphs.DOUBTFUL if candidate.doubtful else "")
+
+
+def failure_words(failures: list[dict[str, Any]]) -> str:
+    """Return the ways in which most candidates of the run failed: ``most failed so: 12 × TypeError in a.py:7 in f``."""
+    told = []
+    for one in failures[:_MOST_FAILURES]:
+        said = one["message"].removeprefix(f"{one['exception']}: ")
+        told.append(f"{one['candidates']} × {one['exception']}" + (f": {one_line(said, 60)}" if said else ""))
+    return f"most failed so: {'; '.join(told)}"
 
 
 def again_words(closing: dict[str, Any]) -> str:

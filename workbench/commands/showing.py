@@ -12,14 +12,30 @@ from workbench.commands.terminal import Terminal
 from workbench.reports import report_tables, wording
 from workbench.reports.contents import Contents, Trial, accessed_files_words, card_of
 from workbench.reports.excerpts import pretty_json, split_answer
-from workbench.reports.regenerated import former_failing, former_words, interval_notes, stands_words
+from workbench.reports.regenerated import Regenerated, former_failing, former_words, interval_notes, stands_words
 from workbench.reports.report_tables import Shown
 from workbench.session import SessionReader, json_forms
 from workbench.session.rows import CandidateRow, ScoreRow, StepRow, TaskRow
 
 _WIDE = 160  # columns where the output is no terminal and nothing must fit
 # What a narrow terminal can do without, the most dispensable first.
-_DISPENSABLE = ("T1", "T2", "T3", "T4", "asked for", "spend $", "cost $", "kind", "controls", "cover", "rep.", "tokens")
+_DISPENSABLE = (
+    "T1",
+    "T2",
+    "T3",
+    "T4",
+    "asked for",
+    "spend $",
+    "cost $",
+    "kind",
+    "controls",
+    "cover",
+    "rep.",
+    "tokens",
+    "such as",
+    "exception",
+)
+_FAILURES = 10  # ways to fail that a page of a session has; reports have more
 _STYLES = {
     glyphs.VERDICTS["passed"]: "green",
     glyphs.VERDICTS["failed"]: "red",
@@ -146,6 +162,7 @@ class Pages:
                 self._table(report_tables.evaluators(outcome))
                 for note in interval_notes(outcome):
                     self._line(note, "dim")
+            self._what_went_wrong(outcome)
             self._heading(f"Tasks {len(outcome.tasks)}")
             self._table(report_tables.tasks(contents, outcome))
             if outcome.dropped:
@@ -156,6 +173,17 @@ class Pages:
         if items:
             self._line()
             self._facts(f"One item: workbench show {self._called} {contents.short[items[0]]}")
+
+    def _what_went_wrong(self, outcome: Regenerated) -> None:
+        if outcome.diagnosis.groups:
+            self._heading(report_tables.failures_title(outcome, _FAILURES))
+            self._table(report_tables.failures(outcome, _FAILURES))
+        if (unsolved := report_tables.unsolved(outcome)).rows:
+            self._heading(f"Tasks that nobody solves {len(unsolved.rows)}")
+            self._table(unsolved)
+        if (files := report_tables.files(outcome)).rows:
+            self._heading("By file")
+            self._table(files)
 
     def _trial(self, trial: Trial) -> None:
         row = trial.row

@@ -29,6 +29,7 @@ from workbench.text import one_line
 #: Why a task of a run that was built anew, or documented otherwise, counts no more.
 OTHER_BASIS = "Built again since: it rests on other tests or other documentation now, which is a task of its own."
 NO_TASK_NOW = "Built again since: this function is no task any more."
+_LARGEST_TEST_FILE = 1_000_000  # bytes; larger ones are not kept
 _AT_ONCE = 16  # doc systems that ask a model: requests prepared at a time; the gateway bounds those under way
 
 
@@ -116,6 +117,7 @@ class TaskTable:
         self._prepared = False
         self._on_dropped = on_dropped
         self._documented: dict[str, TaskItem | None] = {}
+        self._kept_files: dict[str, str | None] = {}  # test file -> digest of its text in the session
         self.items: dict[str, TaskItem] = {}
 
     async def document(
@@ -279,6 +281,11 @@ class TaskTable:
                 },
                 conflict="IGNORE",
             )
+            # The row may be from a version that did not keep them.
+            if files := self._test_files(task.tests):
+                connection.execute(
+                    "UPDATE tasks SET test_files_blob = ? WHERE id = ? AND test_files_blob IS NULL", (files, item.id)
+                )
             row = connection.execute("SELECT run_id FROM tasks WHERE id = ?", (item.id,)).fetchone()
             if row[0] != self._run:
                 # Its verdicts belong to that run; this one would have no task and call that success.
@@ -286,6 +293,25 @@ class TaskTable:
                     f"The session has the same task {task.id} already, in run {row[0]}, under another source; "
                     "name that source, or give --session another file."
                 )
+
+    def _test_files(self, tests: Sequence[str]) -> str | None:
+        """Keep the files that tests are in, so that what failed can be read later; return the digest of their index."""
+        kept = {}
+        for path in sorted({test.partition("::")[0] for test in tests}):
+            if path not in self._kept_files:
+                self._kept_files[path] = self._keep_file(path)
+            if digest := self._kept_files[path]:
+                kept[path] = digest
+        return self._writer.blob(json.dumps(kept, sort_keys=True)) if kept else None
+
+    def _keep_file(self, path: str) -> str | None:
+        known = next((file for file in self._snapshot.files if file.path == path), None)
+        if known is None or known.size > _LARGEST_TEST_FILE:
+            return None
+        try:
+            return self._writer.blob((self._snapshot.root / path).read_bytes())
+        except OSError:
+            return None
 
     def _write_prompts(self, asks: dict[Ask, list[TaskItem]]) -> None:
         """Keep with each task the prompt that the first model among the asks gets."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from workbench.reports import records, wording
 from workbench.reports.contents import Contents, Trial
-from workbench.reports.regenerated import Line, is_former
+from workbench.reports.regenerated import Line, Regenerated, is_former
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow
 from workbench.text import clean
@@ -36,7 +36,7 @@ _TRIAL = (
 _CANDIDATE = (
     *("candidate", "task", "run", "path", "function", "occurrence", "docs", "evaluator", "control", "sample", "state"),
     *("verdict", "verdict_reason", "route", "failing_tests", "prompt_tokens", "completion_tokens", "cost_usd"),
-    *("asked_s", "tested_s", "at", "again", "former", "prompt", "context", "settings", "doubtful"),
+    *("asked_s", "tested_s", "at", "again", "former", "prompt", "context", "settings", "doubtful", "failure_group"),
 )
 Cell = str | int | float | None
 
@@ -46,21 +46,18 @@ def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
     others = contents.judged[1:] if contents.judged else ()
     of_trials = [*_TRIAL, *(f"score {rubric} {judge}" for rubric, judge in others)]
     trials = (_trial(trial, others) for trial in contents.trials)
-    candidates = (
-        _candidate(reader, line, candidate)
-        for _, outcome in contents.regenerations
-        for line in outcome.lines
-        for candidate in line.candidates
-    )
+    ks = sorted({k for _, outcome in contents.regenerations for k in outcome.ks})
+    of_candidates = [*_CANDIDATE, *(f"file_pass_at_{k}" for k in ks)]
+    candidates = (row for _, outcome in contents.regenerations for row in _candidates(reader, outcome, ks))
     if contents.trials and contents.regenerations:
-        columns = list(dict.fromkeys(("kind", *of_trials, *_CANDIDATE)))
+        columns = list(dict.fromkeys(("kind", *of_trials, *of_candidates)))
         yield _line(columns)
-        for kind, names, rows in (("trial", of_trials, trials), ("candidate", _CANDIDATE, candidates)):
+        for kind, names, rows in (("trial", of_trials, trials), ("candidate", of_candidates, candidates)):
             for row in rows:
                 values = {"kind": kind, **dict(zip(names, row, strict=True))}
                 yield _line([values.get(name) for name in columns])
         return
-    yield _line(list(_CANDIDATE) if contents.regenerations else of_trials)
+    yield _line(of_candidates if contents.regenerations else of_trials)
     for row in candidates if contents.regenerations else trials:
         yield _line(row)
 
@@ -88,6 +85,20 @@ def _trial(trial: Trial, others: Sequence[tuple[str, str]]) -> list[Cell]:
         score = trial.score(judged)
         cells.append(score.total if score else None)
     return cells
+
+
+def _candidates(reader: SessionReader, outcome: Regenerated, ks: Sequence[int]) -> Iterator[list[Cell]]:
+    """Yield a row for each candidate, with the group of failures that it is in and pass@k of its file and evaluator."""
+    failures = {one.id: group.key for group in outcome.diagnosis.groups for one in group.candidates}
+    files = {
+        (of, file.name): {one.k: one.value for one in file.pass_at}
+        for of, groups in outcome.files.items()
+        for file in groups
+    }
+    for line in outcome.lines:
+        values = {} if line.control else files.get((line.group, line.task.path), {})
+        for candidate in line.candidates:
+            yield [*_candidate(reader, line, candidate), failures.get(candidate.id), *(values.get(k) for k in ks)]
 
 
 def _candidate(reader: SessionReader, line: Line, candidate: CandidateRow) -> list[Cell]:

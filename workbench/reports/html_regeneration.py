@@ -23,6 +23,15 @@ def overview(contents: Contents, run: Run, outcome: Regenerated) -> str:
         parts.append(f'<p class="note">pass@k without bias. {e(" ".join(interval_notes(outcome)))} ')
         ours = f"Our own errors ({glyphs.VERDICTS['error']}) count for nobody."
         parts.append(f"A control must be exactly 1 (reference) or 0 (stub). {ours}</p>\n")
+    if contents.item is None:
+        if outcome.diagnosis.groups:
+            parts.append(
+                f"<h3>{e(report_tables.failures_title(outcome))}</h3>\n{table(report_tables.failures(outcome))}"
+            )
+        if (unsolved := report_tables.unsolved(outcome)).rows:
+            parts.append(details(f"Tasks that nobody solves <small>{len(unsolved.rows):,}</small>", table(unsolved)))
+        if (files := report_tables.files(outcome)).rows:
+            parts.append(details("pass@k by file", table(files)))
     parts.append(
         f"<h3>Tasks <small>{len(outcome.tasks):,}</small></h3>\n{table(report_tables.tasks(contents, outcome), 'task-')}"
     )

@@ -142,6 +142,13 @@ def _regeneration(contents: Contents, run: Run, outcome: Regenerated) -> Iterato
     if outcome.groups:
         yield f"\n{_table(report_tables.evaluators(outcome))}"
         yield "".join(f"\n{note}\n" for note in interval_notes(outcome))
+    if contents.item is None:
+        if outcome.diagnosis.groups:
+            yield f"\n### {inline(report_tables.failures_title(outcome))}\n\n{_table(report_tables.failures(outcome))}"
+        if (unsolved := report_tables.unsolved(outcome)).rows:
+            yield f"\n### Tasks that nobody solves, {len(unsolved.rows)}\n\n{_table(unsolved)}"
+        if (files := report_tables.files(outcome)).rows:
+            yield f"\n### By file\n\n{_table(files)}"
     yield f"\n### Tasks, {len(outcome.tasks)}\n\n{_table(report_tables.tasks(contents, outcome))}"
     yield f"\n{wording.CELLS}\n"
     if outcome.dropped:

@@ -167,6 +167,19 @@ def regeneration_values(outcome: Regenerated) -> Values:
         ],
         "evaluators": [one.to_json() for one in outcome.groups],
         "self_check": outcome.check.to_json(),
+        "failures": [one.to_json() for one in outcome.diagnosis.groups],
+        "unsolved": [asdict(one) for one in outcome.diagnosis.unsolved],
+        "tests_failing_most": [asdict(one) for one in outcome.diagnosis.tests],
+        "files": [
+            {
+                "path": file.name,
+                "group": outcome.name(group),
+                "tasks": file.tasks,
+                "pass_at_k": {str(one.k): one.value for one in file.pass_at},
+            }
+            for group, files in outcome.files.items()
+            for file in files
+        ],
         "dropped": [
             {
                 "path": d.path,

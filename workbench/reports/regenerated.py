@@ -26,6 +26,8 @@ from workbench.session.rows import (
 )
 
 if TYPE_CHECKING:
+    from workbench.regeneration.breakdown import TaskGroup
+    from workbench.regeneration.diagnosis import Diagnosis
     from workbench.regeneration.outcome import GroupOutcome, TaskResult
     from workbench.regeneration.passk import Estimate
     from workbench.regeneration.self_check import SelfCheck
@@ -49,7 +51,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Regenerated:
-    """A regeneration run: tasks that were kept or excluded, what came of each group, a line per task and group, what fell out."""
+    """A regeneration run.
+
+    It has the tasks that were kept or excluded, what came of each group, a line per task and group, and what fell out;
+    ``diagnosis`` says why candidates of the whole run failed, ``files`` has pass@k by file for each group.
+    """
 
     ks: tuple[int, ...]
     tasks: tuple[TaskRow, ...]
@@ -58,6 +64,8 @@ class Regenerated:
     check: SelfCheck
     stages: tuple[StageRow, ...]
     dropped: tuple[DroppedRow, ...]
+    diagnosis: Diagnosis
+    files: Mapping[Group, tuple[TaskGroup, ...]]
 
     def of_task(self, task: str) -> list[Line]:
         """Return the lines of one task, controls last."""
@@ -108,6 +116,8 @@ def former_failing(reader: SessionReader, former: FormerVerdictRow) -> list[Fail
 def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None) -> Regenerated:
     """Read what came of a run's tasks, samples that later runs added to them included."""
     # Imported here: reports on document runs do not need the room of regeneration.
+    from workbench.regeneration.breakdown import pass_by
+    from workbench.regeneration.diagnosis import diagnose
     from workbench.regeneration.outcome import group_outcomes, ks_of, task_result
     from workbench.regeneration.self_check import self_check
     from workbench.session.sample_counts import counts_of, failed_checks, group_of, sample_counts
@@ -138,6 +148,7 @@ def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None
         Line(known[task], group, control, tuple(mine), task_result(known[task], counts_of(mine, known)))
         for (task, control, group), mine in found.items()
     ]
+    asked = {one.group: one.results for one in groups if not one.control}
     places = {task.id: place for place, task in enumerate(tasks)}
     lines.sort(key=lambda line: (places[line.task.id], order[line.control, line.group]))
     return Regenerated(
@@ -148,6 +159,8 @@ def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None
         check=check,
         stages=tuple(reader.stages(run.id)),
         dropped=tuple(reader.dropped(run.id)) if only_task is None else (),
+        diagnosis=diagnose(reader, run.id, asked),
+        files={group: pass_by([(one.file, one) for one in results], ks) for group, results in asked.items()},
     )
 
 

@@ -11,6 +11,7 @@ from workbench.reports.contents import Contents, Trial, tier_points
 from workbench.reports.regenerated import Line, Regenerated, estimate_words, verdict_words
 from workbench.rubric.spread import words as spread_words
 from workbench.session.forks import fork_words
+from workbench.text import one_line
 
 DAMAGE_SENTENCE = "These parts of the session file could not be read; everything else is shown."
 
@@ -167,6 +168,66 @@ def evaluators(outcome: Regenerated) -> Shown:
     )
     shown = Shown(headings, tuple(rows), frozenset({*range(1, last + 1), *range(last + 2, last + 7)}))
     return _without_empty(shown, {"tested again", "doubtful", "without doubtful"})
+
+
+MOST_FAILURES = 50
+"""Groups of failures that a table has; the JSON report has all of them."""
+
+
+def failures(outcome: Regenerated, most: int = MOST_FAILURES) -> Shown:
+    """Return how candidates failed, the way that most of them did first, each with a candidate that stands for it."""
+    rows = []
+    for group in outcome.diagnosis.groups[:most]:
+        one = group.representative
+        rows.append(
+            (
+                f"{len(group.candidates):,}",
+                f"{group.tasks:,}",
+                f"{len(group.tests):,}",
+                f"{wording.verdict(group.verdict)}",
+                group.exception if group.exception != group.verdict else "",
+                one_line(group.message.removeprefix(f"{group.exception}: "), 120),
+                group.place or (one.lead.test if one.lead is not None else one.function),
+                one.id,
+            )
+        )
+    headings = ("candidates", "tasks", "tests", "verdict", "exception", "message", "where", "such as")
+    return Shown(headings, tuple(rows), frozenset({0, 1, 2}))
+
+
+def failures_title(outcome: Regenerated, most: int = MOST_FAILURES) -> str:
+    """Return the heading over :func:`failures`."""
+    groups, failed = len(outcome.diagnosis.groups), outcome.diagnosis.candidates
+    shown = f", the first {most:,} of {groups:,} ways" if groups > most else ""
+    return f"What went wrong with {wording.plural(failed, 'candidate')}{shown}"
+
+
+def unsolved(outcome: Regenerated) -> Shown:
+    """Return the tasks that no evaluator solved."""
+    known = {task.id: task for task in outcome.tasks}
+    rows = tuple(
+        (known[one.task].path, known[one.task].qualified_name, f"{one.samples:,}", f"{one.evaluators:,}")
+        for one in outcome.diagnosis.unsolved
+        if one.task in known
+    )
+    return Shown(("file", "function", "samples", "evaluators"), rows, frozenset({2, 3}))
+
+
+def files(outcome: Regenerated) -> Shown:
+    """Return pass@k by file and group; no row where all tasks are in one file, for that is said already."""
+    rows = [
+        (
+            group.name,
+            outcome.name(one),
+            f"{group.tasks:,}",
+            *(wording.share(estimate.value) for estimate in group.pass_at),
+        )
+        for one, groups in outcome.files.items()
+        if len(groups) > 1
+        for group in groups
+    ]
+    headings = ("file", "evaluator", "tasks", *(f"pass@{k}" for k in outcome.ks))
+    return Shown(headings, tuple(sorted(rows)), frozenset(range(2, len(headings))))
 
 
 def tasks(contents: Contents, outcome: Regenerated) -> Shown:

@@ -94,6 +94,11 @@ def forget(source: Source | str, *, cache: Path | None = None) -> None:
     Store(Path(cache or paths.cache_dir()).absolute()).forget(str(replace(source, sha256="")))
 
 
+def text_in_cache(digest: str, path: str, *, cache: Path | None = None) -> str:
+    """Return the text of a file of a snapshot, "" where the cache has no such snapshot or file."""
+    return Store(Path(cache or paths.cache_dir()).absolute()).text(digest, path)
+
+
 def _fetch_folder(
     source: Source, store: Store, cache: Path, limits: Limits, pin: str, progress: Callable[[str], None]
 ) -> Snapshot:

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -171,6 +172,18 @@ class Store:
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return files if expected == dict(_sizes(str(folder / "tree"))) else None
+
+    def text(self, digest: str, path: str) -> str:
+        """Return the text of a regular file of a tree, "" where there is no such tree or file; both names may be anything."""
+        if not re.fullmatch(r"[0-9a-f]{64}", digest):
+            return ""
+        folder = self._snapshots / digest
+        try:
+            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+            regular = {str(name) for name, _, mode in manifest["files"] if mode != "l"}
+            return (folder / "tree" / path).read_text(encoding="utf-8", errors="replace") if path in regular else ""
+        except (OSError, ValueError, KeyError, TypeError):
+            return ""
 
     def _delete_stale(self) -> None:
         # Left behind by killed processes; a day is far longer than any fetch.

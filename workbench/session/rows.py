@@ -178,7 +178,7 @@ class TaskRow:
 
     ``tests`` is a JSON list of test ids, ``coverage`` a share of 0 to 1, ``seconds`` what its tests take; ``branches`` and
     ``branches_covered`` count jumps of the body (None where they were not measured), ``unstable`` the quarantined tests
-    that execute it, ``test_count`` those of ``tests``.
+    that execute it, ``test_count`` those of ``tests``; ``test_files_blob`` is JSON: the digest of each file that they are in.
     """
 
     id: str
@@ -206,6 +206,7 @@ class TaskRow:
     branches_covered: int | None
     unstable: int | None
     test_count: int
+    test_files_blob: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

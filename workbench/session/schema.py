@@ -110,7 +110,8 @@ CREATE TABLE tasks (
     tests TEXT NOT NULL, coverage REAL, seconds REAL, source_blob TEXT, body_blob TEXT, docstring_blob TEXT,
     docs TEXT NOT NULL DEFAULT 'original', prompt_blob TEXT, leak REAL, controls TEXT,
     state TEXT NOT NULL DEFAULT 'ready' CHECK (state IN ('ready', 'excluded')), reason TEXT,
-    branches INTEGER, branches_covered INTEGER, unstable INTEGER, test_count INTEGER NOT NULL DEFAULT 0
+    branches INTEGER, branches_covered INTEGER, unstable INTEGER, test_count INTEGER NOT NULL DEFAULT 0,
+    test_files_blob TEXT
 );
 CREATE INDEX tasks_by_run ON tasks (run_id, position);
 
@@ -217,7 +218,7 @@ _ADDED_IN_4: dict[str, tuple[str, ...]] = {
         "doubtful TEXT",
     ),
     "former_verdicts": ("doubtful TEXT",),
-    "tasks": ("test_count INTEGER NOT NULL DEFAULT 0",),
+    "tasks": ("test_count INTEGER NOT NULL DEFAULT 0", "test_files_blob TEXT"),
     "runs": ("name TEXT", "deleted_at REAL"),
     "trials": (
         "parent TEXT NOT NULL DEFAULT ''",
@@ -270,7 +271,7 @@ READ_AS: dict[int, dict[str, dict[str, str]]] = {
             "route": "path_taken",
         },
         "former_verdicts": {"doubtful": "NULL", "route": "path_taken"},
-        "tasks": {"test_count": _TEST_COUNT},
+        "tasks": {"test_count": _TEST_COUNT, "test_files_blob": "NULL"},
         "runs": {"name": "NULL", "deleted_at": "NULL"},
         "trials": {"parent": "''", "fork_step": "0", "edited": "''", "edit_blob": "NULL"},
     },

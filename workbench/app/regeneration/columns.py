@@ -12,6 +12,8 @@ from workbench.app.toolkit.virtual_view import Part
 
 GAP: Final = 2
 FLAKY: Final = "~"
+OTHER: Final = "other-"
+"""Begins the key of a column with the samples of another evaluator; its number follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What the tasks of a run have to show; widths in cells, 0 where a column would say nothing."""
+    """What the tasks of a run have to show; widths in cells, 0 where a column would say nothing.
+
+    ``shown`` names the column of samples, ``others`` have the names and widths of those of other evaluators beside it.
+    """
 
     path: int = 0
     name: int = 8
@@ -44,11 +49,13 @@ class Needs:
     routes: int = 0
     sandbox: int = 0
     tags: int = 0
+    shown: str = "samples"
+    others: tuple[tuple[str, int], ...] = ()
 
 
 def wanted(needs: Needs) -> tuple[Column, ...]:
     """Return the columns that tell something, from left to right; a new one is an entry here (docs/extending/column.md)."""
-    routes, branches = max(5, needs.routes), needs.branches
+    routes, branches, samples = max(5, needs.routes), needs.branches, max(needs.samples, len(needs.shown))
     columns = [
         Column("file", "file", max(4, min(12, needs.path)), max(4, min(26, needs.path)), 7) if needs.path else None,
         Column("name", "function", max(12, min(18, needs.name)), max(12, min(34, needs.name))),
@@ -56,7 +63,8 @@ def wanted(needs: Needs) -> tuple[Column, ...]:
         Column("cover", "cover", 5, 5, 1, right=True, cell=lambda line: (percent(line.coverage), "")),
         Column("branch", "branch", 6, 6, 6, right=True, cell=_branches) if branches else None,
         Column("unstable", "flaky", 5, 5, 4, right=True, cell=_unstable) if needs.unstable else None,
-        Column("samples", "samples", needs.samples, needs.samples),
+        Column("samples", needs.shown, samples, samples),
+        *(Column(f"{OTHER}{place}", title, width, width, 2) for place, (title, width) in enumerate(needs.others)),
         *(Column(f"at{k}", f"pass@{k}", 6, 6, right=True) for k in needs.ks),
         Column("route", "route", routes, routes, 5, cell=_route) if needs.routes else None,
         Column("sandbox", "sandbox", needs.sandbox, needs.sandbox, 8, cell=_sandbox) if needs.sandbox else None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual import events
 from textual.app import RenderResult
 from textual.content import Content
@@ -11,7 +13,12 @@ from textual.widget import Widget
 
 from workbench.app.regeneration.evaluators import short_names
 from workbench.app.regeneration.loading import RunView
+from workbench.app.regeneration.standings import MOST_RUNS, Standings
+from workbench.app.regeneration.wording import share
 from workbench.session.groups import Group
+
+if TYPE_CHECKING:
+    from workbench.regeneration.passk import Estimate
 
 _Piece = tuple[str, str]
 
@@ -33,30 +40,44 @@ class EvaluatorLine(Widget):
             self.group = group
 
     view: reactive[RunView | None] = reactive(None)
+    standings: reactive[Standings] = reactive(Standings())
+    begun: reactive[str] = reactive("")  # a run that began elsewhere and was not looked at
 
     def watch_view(self, view: RunView | None) -> None:
         """Take a line only where there is a choice."""
         self.set_class(view is not None and (len(view.progress) > 1 or len(view.order) > 1), "-open")
 
     def render(self) -> RenderResult:
-        """Return the evaluators on the left and the runs on the right."""
+        """Return the evaluators on the left and the runs on the right, with as much of each as there is room for."""
         view = self.view
         if view is None:
             return Content("")
-        left = Content.assemble(*(piece for _, pieces in self._evaluators(view) for piece in pieces))
-        right = Content.assemble(*_runs(view))
+        left, right = self._fitting(view)
         gap = self.size.width - left.cell_length - right.cell_length
         if gap < 2:
             return (left if len(view.progress) > 1 else right).truncate(self.size.width, ellipsis=True)
         return Content.assemble(left, " " * gap, right)
 
-    def _evaluators(self, view: RunView) -> list[tuple[Group | None, list[_Piece]]]:
-        """Return the pieces of the line by group (None for what belongs to none)."""
+    def _fitting(self, view: RunView) -> tuple[Content, Content]:
+        """Return both sides in the most telling form that has room: intervals go first, then the runs' names, then pass@k."""
+        sides = [(Content(""), Content(""))]
+        for detail, names in ((2, True), (1, True), (1, False), (0, False)):
+            left = Content.assemble(*(piece for _, pieces in self._evaluators(view, detail) for piece in pieces))
+            right = Content.assemble(*_runs(view, self.standings, self.begun, names=names))
+            sides.append((left, right))
+            if left.cell_length + right.cell_length + 2 <= self.size.width:
+                break
+        return sides[-1]
+
+    def _evaluators(self, view: RunView, detail: int) -> list[tuple[Group | None, list[_Piece]]]:
+        """Return the pieces of the line by group (None for what belongs to none); ``detail`` 1 has pass@k, 2 the interval."""
         if len(view.progress) < 2:
             return []
         found: list[tuple[Group | None, list[_Piece]]] = [(None, [("evaluators ", "$text-muted")])]
         for one, name in zip(view.progress, short_names(view.progress), strict=True):
-            said = f"{name} {f'{one.decided:,}/{one.total:,}' if one.total else '·'}"
+            value = _value(self.standings.estimates.get(one.group), detail) if one.group is not None else ""
+            progress = f"{one.decided:,}/{one.total:,}" if one.total else "·"
+            said = " ".join(filter(None, (name, value, progress)))
             current = one.group == view.group
             found.append((one.group, [(f"[{said}]", "bold $primary") if current else (f" {said} ", "$text-muted")]))
         return [*found, (None, [(" v next", "$text-muted")])]
@@ -64,15 +85,45 @@ class EvaluatorLine(Widget):
     def on_click(self, event: events.Click) -> None:
         """Choose the group whose name was clicked."""
         x = 1
-        for group, pieces in self._evaluators(self.view) if self.view is not None else []:
+        for group, pieces in self._shown_evaluators():
             x += sum(Content(text).cell_length for text, _ in pieces)
             if event.x < x:
                 if group is not None:
                     self.post_message(self.Chosen(group))
                 return
 
+    def _shown_evaluators(self) -> list[tuple[Group | None, list[_Piece]]]:
+        view = self.view
+        if view is None:
+            return []
+        shown = self._fitting(view)[0].plain
+        forms = (self._evaluators(view, detail) for detail in (2, 1, 0))
+        return next((one for one in forms if "".join(text for _, of in one for text, _ in of) == shown), [])
 
-def _runs(view: RunView) -> list[_Piece]:
+
+def _value(estimate: Estimate | None, detail: int) -> str:
+    if estimate is None or estimate.value is None or not detail:
+        return ""
+    bounds = (
+        f" ({estimate.low:.2f}–{estimate.high:.2f})" if estimate.low is not None and estimate.high is not None else ""
+    )
+    return share(estimate.value) + (bounds if detail > 1 else "")
+
+
+def _runs(view: RunView, standings: Standings, begun: str, *, names: bool) -> list[_Piece]:
+    """Return the runs: by the docs that they test where that tells them apart, else the number of the one that is shown."""
     if len(view.order) < 2 or view.run.id not in view.order:
         return []
-    return [(f"run {view.order.index(view.run.id) + 1:,} of {len(view.order):,} · H/L", "$text-muted")]
+    same = [run for run in standings.runs if run.same_source]
+    pieces: list[_Piece] = []
+    if names and len(same) > 1 and len({run.docs for run in same}) == len(same) <= MOST_RUNS:
+        pieces.append(("docs ", "$text-muted"))
+        for run in same:
+            said = " ".join(filter(None, (run.docs, _value(run.estimate, 1))))
+            current = run.id == view.run.id
+            pieces.append((f"[{said}]", "bold $primary") if current else (f" {said} ", "$text-muted"))
+        pieces.append(("  ", ""))
+    pieces.append((f"run {view.order.index(view.run.id) + 1:,} of {len(view.order):,} · H/L", "$text-muted"))
+    if begun:
+        pieces.append((" ▸ another began: L", "bold $verdict-running"))
+    return pieces

@@ -22,12 +22,13 @@ ROUTES = {"h": "hot", "w": "warm", "c": "cold"}
 """Letters of the paths of a verdict, fastest first; any other stands for a sample that was not tested."""
 _CHUNK = 400  # ids in one query; SQLite takes a thousand at least
 
-_CELL = (
+CELL = (
     "CASE verdict "
     + " ".join(f"WHEN '{verdict}' THEN '{glyph}'" for verdict, glyph in VERDICTS.items())
     + f" ELSE CASE WHEN state IN ('asking', 'testing') THEN '{RUNNING}' WHEN state = 'cancelled' THEN '{CANCELLED}'"
     + f" ELSE '{WAITING}' END END"
 )
+"""SQL for the glyph of a candidate."""
 _ROUTE = (
     "CASE route " + " ".join(f"WHEN '{route}' THEN '{letter}'" for letter, route in ROUTES.items()) + " ELSE '-' END"
 )
@@ -156,7 +157,7 @@ def _samples(reader: SessionReader, where: str, arguments: Sequence[object], gro
     rows = reader.query(
         "SELECT task_id, group_concat(cell, ''), group_concat(route, ''), group_concat(DISTINCT backend), "
         "count(recheck), sum(disagrees), group_concat(former, ''), max(at), sum(doubts) FROM "
-        f"(SELECT task_id, {_CELL} AS cell, {_ROUTE} AS route, backend, recheck, {_FORMER} AS former, at, "
+        f"(SELECT task_id, {CELL} AS cell, {_ROUTE} AS route, backend, recheck, {_FORMER} AS former, at, "
         f"coalesce(agrees = 0, 0) AS disagrees, coalesce({DOUBTFUL} AND verdict = 'passed', 0) AS doubts FROM candidates "
         f"WHERE task_id IN (SELECT id FROM tasks WHERE {where}) AND {OF_GROUP} AND control = 0 "
         "ORDER BY task_id, evaluator, sample) GROUP BY task_id",

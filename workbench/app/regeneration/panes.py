@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from textual import events
 from textual.app import ComposeResult
+from textual.content import Content
+from textual.message import Message
 
 from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.task_table import TaskTable
@@ -12,6 +15,21 @@ from workbench.app.toolkit.texts import Static
 from workbench.text import one_line
 
 
+class TableHeading(Static):
+    """The names of the columns; a click sorts by one."""
+
+    class Clicked(Message):
+        """A column's heading was clicked at a cell."""
+
+        def __init__(self, x: int) -> None:
+            super().__init__()
+            self.x = x
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell where."""
+        self.post_message(self.Clicked(event.x))
+
+
 class TasksPane(Pane):
     """The table under the heading of its columns."""
 
@@ -19,7 +37,7 @@ class TasksPane(Pane):
 
     def compose(self) -> ComposeResult:
         """Compose heading and table."""
-        yield Static("", id="table-heading")
+        yield TableHeading("", id="table-heading")
         yield TaskTable(id="table")
 
     def on_resize(self) -> None:
@@ -27,18 +45,20 @@ class TasksPane(Pane):
         self.call_after_refresh(self._show_heading)
 
     def _show_heading(self) -> None:
-        self.query_one("#table-heading", Static).update(self.query_one(TaskTable).heading())
+        pieces = ((text, "bold $foreground" if by else "") for text, by in self.query_one(TaskTable).heading())
+        self.query_one("#table-heading", Static).update(Content.assemble(*pieces))
 
     def show_run(self, view: RunView) -> None:
         """Show how many tasks there are, how many are shown, and what became of the others."""
         table = self.query_one(TaskTable)
-        shown, known = table.row_count(), max(view.tasks, len(table.lines))
+        shown, known = len(table.shown), max(view.tasks, len(table.lines))
         if table.filter.active:
             title = f"Tasks {shown:,} of {known:,} · {table.filter.sentence()} · F clears"
             hidden = known - shown
         else:
             title, hidden = f"Tasks {known:,}", 0
         title += f" · {one_line(table.only_path, 60)}" if table.only_path else ""
+        title += f" · {stands}" if (stands := table.arrangement.sentence()) else ""
         parts = []
         if table.filter.active and table.ks:
             mean, counted = table.mean_shown()

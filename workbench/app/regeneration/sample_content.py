@@ -87,8 +87,13 @@ def load_content(
         empty.add("Answer")
     if sample.task.docstring_blob is None:
         empty.add("Docstring")
+    return SampleContent(sample, laid_out(reader, sample, tab, limit), frozenset(empty))
+
+
+def laid_out(reader: SessionReader, sample: Sample, tab: str, limit: int = SHOWN_AT_FIRST) -> Document:
+    """Read and lay out one tab of a sample that was read already."""
     layout = {"Diff": _diff, "Candidate": _candidate, "Docstring": _docstring, "Prompt": _prompt, "Answer": _answer}
-    return SampleContent(sample, layout[tab](reader, sample, limit), frozenset(empty))
+    return layout[tab](reader, sample, limit)
 
 
 def title_of(sample: Sample) -> str:

@@ -15,10 +15,12 @@ from workbench.app.history import Visit
 from workbench.app.place import Place
 from workbench.app.regeneration import loading
 from workbench.app.regeneration.actions import Actions
+from workbench.app.regeneration.announcing import Announcing
+from workbench.app.regeneration.arrangement import order_of_column
 from workbench.app.regeneration.building import ExcludedList
 from workbench.app.regeneration.building_panes import Building
 from workbench.app.regeneration.evaluator_line import EvaluatorLine
-from workbench.app.regeneration.evaluators import model_name
+from workbench.app.regeneration.evaluators import short_names
 from workbench.app.regeneration.figures import Figures
 from workbench.app.regeneration.figures_line import FiguresLine
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
@@ -28,10 +30,14 @@ from workbench.app.regeneration.keys import KEYS
 from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.loading import Excluded, RunView
 from workbench.app.regeneration.marking import Marking
-from workbench.app.regeneration.panes import TasksPane
+from workbench.app.regeneration.ordering import Ordering
+from workbench.app.regeneration.panes import TableHeading, TasksPane
+from workbench.app.regeneration.problems import Problems
 from workbench.app.regeneration.sample_pane import FailingPane, SamplePane
 from workbench.app.regeneration.search import Hit
-from workbench.app.regeneration.task_table import TaskTable
+from workbench.app.regeneration.standings import Comparing, Standings
+from workbench.app.regeneration.task_table import OtherSamples, TaskTable
+from workbench.app.regeneration.texts_pane import TextsPane
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.pane_tabs import PaneTabs
@@ -39,18 +45,20 @@ from workbench.app.toolkit.prompt_line import PromptLine
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.subject import Subject
+from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.regeneration.failure_groups import FailedCandidate
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
+ABREAST = (190, 48)
+"""Cells from which on difference, docstring, prompt and failing tests stand next to one another, below the tasks."""
 NO_SESSION = "No session is open.\n\nPress n to test a repository's documentation by regeneration."
 NO_RUN = "No regeneration run in this session.\n\nPress n to test a repository's documentation by regeneration."
-OTHER_RUN_SECONDS = 1.0
-"""Time from the beginning of another run until it is said, unless it is shown by then."""
 GONE = "This run is not in the open session: press 3 to choose another session."
 
 
@@ -68,11 +76,15 @@ class RegenerationScreen(RunScreen):
         self.view: RunView | None = None
         self._goal: Place | None = None  # where somebody wanted to go in the run that is shown
         self._place: Place | None = None  # the same until it is reached
-        self._problem = -1  # which failed self-check was gone to last
+        self._problems = Problems()
         self.finder = Finder(self)
         self.actions = Actions(self.workbench, self.doing, self)
         self.following = Following(self)
         self.marking = Marking(self)
+        self.ordering = Ordering(self)
+        self.announcing = Announcing(self)
+        self.comparing = Comparing(self)
+        self.standings = Standings()
 
     # -- the widgets
 
@@ -87,6 +99,7 @@ class RegenerationScreen(RunScreen):
         yield Building(id="building", classes="pane-group -off")
         yield Container(
             SamplePane(id="sample", classes="pane"),
+            TextsPane(id="given", classes="pane"),
             FailingPane(id="failing", classes="pane"),
             id="detail",
             classes="pane-group",
@@ -147,6 +160,11 @@ class RegenerationScreen(RunScreen):
         return self.query_one(SamplePane)
 
     @property
+    def given(self) -> TextsPane:
+        """What it was made from, where there is room for it."""
+        return self.query_one(TextsPane)
+
+    @property
     def failing(self) -> FailingPane:
         """The tests that it did not pass."""
         return self.query_one(FailingPane)
@@ -184,7 +202,9 @@ class RegenerationScreen(RunScreen):
     def on_session_opened(self, reader: SessionReader | None) -> None:
         """Show the session's newest regeneration run, or the one that was asked for before."""
         self.finder.forget()
-        self.view, self._problem = None, -1
+        self.view = None
+        self._problems.forget()
+        self.announcing.forget()
         self.following.evaluator, self.following.group = "", None
         if reader is None:
             self._show_nothing("Opening the session…" if self.workbench.session_path else NO_SESSION)
@@ -247,8 +267,9 @@ class RegenerationScreen(RunScreen):
 
     def apply(self, view: RunView, excluded: Excluded) -> None:
         """Show how the run stands; its lines are in the table already."""
-        self._announce(self.view, view)
+        self.announcing.look(self.view, view, self.following.evaluator)
         self.view = view
+        self.query_one(EvaluatorLine).begun = self.announcing.begun
         self._show_header()
         self._show_trouble(loading.trouble(view, self.size.width))
         self.query_one(FiguresLine).view = self.query_one(EvaluatorLine).view = view
@@ -257,6 +278,7 @@ class RegenerationScreen(RunScreen):
         self.set_class(building, "-building")
         for selector in ("#tasks", "#sample", "#failing"):
             self.query_one(selector).set_class(building, "-off")
+        self.given.set_class(building or not self.has_class("-abreast"), "-off")
         for pane in self.building.query(".pane"):
             pane.set_class(not building, "-off")
         self.building.set_class(not building, "-off")
@@ -269,6 +291,8 @@ class RegenerationScreen(RunScreen):
         self._show_sample()
         self.refresh_bindings()
         self._go_to_place()
+        self.ordering.refresh()
+        self.comparing.refresh()
         self._read_if_last()
 
     def _go_to_place(self) -> None:
@@ -280,29 +304,54 @@ class RegenerationScreen(RunScreen):
         self.go_to(place.item, place.number)
         self.finder.begin(place.needle)
 
-    def _announce(self, before: RunView | None, view: RunView) -> None:
-        """Say that another evaluator or another run began since the last look: neither takes the place of what is shown."""
-        if before is None or before.run.id != view.run.id:
-            return
-        known = {one.evaluator for one in before.progress} | {view.evaluator, self.following.evaluator}
-        for evaluator in dict.fromkeys(one.evaluator for one in view.progress):
-            if evaluator not in known:
-                self.notify(f"{model_name(evaluator)} is asked for samples of this run, too: v shows them.")
-        for run in set(view.order) - set(before.order):
-            self.set_timer(OTHER_RUN_SECONDS, lambda run=run: self._announce_run(run))
+    @property
+    def reads_run(self) -> bool:
+        """Whether another run is being read."""
+        return not self.following.loading_run.idle
 
-    def _announce_run(self, run: str) -> None:
-        # A run that was started from here is on the screen by now.
-        if self.view is not None and self.view.run.id != run and self.following.loading_run.idle:
-            self.notify("Another run began in this session: H and L change between runs.")
+    def show_begun(self) -> None:
+        """Say in the header, as long as it was not looked at, that another run began elsewhere."""
+        self.query_one(EvaluatorLine).begun = self.announcing.begun
+        self._show_header()
+
+    def show_standings(self, standings: Standings) -> None:
+        """Show how all evaluators and runs stand: pass@k in the line, and cells beside those of the one in front."""
+        self.query_one(EvaluatorLine).standings = self.standings = standings
+        self._show_beside()
+
+    def _show_beside(self) -> None:
+        view = self.view
+        if view is None or len(view.groups) < 2 or not self.has_class("-w-huge"):
+            self.table.show_beside("", ())
+        else:
+            named = [one for one in view.progress if one.group is not None]
+            names = dict(zip((one.group for one in named), short_names(named), strict=True))
+            others = [
+                OtherSamples(names[group], self.standings.cells.get(group, {}))
+                for group in view.groups
+                if group != view.group
+            ]
+            self.table.show_beside(names.get(view.group, ""), others)
+        self._title_tasks()
 
     def _show_header(self) -> None:
         if self.view is not None:
-            self.set_status(one_line(loading.header(self.view, self.size.width - 2), 400))
+            begun = " · ▸ another run began: L" if self.announcing.begun else ""
+            said = loading.header(self.view, self.size.width - 2 - len(begun))
+            self.set_status(one_line(said, 400) + begun)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Fit the header; Textual calls the frame's own handler as well."""
+        """Fit the header and the panes; Textual calls the frame's own handler as well."""
+        self._fit()
         self._show_header()
+        self._show_beside()
+
+    def _fit(self) -> None:
+        abreast = self.app.size.width >= ABREAST[0] and self.app.size.height >= ABREAST[1]
+        self.set_class(abreast, "-abreast")
+        self.given.set_class(not abreast or self.has_class("-building"), "-off")
+        if abreast:
+            self._show_sample()
 
     # -- the selected task and sample
 
@@ -313,9 +362,12 @@ class RegenerationScreen(RunScreen):
         if line is None:
             self.sample.show_nothing("No task passes this filter; F clears it, f changes it." if view.tasks else "")
             self.failing.show_nothing()
+            self.given.show_nothing()
             return
         self.sample.show_sample(reader, line, view.group, self.table.sample)
         self.failing.show_sample(reader, line, view.group, self.table.sample)
+        if not self.given.has_class("-off"):
+            self.given.show_sample(reader, line, view.group, self.table.sample)
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
         """Show the sample of the task under the cursor."""
@@ -345,8 +397,8 @@ class RegenerationScreen(RunScreen):
 
     def mark_hits(self, needle: str) -> None:
         """Mark a text in what the sample and its failing tests say, "" for no marks."""
-        for pane in (self.sample, self.failing):
-            pane.text.find(needle)
+        for text in self.query("#detail TextPane").results(TextPane):
+            text.find(needle)
 
     def visit(self) -> Visit | None:
         """Return the run that is shown, with the selected task and sample."""
@@ -368,6 +420,8 @@ class RegenerationScreen(RunScreen):
             return Subject("what was dropped", "\n".join("\t".join(entry) for entry in listed), ".tsv")
         if self.failing.has_class("-current"):
             return Subject("the failing tests", self.failing.text.document.text, ".txt")
+        if self.given.has_class("-current"):
+            return Subject("this text", self.given.text.document.text, ".txt")
         tab = self.sample.tab
         suffix = {"Diff": ".diff", "Candidate": ".py", "Answer": ".md", "Prompt": ".md"}.get(tab, ".txt")
         return Subject(f"the {tab.lower()}", self.sample.text.document.text, suffix)
@@ -413,7 +467,19 @@ class RegenerationScreen(RunScreen):
             return self.view is not None and len(self.view.evaluators) > 1
         if action == "clear_filter":
             return self.table.filter.active and not self.has_class("-building")
-        if action in {"filter", "docs", "sample", "tab", "mark_sample", "mark_group", "compare"}:
+        if action in {
+            "filter",
+            "docs",
+            "sample",
+            "tab",
+            "order",
+            "reverse",
+            "group",
+            "what_went_wrong",
+            "mark_sample",
+            "mark_group",
+            "compare",
+        }:
             return self.view is not None and not self.has_class("-building")
         if action == "dropped":
             return self.view is not None and not self.view.building and bool(self.view.tasks)
@@ -445,8 +511,10 @@ class RegenerationScreen(RunScreen):
     def action_run(self, step: int) -> None:
         """Go to the next or previous regeneration run of the session."""
         if self.view is not None:
-            order = self.view.order
+            order, begun = self.view.order, self.announcing.begun
             at = order.index(self.view.run.id) + step if self.view.run.id in order else -1
+            if step > 0 and begun in order:
+                at = order.index(begun)  # the one that was announced, however many are between
             if 0 <= at < len(order):
                 self.leave_run()
                 self.workbench.leave_place()
@@ -482,23 +550,59 @@ class RegenerationScreen(RunScreen):
         self.table.set_filter(wanted)
         self._title_tasks()
         self.refresh_bindings()
-        return self.table.row_count()
+        return len(self.table.shown)
+
+    def show_arrangement(self) -> None:
+        """Say how the tasks stand now, and show what is under the cursor."""
+        self._title_tasks()
+        self._show_sample()
+        self.refresh_bindings()
+
+    def action_what_went_wrong(self) -> None:
+        """Show why candidates fail: in groups, by task, by test, and pass@k by the number of samples."""
+        from workbench.app.regeneration.went_wrong.screen import WentWrongScreen
+
+        if self.view is not None:
+            self.app.push_screen(WentWrongScreen(self.view, self._open_candidate))
+
+    def _open_candidate(self, one: FailedCandidate) -> None:
+        if self.view is not None and one.group != self.view.group:
+            self._place = Place(one.sample, item=one.task)
+            self.following.again(one.group)
+        else:
+            self.go_to(one.task, one.sample)
+
+    def action_order(self) -> None:
+        """Sort by what comes next."""
+        self.ordering.next_order()
+
+    def action_reverse(self) -> None:
+        """Sort the other way round."""
+        self.ordering.turn_round()
+
+    def action_group(self) -> None:
+        """Put tasks together by what comes next."""
+        self.ordering.next_grouping()
+
+    def on_table_heading_clicked(self, message: TableHeading.Clicked) -> None:
+        """Sort by the column whose heading was clicked."""
+        order = order_of_column(self.table.column_at(message.x) or "")
+        if order is not None:
+            self.ordering.by(order)
 
     def action_problem(self) -> None:
         """Go to the next task on which a self-check failed, with the sample that shows it."""
-        problems = self.view.problems if self.view is not None else ()
-        if not problems:
+        found = self._problems.next(self.view.problems if self.view is not None else ())
+        if found is None:
             return
+        problem, said = found
         if self.following.with_dropped:
             self.action_dropped()
-        self._problem = (self._problem + 1) % len(problems)
-        problem = problems[self._problem]
         other = self.view is not None and problem.group != self.view.group
         if problem.sample is not None and problem.group is not None and other:
             self.following.again(problem.group)
         self.go_to(problem.task, problem.sample)
-        of = f"{self._problem + 1:,} of {len(problems):,}"
-        self.set_remark(f"! {of} · {one_line(problem.name, 60)} · {problem.sentence} · ! next, esc ends")
+        self.set_remark(said)
 
     def action_docs(self) -> None:
         """Show the docstring from which the sample was made."""
@@ -526,9 +630,9 @@ class RegenerationScreen(RunScreen):
 
     def action_leave(self) -> None:
         """Forget the search; else end the zoom; else go back to the table."""
-        if self.finder.found is not None or self._problem >= 0:
+        if self.finder.found is not None or self._problems.followed:
             self.finder.forget()
-            self._problem = -1
+            self._problems.forget()
         elif self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.has_class("-building") and self.building.forget():

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from dataclasses import replace
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
 
 from workbench.app.regeneration import columns
-from workbench.app.regeneration.columns import FLAKY, GAP, Column, Needs, route_of
+from workbench.app.regeneration.arrangement import Arrangement, order_of_column
+from workbench.app.regeneration.columns import FLAKY, GAP, OTHER, Column, Needs, route_of
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.lines import TaskLine
-from workbench.app.regeneration.wording import STYLES, share, test_name
+from workbench.app.regeneration.wording import STYLES, plural, share, test_name
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import DOUBTFUL, VERDICTS
@@ -22,6 +24,14 @@ from workbench.text import one_line
 
 LEAK, DISAGREES = "≈", "≠"
 """Marks before the name of a function: its docstring carries the code, unstable tests execute it, re-checks disagree."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherSamples:
+    """The samples of another evaluator: its short name, and its cells by task."""
+
+    name: str
+    cells: Mapping[str, str]
 
 
 class TaskTable(RowList):
@@ -60,6 +70,9 @@ class TaskTable(RowList):
         super().__init__(id=id)
         self.lines: list[TaskLine] = []
         self.shown: list[int] = []
+        self.arrangement = Arrangement()
+        self._sizes: Counter[int] = Counter()  # how many tasks of each group are shown
+        self._rows: list[int] = []  # places of lines; below zero: the heading of group ~n
         self.filter = EVERYTHING
         self.sample = 0
         self.ks: tuple[int, ...] = ()
@@ -68,6 +81,8 @@ class TaskTable(RowList):
         self._needs = Needs()
         self._layout: tuple[tuple[Column, int], ...] = ()
         self._layout_of: tuple[object, ...] = ()
+        self.others: tuple[OtherSamples, ...] = ()  # of evaluators that are not in front, where there is room for them
+        self.shown_name = ""  # of the evaluator in front, where others stand beside it
         self.only_path = ""  # of all tasks, where it needs no column
         self.revision = 0  # counts up whenever lines change
 
@@ -76,7 +91,8 @@ class TaskTable(RowList):
     @property
     def selected(self) -> TaskLine | None:
         """The task under the cursor."""
-        return self.lines[self.shown[self.cursor]] if 0 <= self.cursor < len(self.shown) else None
+        row = self._rows[self.cursor] if 0 <= self.cursor < len(self._rows) else -1
+        return self.lines[row] if row >= 0 else None
 
     def mean_shown(self) -> tuple[float | None, int]:
         """Return pass@k for the first k over the decided tasks that are shown, and over how many."""
@@ -117,21 +133,61 @@ class TaskTable(RowList):
         self.refresh()
         return known
 
+    def show_beside(self, shown: str, others: Sequence[OtherSamples]) -> None:
+        """Show the samples of other evaluators beside those of the one in front, called ``shown``; () shows none."""
+        if (shown, tuple(others)) != (self.shown_name, self.others):
+            self.shown_name, self.others = shown, tuple(others)
+            self._measure()
+            self.refresh()
+
     def set_filter(self, wanted: TaskFilter) -> None:
         """Show only the tasks that a filter lets through."""
         kept = self.selected
         self.filter = wanted
         self._filtered(kept, stays=False)
 
+    def arrange_tasks(self, arrangement: Arrangement, *, from_top: bool = False) -> None:
+        """Show the tasks in another order and in other groups; ``from_top`` goes to the first one."""
+        kept = None if from_top else self.selected
+        self.arrangement = arrangement
+        self._filtered(kept)
+
     def _filtered(self, kept: TaskLine | None, *, stays: bool = True) -> None:
         # A task that stops matching stays under the cursor: what a person reads must not jump away.
         at = self._at.get(kept.id, -1) if kept is not None else -1
-        self.shown = self.filter.passing(self.lines)
-        place = bisect_left(self.shown, at)
-        if stays and at >= 0 and at not in self.shown[place : place + 1]:
-            self.shown.insert(place, at)
-        self.rows_changed(cursor=max(0, bisect_right(self.shown, at) - 1))
+        passing = self.filter.passing(self.lines)
+        place = bisect_left(passing, at)
+        if stays and at >= 0 and at not in passing[place : place + 1]:
+            passing.insert(place, at)
+        arrangement = self.arrangement
+        # Lines that came since are in no order yet: until they are, all stand as they were read.
+        if len(arrangement.places) == len(self.lines) and not arrangement.plain:
+            allowed = set(passing)
+            passing = [one for one in arrangement.places if one in allowed]
+        self.shown = passing
+        self._rows = self._with_headings(passing)
+        row = self._rows.index(at) if at in self._rows else max(0, min(place, len(self._rows)) - 1) if at >= 0 else 0
+        self.rows_changed(cursor=row)
         self._clamp()
+
+    def _with_headings(self, shown: Sequence[int]) -> list[int]:
+        """Return rows: the places of tasks, before those of each group its heading."""
+        of = self.arrangement.group_of
+        if len(of) != len(self.lines):
+            return list(shown)
+        self._sizes = Counter(of[place] for place in shown)
+        rows: list[int] = []
+        last = -1
+        for place in shown:
+            if of[place] != last:
+                last = of[place]
+                rows.append(~last)
+            rows.append(place)
+        return rows
+
+    def selectable(self, index: int) -> bool:
+        """Headings of groups are passed over."""
+        return self._rows[index] >= 0
 
     def _measure(self) -> None:
         lines = self.lines
@@ -148,6 +204,11 @@ class TaskTable(RowList):
             routes=max((len(route_of(line)) for line in lines), default=0),
             sandbox=max(map(len, sandboxes)) if len(sandboxes) > 1 else 0,
             tags=min(30, max((len(line.labels) for line in lines), default=0)),
+            shown=one_line(self.shown_name, 12) if self.others else "samples",
+            others=tuple(
+                (one_line(one.name, 12), min(20, max([7, min(12, len(one.name)), *map(len, one.cells.values())])))
+                for one in self.others
+            ),
         )
 
     def _has_room_for(self, fresh: Sequence[TaskLine]) -> bool:
@@ -178,11 +239,10 @@ class TaskTable(RowList):
             return False
         if at not in self.shown:
             self.filter = EVERYTHING
-            self.shown = list(range(len(self.lines)))
-            self.rows_changed()
+            self._filtered(None)
         if sample is not None:
             self.sample = sample
-        self.set_cursor(self.shown.index(at))
+        self.set_cursor(self._rows.index(at))
         self._clamp()
         self.refresh()
         return True
@@ -190,13 +250,25 @@ class TaskTable(RowList):
     # -- painting
 
     def row_count(self) -> int:
-        """Return how many tasks are shown."""
-        return len(self.shown)
+        """Return how many rows there are: tasks that are shown, and headings of groups."""
+        return len(self._rows)
 
-    def heading(self) -> str:
-        """Return the heading of the columns for the present width."""
-        columns_shown = self._columns(self.text_width)
-        return " " + (" " * GAP).join(fit(column.title, width, right=column.right) for column, width in columns_shown)
+    def heading(self) -> list[tuple[str, bool]]:
+        """Return the heading of the columns for the present width, each piece with whether the tasks are sorted by it."""
+        pieces: list[tuple[str, bool]] = [(" ", False)]
+        for column, width in self._columns(self.text_width):
+            by = not self.arrangement.plain and order_of_column(column.key) == self.arrangement.order
+            pieces += [(fit(column.title, width, right=column.right), by), (" " * GAP, False)]
+        return pieces[:-1]
+
+    def column_at(self, x: int) -> str | None:
+        """Return the key of the column at a cell of the heading."""
+        end = 1
+        for column, width in self._columns(self.text_width):
+            end += width + GAP
+            if x < end:
+                return column.key
+        return None
 
     def _columns(self, width: int) -> tuple[tuple[Column, int], ...]:
         key = (width, self._needs, self._samples)
@@ -206,8 +278,10 @@ class TaskTable(RowList):
         return self._layout
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return one task."""
-        line = self.lines[self.shown[index]]
+        """Return one task, or the heading of a group."""
+        if self._rows[index] < 0:
+            return self._group(~self._rows[index])
+        line = self.lines[self._rows[index]]
         parts: list[Part] = [(" ", "")]
         for column, size in self._columns(width):
             if len(parts) > 1:
@@ -215,11 +289,21 @@ class TaskTable(RowList):
             if column.key == "samples":
                 cells = self._cells(line, index == self.cursor)
                 parts += [*cells, (" " * max(0, size - sum(len(text) for text, _ in cells)), "")]
+            elif column.key.startswith(OTHER):
+                parts += self._other(line, int(column.key.removeprefix(OTHER)), size)
             elif column.key == "file":
                 parts.append((_from_the_right(one_line(line.path, 300), size), "dim"))
             else:
                 text, style = column.cell(line) if column.cell is not None else self._cell(line, column.key)
                 parts.append((fit(text, size, right=column.right), style))
+        return parts
+
+    def _group(self, number: int) -> list[Part]:
+        group, there, shown = self.arrangement.groups[number], self.arrangement.sizes[number], self._sizes[number]
+        count = f"{shown:,} of {plural(there, 'task')}" if shown != there else plural(there, "task")
+        parts: list[Part] = [("▾ ", "group"), (one_line(group.name, 200), "group"), (f"  {count}", "dim")]
+        for estimate in group.pass_at:
+            parts += [(f"  pass@{estimate.k} ", "dim"), (share(estimate.value), "strong")]
         return parts
 
     def _cell(self, line: TaskLine, key: str) -> Part:
@@ -250,6 +334,13 @@ class TaskTable(RowList):
             "chosen" if self.has_focus else "chosen-blurred",
         )
 
+    def _other(self, line: TaskLine, number: int, size: int) -> list[Part]:
+        cells = self.others[number].cells.get(line.id, "")
+        if len(cells) > size:
+            passed = cells.count(VERDICTS["passed"])
+            return [(fit(f"{passed}/{len(cells)} {VERDICTS['passed']}", size), "passed" if passed else "failed")]
+        return [*((cell, STYLES.get(cell, "")) for cell in cells), (" " * (size - len(cells)), "")]
+
     def _room_for_samples(self, width: int) -> int:
         return max(7, min(self._samples, max(10, width // 4)))
 
@@ -272,7 +363,9 @@ class TaskTable(RowList):
         row = event.y + self.scroll_offset.y
         if 0 <= row < self.row_count():
             x = 0
-            line = self.lines[self.shown[row]]
+            if not self.selectable(row):
+                return
+            line = self.lines[self._rows[row]]
             parts = self.parts_of(row, self.text_width)
             first = next((n for n, (_, style) in enumerate(parts) if style in _CELL_STYLES), len(parts))
             for number, (text, _) in enumerate(parts):

@@ -1,0 +1,195 @@
+"""All evaluators and doc variants side by side: pass@k of each group and run, and the cells of the groups not in front."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from workbench.app.regeneration.figures import LIVE_RESAMPLES
+from workbench.app.regeneration.lines import CELL
+from workbench.app.toolkit.latest import Latest, Node
+from workbench.session.groups import Group
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.app.regeneration.loading import RunView
+    from workbench.regeneration.passk import Estimate
+    from workbench.session.reader import SessionReader
+
+SECONDS = 0.5
+"""Shortest time between two looks at a run that goes on; looks that take longer are rarer."""
+MOST_RUNS = 6
+"""Runs of the same source whose pass@k is looked up, the newest ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherRun:
+    """A regeneration run of the session: the docs that it tests, and pass@k of the evaluator that is shown."""
+
+    id: str
+    docs: str
+    same_source: bool
+    estimate: Estimate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """pass@k (for the first k of the run) of each group, the cells of each by task, and the other runs."""
+
+    estimates: Mapping[Group, Estimate] = field(default_factory=dict)
+    cells: Mapping[Group, Mapping[str, str]] = field(default_factory=dict)
+    runs: tuple[OtherRun, ...] = ()
+
+
+def load_standings(reader: SessionReader, view: RunView, *, resamples: int | None) -> Standings:
+    """Read how all groups of a run, and the runs beside it, stand; ``resamples`` draws for each interval."""
+    several = len(view.groups) > 1
+    estimates = _estimates(reader, view.run.id, view.ks[0], resamples) if several else {}
+    return Standings(
+        {group: estimates[group] for group in view.groups if group in estimates},
+        _cells(reader, view.run.id) if several else {},
+        _runs(reader, view) if len(view.order) > 1 else (),
+    )
+
+
+def _estimates(reader: SessionReader, run_id: str, k: int, resamples: int | None) -> dict[Group, Estimate]:
+    from workbench.regeneration.intervals import RESAMPLES
+    from workbench.regeneration.outcome import pass_figures, task_results
+    from workbench.session.sample_counts import SampleCount, sample_counts
+
+    tasks = {task.id: task for task in reader.tasks(run_id)}
+    counts: dict[Group, list[SampleCount]] = {}
+    for row in sample_counts(reader, run_id, by_task=True):
+        if not row.control:
+            counts.setdefault(row.group, []).append(row)
+    return {
+        group: pass_figures(
+            task_results(rows, tasks), (k,), interval=resamples != 0, resamples=resamples or RESAMPLES
+        ).pass_at[0]
+        for group, rows in counts.items()
+    }
+
+
+def _cells(reader: SessionReader, run_id: str) -> dict[Group, dict[str, str]]:
+    rows = reader.query(
+        "SELECT docs, evaluator, prompt, context, settings, task, group_concat(cell, '') FROM "
+        f"(SELECT docs, evaluator, prompt, context, settings, tasks.id AS task, {CELL.replace('state', 'candidates.state')} AS cell "
+        "FROM tasks JOIN candidates ON task_id = tasks.id WHERE tasks.run_id = ? AND control = 0 "
+        "ORDER BY docs, evaluator, prompt, context, settings, tasks.id, candidates.sample) "
+        "GROUP BY docs, evaluator, prompt, context, settings, task",
+        (run_id,),
+    )
+    found: dict[Group, dict[str, str]] = {}
+    for *group, task, cells in rows:
+        found.setdefault(Group(*group), {})[task] = cells
+    return found
+
+
+def _runs(reader: SessionReader, view: RunView) -> tuple[OtherRun, ...]:
+    """Return the runs of the session, those of the same source with pass@k of the evaluator that is shown."""
+    runs = {run.id: run for run in reader.runs()}
+    found = []
+    same = [key for key in view.order if _source(_plan(runs[key].config)) == _source(view.plan) if key in runs]
+    for key in view.order:
+        if key not in runs:
+            continue
+        plan = _plan(runs[key].config)
+        estimate = None
+        if key in same[-MOST_RUNS:]:
+            estimates = _estimates(reader, key, view.ks[0], 0)
+            estimate = next((one for group, one in estimates.items() if group.evaluator == view.evaluator), None)
+        found.append(OtherRun(key, one_line(str(plan.get("docs") or "?"), 30), key in same, estimate))
+    return tuple(found)
+
+
+def _source(plan: Mapping[str, Any]) -> str:
+    return str(plan.get("source") or plan.get("name") or "")
+
+
+def _plan(config: str) -> Mapping[str, Any]:
+    try:
+        plan = json.loads(config)
+    except (ValueError, RecursionError):
+        return {}
+    return plan if isinstance(plan, dict) else {}
+
+
+class StandingsScreen(Node, Protocol):
+    """The view that shows them."""
+
+    @property
+    def reader(self) -> SessionReader | None:
+        """The open session."""
+
+    @property
+    def view(self) -> RunView | None:
+        """The run as it is shown now."""
+
+    def set_timer(self, delay: float, callback: Any) -> Any:
+        """Call something once so many seconds have passed."""
+
+    def show_standings(self, standings: Standings) -> None:
+        """Show how all groups and runs stand."""
+
+
+class Comparing:
+    """Keeps the standings in step with the run, at most as often as they can be read.
+
+    Args:
+        screen: The view that shows them.
+    """
+
+    def __init__(self, screen: StandingsScreen) -> None:
+        self._screen = screen
+        self._reading = Latest(screen, "standings")
+        self._due = False
+        self._seconds = SECONDS
+        self._of: tuple[object, ...] = ()
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being read and nothing is about to be."""
+        return self._reading.idle and not self._due
+
+    def refresh(self) -> None:
+        """Look again soon, where something changed."""
+        key = self._key(self._screen.view)
+        if self._due or key == self._of:
+            return
+        if not key:
+            self._of = key
+            self._screen.show_standings(Standings())
+            return
+        self._due = True
+        self._screen.set_timer(self._seconds if self._of[:1] == key[:1] else 0.001, self._look)
+
+    def _key(self, view: RunView | None) -> tuple[object, ...]:
+        if view is None or (len(view.groups) < 2 and len(view.order) < 2):
+            return ()
+        return view.run.id, view.groups, view.group.evaluator, view.order, view.live, _states(view.progress)
+
+    def _look(self) -> None:
+        self._due = False
+        reader, view = self._screen.reader, self._screen.view
+        if reader is None or view is None:
+            return
+        key = self._of = self._key(view)
+        resamples = LIVE_RESAMPLES if view.live else None
+
+        def work() -> tuple[Standings, float]:
+            began = time.perf_counter()
+            return load_standings(reader, view, resamples=resamples), time.perf_counter() - began
+
+        def done(found: tuple[Standings, float]) -> None:
+            self._seconds = max(SECONDS, 4 * found[1])
+            if key == self._of:
+                self._screen.show_standings(found[0])
+
+        self._reading.ask(work, done)
+
+
+def _states(progress: Sequence[Any]) -> tuple[object, ...]:
+    return tuple((one.group, one.decided, one.total) for one in progress)

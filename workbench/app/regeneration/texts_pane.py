@@ -1,0 +1,79 @@
+"""Candidate, docstring and prompt of the selected sample below one another, where there is room beside its difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+
+from workbench.app.regeneration.lines import TaskLine
+from workbench.app.regeneration.sample_content import laid_out, load_sample
+from workbench.app.toolkit.document import Document, note
+from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.pane import Pane
+from workbench.app.toolkit.text_pane import TextPane
+from workbench.app.toolkit.texts import Static
+
+if TYPE_CHECKING:
+    from workbench.session.groups import Group
+    from workbench.session.reader import SessionReader
+
+
+TEXTS = ("Candidate", "Docstring", "Prompt")
+
+
+class TextsPane(Pane):
+    """What the tabs of the sample have besides the difference: each in its own part, under its name."""
+
+    short = "Texts"
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.loader = Latest(self, "texts")
+        self._asked: tuple[object, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        """Compose the texts."""
+        for name in TEXTS:
+            yield Static(name, classes="text-heading")
+            yield TextPane(id=f"{name.lower()}-text")
+
+    @property
+    def text(self) -> TextPane:
+        """The text with the focus, else the candidate."""
+        texts = list(self.query(TextPane))
+        return next((text for text in texts if text.has_focus), texts[0])
+
+    def show_nothing(self) -> None:
+        """Show an empty pane."""
+        self._asked = ()
+        self._show([note("")] * len(TEXTS))
+
+    def show_sample(self, reader: SessionReader, line: TaskLine, group: Group, number: int) -> None:
+        """Show what a sample was made from."""
+        key = (str(reader.path), line.id, group, number, line.cells[number : number + 1])
+        if key == self._asked:
+            return
+        self._asked = key
+
+        def work() -> list[Document]:
+            sample = load_sample(reader, line.id, group, number)
+            if sample is None:
+                return [note("This task is no longer in the session."), note(""), note("")]
+            return [laid_out(reader, sample, name) for name in TEXTS]
+
+        def done(documents: list[Document]) -> None:
+            if key == self._asked:
+                self._show(documents)
+
+        def failed(sentence: str) -> None:
+            if key == self._asked:
+                self._show([note(sentence), note(""), note("")])
+
+        self.loader.ask(work, done, failed)
+
+    def _show(self, documents: Sequence[Document]) -> None:
+        self.titled("candidate, docstring, prompt")
+        for name, document in zip(TEXTS, documents, strict=True):
+            self.query_one(f"#{name.lower()}-text", TextPane).show(document)

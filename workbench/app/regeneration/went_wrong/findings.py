@@ -1,0 +1,220 @@
+"""What the screen shows of a run: four lists, ready to be painted, each entry with the candidate that stands for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from workbench.app.regeneration.wording import NOTHING, plural, share, test_name
+from workbench.glyphs import VERDICTS
+from workbench.regeneration.failure_groups import FailedCandidate
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.regeneration.breakdown import CurvePoint
+    from workbench.regeneration.diagnosis import Diagnosis
+    from workbench.regeneration.passk import Estimate
+    from workbench.session.groups import Group
+    from workbench.session.reader import SessionReader
+
+FAILURES, UNSOLVED, TESTS, CURVE = TABS = ("Failures", "Nobody solves", "Failing tests", "pass@k by m")
+"""The tabs."""
+NONE: Final = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a list: ``width`` cells, 0 for what is left; numbers stand to the ``right``."""
+
+    title: str
+    width: int
+    right: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A row: its cells, the candidate that stands for it, and the test that is shown with it ("" for its leading one)."""
+
+    cells: tuple[str, ...]
+    candidate: FailedCandidate | None = None
+    test: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list under its columns; ``said`` stands in its frame, ``empty`` in its place where it has no row."""
+
+    columns: tuple[Column, ...]
+    entries: tuple[Entry, ...]
+    said: str
+    empty: str
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """pass@k for one k: of the first m samples, m from k on."""
+
+    k: int
+    points: tuple[CurvePoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The lists by their tabs, but for the curves, which take longer."""
+
+    listings: dict[str, Listing]
+    failed: int = 0
+    groups: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """pass@k by m for each k of the run, and by k over all samples; ``listing`` has the same as numbers."""
+
+    by_m: tuple[Curve, ...]
+    by_k: tuple[Estimate, ...]
+    listing: Listing
+
+
+def load_findings(
+    reader: SessionReader, run_id: str, group: Group | None, stopped: Callable[[], bool] = lambda: False
+) -> Findings:
+    """Read why candidates of a run fail; of one group, or of all where it is None."""
+    from workbench.regeneration.diagnosis import diagnose
+    from workbench.regeneration.outcome import task_results
+    from workbench.session.sample_counts import sample_counts
+
+    tasks = {task.id: task for task in reader.tasks(run_id)}
+    counts: dict[Group, list[object]] = {}
+    rows = [row for row in sample_counts(reader, run_id, by_task=True) if not row.control]
+    for row in rows:
+        counts.setdefault(row.group, [])
+    results = {one: task_results([row for row in rows if row.group == one], tasks) for one in counts}
+    found = diagnose(reader, run_id, results, group, stopped)
+    names = {key: f"{task.path}::{task.qualified_name}" for key, task in tasks.items()}
+    return Findings(
+        {FAILURES: _failures(found), UNSOLVED: _unsolved(found, names, len(tasks)), TESTS: _tests(found)},
+        found.candidates,
+        len(found.groups),
+    )
+
+
+def _failures(found: Diagnosis) -> Listing:
+    columns = (
+        Column("cand.", 6, right=True),
+        Column("tasks", 5, right=True),
+        Column("tests", 5, right=True),
+        Column("what", 19),
+        Column("message", 0),
+        Column("place", 30),
+    )
+    entries = [
+        Entry(
+            (
+                f"{len(group.candidates):,}",
+                f"{group.tasks:,}",
+                f"{len(group.tests):,}",
+                f"{VERDICTS.get(group.verdict, '?')} {one_line(group.exception.rpartition('.')[2], 60)}",
+                one_line(group.message.removeprefix(f"{group.exception}: "), 300),
+                one_line(_where(group.place, group.representative), 200),
+            ),
+            group.representative,
+        )
+        for group in found.groups
+    ]
+    said = f"{plural(found.candidates, 'candidate')} in {plural(len(found.groups), 'group')}"
+    return Listing(columns, tuple(entries), said, "No candidate failed.")
+
+
+def _where(place: str, one: FailedCandidate) -> str:
+    return place or (test_name(one.lead.test) if one.lead is not None else one.function)
+
+
+def _unsolved(found: Diagnosis, names: dict[str, str], tasks: int) -> Listing:
+    nearest: dict[str, FailedCandidate] = {}
+    for group in found.groups:
+        for one in group.candidates:
+            known = nearest.get(one.task)
+            if known is None or _distance(one) < _distance(known):
+                nearest[one.task] = one
+    columns = (
+        Column("task", 0),
+        Column("samples", 7, right=True),
+        Column("by", 4, right=True),
+        Column("fewest failing", 14, right=True),
+        Column("nearest", 40),
+    )
+    entries = []
+    for task in found.unsolved:
+        best = nearest.get(task.task)
+        fewest = f"{len(best.tests):,}" if best is not None and best.tests else NOTHING
+        said = _where("", best) if best is not None else NOTHING
+        cells = (
+            one_line(names.get(task.task, task.task), 300),
+            f"{task.samples:,}",
+            f"{task.evaluators:,}",
+            fewest,
+            said,
+        )
+        entries.append(Entry(cells, best))
+    said = f"{len(found.unsolved):,} of {plural(tasks, 'task')}, whoever wrote the body"
+    return Listing(columns, tuple(entries), said, "Every task with a sample is solved by some candidate.")
+
+
+def _distance(one: FailedCandidate) -> tuple[int, int]:
+    return len(one.tests) or 1_000_000, one.changed
+
+
+def _tests(found: Diagnosis) -> Listing:
+    first: dict[str, FailedCandidate] = {}
+    for group in found.groups:
+        for test in group.tests:
+            known = first.get(test)
+            if known is None or group.representative.changed < known.changed:
+                first[test] = group.representative
+    columns = (Column("test", 0), Column("candidates", 10, right=True), Column("tasks", 5, right=True))
+    entries = [
+        Entry((one_line(one.test, 400), f"{one.candidates:,}", f"{one.tasks:,}"), first.get(one.test), one.test)
+        for one in found.tests
+    ]
+    return Listing(columns, tuple(entries), plural(len(entries), "test"), "No test failed.")
+
+
+def load_curves(reader: SessionReader, run_id: str, group: Group, ks: Sequence[int]) -> Curves:
+    """Compute pass@k of a group by the number of samples, and by k; both with intervals."""
+    from workbench.regeneration.breakdown import pass_by_k, pass_by_samples
+    from workbench.regeneration.diagnosis import verdict_sequences
+    from workbench.regeneration.outcome import task_results
+    from workbench.session.sample_counts import sample_counts
+
+    sequences = verdict_sequences(reader, run_id, group)
+    by_m = tuple(Curve(k, pass_by_samples(sequences, k)) for k in ks)
+    tasks = {task.id: task for task in reader.tasks(run_id)}
+    rows = [row for row in sample_counts(reader, run_id, by_task=True) if not row.control and row.group == group]
+    by_k = pass_by_k(task_results(rows, tasks))
+    return Curves(by_m, by_k, _numbers(by_m, by_k))
+
+
+def _numbers(by_m: tuple[Curve, ...], by_k: tuple[Estimate, ...]) -> Listing:
+    columns = [Column("m or k", 6, right=True)]
+    for curve in by_m:
+        columns += [Column(f"pass@{curve.k}", 7, right=True), Column("of first m", 14)]
+    columns += [Column("pass@k", 7, right=True), Column("of all samples", 14), Column("", 0)]
+    of_m = [{point.m: point.estimate for point in curve.points} for curve in by_m]
+    of_k = {estimate.k: estimate for estimate in by_k}
+    entries = []
+    for number in range(1, max([*(max(one, default=0) for one in of_m), len(by_k)], default=0) + 1):
+        cells = [f"{number:,}"]
+        for estimates in (*of_m, of_k):
+            cells += _estimate(estimates.get(number))
+        entries.append(Entry((*cells, "")))
+    return Listing(tuple(columns), tuple(entries), "with 95 % intervals", "No sample has a verdict yet.")
+
+
+def _estimate(estimate: Estimate | None) -> list[str]:
+    if estimate is None or estimate.value is None:
+        return [NOTHING, NONE]
+    if estimate.low is None or estimate.high is None:
+        return [share(estimate.value), NONE]
+    return [share(estimate.value), f"[{estimate.low:.2f}, {estimate.high:.2f}]"]

@@ -1,0 +1,138 @@
+"""pass@k of parts of a run: of groups of tasks, of the first m samples, for every k; and the tasks that nobody solves.
+
+All of it rests on :func:`workbench.regeneration.passk.summarise`; what a sample is and what counts is decided in
+:mod:`workbench.regeneration.outcome`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.regeneration.intervals import LEVEL
+from workbench.regeneration.outcome import TaskResult
+from workbench.regeneration.passk import Estimate, TaskCount, summarise
+from workbench.session.groups import Group
+
+CURVE_RESAMPLES = 300
+"""Draws for each interval of a curve, which has many."""
+MOST_SAMPLES = 200
+"""Points of a curve at most; with more samples the first so many are looked at."""
+OUTSIDE = "(no class)"
+VERDICTS_OF_TASKS = ("all samples passed", "some passed", "none passed", "not decided", "taken out")
+"""What can be said of a task as a whole, the best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskGroup:
+    """Tasks with something in common: how many, and their mean pass@k for each k (no interval)."""
+
+    name: str
+    tasks: int
+    pass_at: tuple[Estimate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictSequence:
+    """The samples of a task in the order of their numbers: whether each passed, None for one that does not count (yet)."""
+
+    task: str
+    repository: str
+    file: str
+    passed: tuple[bool | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """pass@k of the first ``m`` samples of every task; tasks of which fewer than k of these count are left out."""
+
+    m: int
+    estimate: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Unsolved:
+    """A task of which no counted sample of any group passed; ``evaluators`` tried it."""
+
+    task: str
+    samples: int
+    evaluators: int
+
+
+def class_of(qualified_name: str) -> str:
+    """Return the class of a function by its qualified name, :data:`OUTSIDE` where it is in none."""
+    return qualified_name.partition("#")[0].rpartition(".")[0] or OUTSIDE
+
+
+def verdict_of(result: TaskResult) -> str:
+    """Return what the samples of a task say as a whole, one of :data:`VERDICTS_OF_TASKS`."""
+    if result.waiting or not result.counted:
+        return "not decided"
+    if result.passed == result.counted:
+        return "all samples passed"
+    return "some passed" if result.passed else "none passed"
+
+
+def pass_by(named: Iterable[tuple[str, TaskResult]], ks: Sequence[int]) -> tuple[TaskGroup, ...]:
+    """Return pass@k of groups of tasks: the mean over the tasks of each, in the order in which the names come first.
+
+    Args:
+        named: Tasks with the name of their group; a task may be in several.
+        ks: The k of pass@k.
+    """
+    found: dict[str, list[TaskResult]] = {}
+    for name, result in named:
+        found.setdefault(name, []).append(result)
+    groups = []
+    for name, results in found.items():
+        means = summarise([one.count() for one in results], ks).task_weighted
+        groups.append(TaskGroup(name, len(results), tuple(means[k] for k in ks)))
+    return tuple(groups)
+
+
+def pass_by_samples(
+    sequences: Sequence[VerdictSequence], k: int, *, resamples: int = CURVE_RESAMPLES
+) -> tuple[CurvePoint, ...]:
+    """Return pass@k of the first m samples for m from k to the most samples that a task has, with intervals.
+
+    Raises:
+        ValueError: ``k`` is less than 1.
+    """
+    most = min(MOST_SAMPLES, max((len(one.passed) for one in sequences), default=0))
+    points = []
+    for m in range(max(1, k), most + 1):
+        estimate = summarise([_first(one, m) for one in sequences], (k,), interval=LEVEL, resamples=resamples).overall[
+            k
+        ]
+        points.append(CurvePoint(m, estimate))
+    return tuple(points)
+
+
+def pass_by_k(results: Sequence[TaskResult], *, resamples: int = CURVE_RESAMPLES) -> tuple[Estimate, ...]:
+    """Return pass@k over all samples for k from 1 to the most samples that count of a task, with intervals."""
+    most = min(MOST_SAMPLES, max((one.counted for one in results), default=0))
+    ks = range(1, most + 1)
+    overall = summarise([one.count() for one in results], ks, interval=LEVEL, resamples=resamples).overall
+    return tuple(overall[k] for k in ks)
+
+
+def unsolved(results: Mapping[Group, Sequence[TaskResult]]) -> tuple[Unsolved, ...]:
+    """Return the tasks that no group solved, in their order; those without a counted sample are left out.
+
+    Args:
+        results: The tasks of each group.
+    """
+    samples: dict[str, int] = {}
+    passed: dict[str, int] = {}
+    tried: dict[str, int] = {}
+    for of_group in results.values():
+        for one in of_group:
+            samples[one.task] = samples.get(one.task, 0) + one.counted
+            passed[one.task] = passed.get(one.task, 0) + one.passed
+            tried[one.task] = tried.get(one.task, 0) + bool(one.counted)
+    return tuple(Unsolved(task, count, tried[task]) for task, count in samples.items() if count and not passed[task])
+
+
+def _first(sequence: VerdictSequence, m: int) -> TaskCount:
+    counted = [passed for passed in sequence.passed[:m] if passed is not None]
+    return TaskCount(sequence.task, sequence.repository, sequence.file, len(counted), sum(counted))

@@ -1,0 +1,250 @@
+"""What went wrong, and for how many candidates: groups of candidates that failed in the same way.
+
+Two candidates are in one group where the same tests did not pass, and the test that says most about it (:func:`lead_of`)
+shows the same: the same wrong value (``assert 1 == 2``), or the same exception at the same place. Addresses and temporary
+paths differ from run to run and are left out of the comparison. Line numbers count in other files only: in the file of the
+task they move with the length of the body, so there the exception's message is compared in their stead.
+
+Pure functions over plain rows; :mod:`workbench.regeneration.diagnosis` reads these from a session.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.session.groups import Group
+
+WRONG_VERDICTS = ("failed", "timeout", "crashed", "invalid")
+"""Verdicts of candidates that went wrong; an error of ours is none of theirs."""
+
+_VARIES = (
+    (re.compile(r"\b0x[0-9a-fA-F]{4,}"), "0x…"),
+    (re.compile(r"(?:/private)?/(?:tmp|var/tmp|var/folders)/[^\s'\"\\),\]}>]*"), "/tmp/…"),
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "…"),
+)
+_LINE_NUMBER = re.compile(r"\bline \d+")
+_EXCEPTION = re.compile(r"([A-Za-z_][\w.]*)(?::\s|:$|$)")
+_ASSERTED = re.compile(r"(?:AssertionError:\s+)?(assert\s.*)", re.DOTALL)
+_FRAME = re.compile(r'^\s*File "([^"\n]+)", line (\d+)(?:, in (\S+))?', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of the project: path, function and line (from 1); all empty where no frame of a traceback is the project's."""
+
+    path: str = ""
+    function: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        where = f"{self.path}:{self.line}" if self.path else ""
+        return f"{where} in {self.function}" if where and self.function else where
+
+
+@dataclass(frozen=True, slots=True)
+class FailedTest:
+    """A test that did not pass for a candidate, with the first line of what it said and where that was raised."""
+
+    test: str
+    outcome: str = "failed"
+    message: str = ""
+    place: Place = Place()
+
+    @property
+    def wrong_value(self) -> str:
+        """The comparison that did not hold, as pytest tells it (``assert 1 == 2``); "" for any other failure."""
+        found = _ASSERTED.match(self.message)
+        return steady(found[1]) if found else ""
+
+    @property
+    def exception(self) -> str:
+        """The type of the exception; "" where the test raised none (it did not run, or was skipped)."""
+        if self.outcome not in ("failed", "error"):
+            return ""
+        if self.wrong_value:
+            return "AssertionError"
+        found = _EXCEPTION.match(self.message)
+        return found[1] if found else ""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCandidate:
+    """A candidate that did not pass.
+
+    Attributes:
+        id: The candidate.
+        task: Its task; ``path`` and ``function`` name it.
+        path: File of the function.
+        function: Qualified name of the function.
+        group: What it is a sample of.
+        sample: Number of the sample.
+        verdict: One of :data:`WRONG_VERDICTS`.
+        reason: What the verdict rests on, in a sentence.
+        tests: The tests that did not pass, sorted.
+        lead: The one of them that says most, None where no test says anything.
+        changed: Lines of the original body that are gone plus lines that are new, in whatever order.
+    """
+
+    id: str
+    task: str
+    path: str
+    function: str
+    group: Group
+    sample: int
+    verdict: str
+    reason: str = ""
+    tests: tuple[str, ...] = ()
+    lead: FailedTest | None = None
+    changed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FailureGroup:
+    """Candidates that failed in the same way, the one with the smallest difference to the original first.
+
+    ``key`` stays the same from run to run and from machine to machine.
+    """
+
+    key: str
+    candidates: tuple[FailedCandidate, ...]
+    tasks: int
+
+    @property
+    def representative(self) -> FailedCandidate:
+        """The candidate with the smallest difference to the original."""
+        return self.candidates[0]
+
+    @property
+    def verdict(self) -> str:
+        """The verdict that all have."""
+        return self.representative.verdict
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """The tests that did not pass for any of them."""
+        return self.representative.tests
+
+    @property
+    def exception(self) -> str:
+        """What was raised; the verdict where that is all there is to say."""
+        lead = self.representative.lead
+        return (lead.exception if lead is not None else "") or self.verdict
+
+    @property
+    def message(self) -> str:
+        """What the representative's leading test said, else what its verdict rests on."""
+        one = self.representative
+        return one.lead.message if one.lead is not None and one.lead.message else one.reason
+
+    @property
+    def place(self) -> str:
+        """Where it was raised; "" where that is not known."""
+        lead = self.representative.lead
+        return str(lead.place) if lead is not None else ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the group as JSON values, its candidates by their ids."""
+        return {
+            "key": self.key,
+            "candidates": [one.id for one in self.candidates],
+            "tasks": self.tasks,
+            "verdict": self.verdict,
+            "exception": self.exception,
+            "message": self.message,
+            "place": self.place or None,
+            "tests": list(self.tests),
+            "representative": self.representative.id,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FailingTestCount:
+    """How many candidates of how many tasks a test did not pass for."""
+
+    test: str
+    candidates: int
+    tasks: int
+
+
+def steady(text: str) -> str:
+    """Return a text without what differs from run to run: addresses, temporary paths, random identifiers."""
+    for pattern, instead in _VARIES:
+        text = pattern.sub(instead, text)
+    return text
+
+
+def place_of(traceback: str) -> Place:
+    """Return the last place in the project that a native traceback names; paths of the project are relative in it."""
+    place = Place()
+    for path, line, function in _FRAME.findall(traceback):
+        if not _outside(path):
+            place = Place(path, function, int(line))
+    return place
+
+
+def _outside(path: str) -> bool:
+    return path.startswith(("/", "<", "\\")) or path[1:3] in (":\\", ":/")
+
+
+def lead_of(tests: Sequence[FailedTest]) -> FailedTest | None:
+    """Return the test that says most: what most tests say, of that the first; among equals an exception before a value."""
+    counts = Counter(steady(test.message) for test in tests)
+    ordered = sorted(tests, key=lambda one: one.test)
+    return max(
+        ordered,
+        key=lambda one: (counts[steady(one.message)], bool(one.exception) and not one.wrong_value),
+        default=None,
+    )
+
+
+def failure_groups(candidates: Iterable[FailedCandidate]) -> tuple[FailureGroup, ...]:
+    """Return candidates in groups that failed in the same way: the largest first, of equal ones that of more tasks."""
+    found: dict[tuple[object, ...], list[FailedCandidate]] = {}
+    for one in candidates:
+        found.setdefault(_cause(one), []).append(one)
+    groups = [
+        FailureGroup(
+            _key(cause),
+            tuple(sorted(members, key=lambda one: (one.changed, one.task, one.group, one.sample, one.id))),
+            len({one.task for one in members}),
+        )
+        for cause, members in found.items()
+    ]
+    return tuple(sorted(groups, key=lambda one: (-len(one.candidates), -one.tasks, one.key)))
+
+
+def failing_most(candidates: Iterable[FailedCandidate]) -> tuple[FailingTestCount, ...]:
+    """Return the tests that some candidate did not pass, the one that fails most first."""
+    counts: Counter[str] = Counter()
+    tasks: dict[str, set[str]] = {}
+    for one in candidates:
+        counts.update(one.tests)
+        for test in one.tests:
+            tasks.setdefault(test, set()).add(one.task)
+    found = (FailingTestCount(test, count, len(tasks[test])) for test, count in counts.items())
+    return tuple(sorted(found, key=lambda one: (-one.candidates, -one.tasks, one.test)))
+
+
+def _cause(one: FailedCandidate) -> tuple[object, ...]:
+    """Return what two candidates of one group have in common."""
+    lead = one.lead
+    if lead is None or (one.verdict != "failed" and not lead.exception):
+        return (one.verdict, one.tests, "reason", _LINE_NUMBER.sub("line n", steady(one.reason)))
+    if lead.wrong_value:
+        return (one.verdict, one.tests, "value", lead.test, lead.wrong_value)
+    place = lead.place
+    if not place.path:
+        return (one.verdict, one.tests, "exception", lead.exception, steady(lead.message))
+    if place.path == one.path:
+        return (one.verdict, one.tests, "exception", lead.exception, place.path, place.function, steady(lead.message))
+    return (one.verdict, one.tests, "exception", lead.exception, place.path, place.function, place.line)
+
+
+def _key(cause: tuple[object, ...]) -> str:
+    return hashlib.sha256(json.dumps(cause, ensure_ascii=True).encode("ascii")).hexdigest()[:12]
