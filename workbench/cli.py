@@ -36,6 +36,8 @@ COMMANDS = {
     "show": "show",
     "report": "report",
     "pack": "pack",
+    "merge": "merge",
+    "tag": "tag",
     "doctor": "doctor",
     "locate": "locate",
     "model": "model",

@@ -271,7 +271,7 @@ class WorkbenchApp(ThemedApp):
             history = self._travel.history
             return history.has_behind if parameters == (-1,) else history.has_ahead
         if action == "resume":
-            return self.facts is not None and self.facts.state in {"interrupted", "unscored", "failed", "cancelled"}
+            return self.facts is not None and self.facts.resumable
         return super().check_action(action, parameters)
 
     def action_resume(self) -> None:

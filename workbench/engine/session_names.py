@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from workbench import paths
 from workbench.errors import UsageError
 from workbench.files import expanded, shown
 
@@ -35,3 +36,25 @@ def check_name(text: str) -> Path:
 def named(path: Path) -> Path:
     """Return the path with the suffix of session files."""
     return path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
+
+
+def new_place(text: str) -> Path:
+    """Return where a session of that name is to be made: a bare name in the user's folder, a path where it says.
+
+    Raises:
+        UsageError: See :func:`check_name`.
+    """
+    path = named(check_name(text))
+    return path if "/" in text else paths.sessions_dir() / path
+
+
+def plain_name(text: str) -> str:
+    """Return a name for a session that stays in its folder, without the ending.
+
+    Raises:
+        UsageError: It is a path, or see :func:`check_name`.
+    """
+    path = check_name(text.strip())
+    if "/" in text or path.name.startswith((".", "~")):
+        raise UsageError(f"{shown(text)} cannot be a name: leave out slashes, and the dot or ~ before it.")
+    return path.name.removesuffix(SUFFIX)
