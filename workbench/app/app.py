@@ -255,9 +255,9 @@ class WorkbenchApp(ThemedApp):
 
     # -- runs
 
-    def start_run(self, plan: DocumentPlan, name: str) -> None:
-        """Start a run in the open session, or in a new one called ``name`` where that is only read."""
-        self._run_control.start(plan, name)
+    def start_run(self, plan: DocumentPlan, name: str, session: Path | None = None) -> None:
+        """Start a run in a session, by default the open one, or in a new one called ``name`` where that is only read."""
+        self._run_control.start(plan, name, session)
 
     async def ask_and_regenerate(self, source: str = "", docs: str = "") -> None:
         """Ask what to regenerate and start it; call it from a worker."""

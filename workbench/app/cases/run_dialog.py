@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from workbench.agents.names import AGENTS
 from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
+from workbench.app.toolkit.session_field import about_session, problem_of_session, session_field
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,7 @@ class RunChoice:
     model: str
     judge: str
     repeats: int
+    session: str = ""
 
 
 class RunDialog(FormDialog[RunChoice]):
@@ -27,14 +29,26 @@ class RunDialog(FormDialog[RunChoice]):
         judge: Judge to start with.
         known: Models to complete what is typed with.
         agent: Agent to start with: one of ours, or ``package.module:Class``.
+        session: Session to start with, "" for a new one.
+        sessions: Sessions to complete what is typed with.
     """
 
-    def __init__(self, title: str, model: str, judge: str, known: tuple[str, ...], agent: str = "white") -> None:
+    def __init__(
+        self,
+        title: str,
+        model: str,
+        judge: str,
+        known: tuple[str, ...],
+        agent: str = "white",
+        session: str = "",
+        sessions: tuple[str, ...] = (),
+    ) -> None:
         fields = (
             Field("agent", agent, [info.name for info in AGENTS]),
             Field("model", model, known),
             Field("judge", judge, ("offline", *known)),
             Field("repeats", "1", digits=3),
+            session_field(session, sessions),
         )
         super().__init__(f"Run {title}", fields)
 
@@ -42,6 +56,8 @@ class RunDialog(FormDialog[RunChoice]):
         """Return what an agent does, or what may be typed."""
         if field == "agent":
             return _about(self.text("agent"))
+        if field == "session":
+            return about_session(self.text("session"))
         model = self.text("model")
         note = "Any LiteLLM name works, and replay:SESSION. Enter starts, esc cancels."
         if model == "local" or model.startswith("local/"):
@@ -53,7 +69,10 @@ class RunDialog(FormDialog[RunChoice]):
         repeats = self.text("repeats")
         if not (repeats.isdigit() and 1 <= int(repeats) <= 100):
             return Refused("repeats", "Repeats must be a number from 1 to 100.")
-        return RunChoice(self.text("agent") or "white", self.text("model"), self.text("judge"), int(repeats))
+        session = self.text("session")
+        if problem := problem_of_session(session):
+            return Refused("session", problem)
+        return RunChoice(self.text("agent") or "white", self.text("model"), self.text("judge"), int(repeats), session)
 
 
 def _about(agent: str) -> str:

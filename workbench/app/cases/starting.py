@@ -15,6 +15,7 @@ async def ask_and_run(host: Host, cases: list[tuple[str, str]]) -> None:
         host: The app.
         cases: Key and name of each case.
     """
+    from workbench.app import runs
     from workbench.app.cases.run_dialog import RunChoice, RunDialog
     from workbench.engine.plan import DocumentPlan
     from workbench.models.defaults import available_models, default_model
@@ -25,7 +26,15 @@ async def ask_and_run(host: Host, cases: list[tuple[str, str]]) -> None:
     judge = "offline" if judge.startswith("local") and not settings.judge else judge
     title = cases[0][1] if len(cases) == 1 else f"{len(cases)} cases"
     choice: RunChoice | None = await host.push_screen_wait(
-        RunDialog(title, model, judge, available_models(), host.settings.agent)
+        RunDialog(
+            title,
+            model,
+            judge,
+            available_models(),
+            host.settings.agent,
+            runs.default_session(host.session_path if host.reader is not None else None),
+            runs.known_sessions(),
+        )
     )
     if choice is None:
         return
@@ -38,4 +47,5 @@ async def ask_and_run(host: Host, cases: list[tuple[str, str]]) -> None:
         spend_limit=settings.spend_limit,
         max_steps=settings.max_steps,
     )
-    host.start_run(plan, cases[0][1] if len(cases) == 1 else f"{len(cases)}-cases")
+    name = cases[0][1] if len(cases) == 1 else f"{len(cases)}-cases"
+    host.start_run(plan, name, runs.session_named(choice.session, name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
+from workbench.app.toolkit.session_field import about_session, problem_of_session, session_field
 
 _DOCS = ("original", "none", "llm:", "folder:", "source:")
 _MOST_SAMPLES = 1000
@@ -19,6 +20,7 @@ class RegenerationChoice:
     evaluator: str
     samples: int
     limit: int
+    session: str = ""
 
 
 class RegenerationDialog(FormDialog[RegenerationChoice]):
@@ -31,10 +33,20 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         samples: Samples per task to start with.
         models: Models to complete what is typed with.
         cases: Cases to complete what is typed with.
+        session: Session to start with, "" for a new one.
+        sessions: Sessions to complete what is typed with.
     """
 
     def __init__(
-        self, source: str, docs: str, evaluator: str, samples: int, models: tuple[str, ...], cases: tuple[str, ...]
+        self,
+        source: str,
+        docs: str,
+        evaluator: str,
+        samples: int,
+        models: tuple[str, ...],
+        cases: tuple[str, ...],
+        session: str = "",
+        sessions: tuple[str, ...] = (),
     ) -> None:
         fields = (
             Field("source", source, cases),
@@ -42,12 +54,15 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
             Field("evaluator", evaluator, (*models, "reference", "stub")),
             Field("samples", str(samples), digits=4),
             Field("limit", "", digits=6, placeholder="all tasks"),
+            session_field(session, sessions),
         )
         super().__init__("Test documentation by regeneration", fields, "" if source else "source")
 
     def about(self, field: str) -> str:
         """Return what may stand in a field, or what the evaluator means."""
         evaluator = self.text("evaluator")
+        if field == "session":
+            return about_session(self.text("session"))
         if field == "source":
             return "A case, a folder, a git URL@revision or NAME==VERSION, with pytest tests."
         if field == "docs":
@@ -69,5 +84,8 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
             return Refused("samples", f"Samples must be a number from 1 to {_MOST_SAMPLES:,}.")
         if not limit.isdigit():
             return Refused("limit", "Limit must be a number, or empty for all tasks.")
+        session = self.text("session")
+        if problem := problem_of_session(session):
+            return Refused("session", problem)
         docs = self.text("docs") or "original"
-        return RegenerationChoice(self.text("source"), docs, self.text("evaluator"), int(samples), int(limit))
+        return RegenerationChoice(self.text("source"), docs, self.text("evaluator"), int(samples), int(limit), session)

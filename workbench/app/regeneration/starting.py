@@ -24,6 +24,7 @@ async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
         source: Case or source to start with, "" for the first one of the catalogue.
         docs: Doc system to start with.
     """
+    from workbench.app import runs
     from workbench.app.regeneration.dialog import RegenerationDialog
     from workbench.errors import WorkbenchError
     from workbench.sandbox import NoIsolation
@@ -32,19 +33,27 @@ async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
     cases, evaluator, models = await asyncio.to_thread(_known, settings.evaluator, settings.base_url)
     source = source or (_FIRST_CASE if _FIRST_CASE in cases else next(iter(cases), ""))
     choice = await host.push_screen_wait(
-        RegenerationDialog(source, docs or "original", evaluator, SAMPLES, models, cases)
+        RegenerationDialog(
+            source,
+            docs or "original",
+            evaluator,
+            SAMPLES,
+            models,
+            cases,
+            runs.default_session(host.session_path if host.reader is not None else None),
+            runs.known_sessions(),
+        )
     )
     if choice is None:
         return
     host.notify(f"Starting the regeneration of {choice.source}…", timeout=2)
-    open_now = host.session_path if host.reader is not None else None
     try:
         try:
-            session, run, evaluator = await asyncio.to_thread(_begin, host, open_now, choice)
+            session, run, evaluator = await asyncio.to_thread(_begin, host, choice)
         except NoIsolation as error:
             if not error.promises or not await host.push_screen_wait(_plain_process(error)):
                 raise
-            session, run, evaluator = await asyncio.to_thread(_begin, host, open_now, choice, "process")
+            session, run, evaluator = await asyncio.to_thread(_begin, host, choice, "process")
     except (WorkbenchError, OSError) as error:
         host.notify(str(error), title="Regeneration", severity="error", timeout=12)
         return
@@ -73,8 +82,8 @@ def _known(evaluator: str, base_url: str) -> tuple[tuple[str, ...], str, tuple[s
     return tuple(case.id for case in cases), evaluator, available_models()
 
 
-def _begin(host: Host, session: Path | None, choice: RegenerationChoice, sandbox: str = "") -> tuple[Path, str, str]:
-    """Write the run into the open session, or into a new one where that is only read, and hand it to an engine.
+def _begin(host: Host, choice: RegenerationChoice, sandbox: str = "") -> tuple[Path, str, str]:
+    """Write the run into the session that was chosen, or into a new one where that is only read, and hand it to an engine.
 
     Returns:
         The session, the run, and whose samples were asked for.
@@ -88,7 +97,8 @@ def _begin(host: Host, session: Path | None, choice: RegenerationChoice, sandbox
     from workbench.engine.regeneration_client import order_regeneration
 
     name = f"regenerate-{Path(choice.source).name}"
-    path = session if session is not None and runs.is_writable(session) else runs.new_session(name)
+    path = runs.session_named(choice.session, name)
+    path = path if not path.exists() or runs.is_writable(path) else runs.new_session(name)
     plan = RegenerationPlan(
         source=choice.source,
         docs=choice.docs,

@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 from textual.suggester import SuggestFromList
 from textual.widgets import Input
 
+from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Button, Label, Static
 
@@ -97,7 +98,7 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
                 kind: Literal["integer", "text"] = "integer" if field.digits else "text"
                 with Horizontal(classes="field"):
                     yield Label(field.name)
-                    yield Input(
+                    yield LineInput(
                         field.value,
                         id=field.name,
                         type=kind,

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.widget import Widget
 from textual.widgets import Input
 
+from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.texts import Label
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.app.toolkit.row_list import RowList
 
 LONGEST = 200
-"""Characters of what is typed; the rest of a longer paste is dropped."""
-
-
-class NarrowField(Input):
-    """Takes the beginning of what is pasted, however much that is."""
-
-    def _on_paste(self, event: events.Paste) -> None:
-        room = LONGEST - len(self.value)
-        self.insert_text_at_cursor(one_line(event.text[: 4 * LONGEST], LONGEST)[: max(0, room)])
-        event.stop()
-        event.prevent_default()
+"""Characters of what is typed."""
 
 
 class NarrowLine(Horizontal):
@@ -47,36 +37,36 @@ class NarrowLine(Horizontal):
     """
 
     def __init__(self) -> None:
-        super().__init__(id="narrow-line")
+        super().__init__(id="narrow-line", classes="typed-line")
         self._list: RowList | None = None
 
     def compose(self) -> ComposeResult:
         """Compose the sign, the field and the count."""
         yield Label("/")
-        yield NarrowField(compact=True, max_length=LONGEST, select_on_focus=False)
+        yield LineInput(compact=True, max_length=LONGEST, select_on_focus=False)
         yield Label("", id="narrow-count")
 
     def ask(self, row_list: RowList) -> None:
         """Let a person type for a list."""
         self.serve(row_list)
-        self.add_class("-open")
-        self.query_one(NarrowField).focus()
+        show_line(self, True)
+        self.query_one(LineInput).focus()
 
     def serve(self, row_list: RowList) -> None:
         """Show what narrows a list, or hide where nothing does."""
         self._list = row_list
-        field = self.query_one(NarrowField)
+        field = self.query_one(LineInput)
         with field.prevent(Input.Changed):
             field.value = row_list.narrowed
             field.cursor_position = len(field.value)
-        self.set_class(bool(row_list.narrowed), "-open")
+        show_line(self, bool(row_list.narrowed))
         self.say_count(row_list)
 
     def say_count(self, row_list: RowList) -> None:
         """Say how many rows are left, if it is this list that is served."""
         if row_list is self._list:
             shown, total = row_list.narrow_counts()
-            more = "" if self.query_one(NarrowField).has_focus else "   / changes it, esc shows all"
+            more = "" if self.query_one(LineInput).has_focus else "   / changes it, esc shows all"
             self.query_one("#narrow-count", Label).update(f"{shown:,} of {total:,}{more}")
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -104,6 +94,15 @@ class NarrowLine(Horizontal):
             served.narrow("")
             served.focus()
             self.serve(served)
+
+
+def show_line(line: Widget, wanted: bool) -> None:
+    """Show a line in which one types, or hide it; there is room for one of them."""
+    line.set_class(wanted, "-open")
+    if wanted:
+        for other in line.screen.query(".typed-line.-open"):
+            if other is not line:
+                other.remove_class("-open")
 
 
 async def ask_narrowing(row_list: RowList) -> None:
