@@ -37,6 +37,8 @@ COMMANDS = {
     "show": "show",
     "report": "report",
     "pack": "pack",
+    "merge": "merge",
+    "tag": "tag",
     "doctor": "doctor",
     "locate": "locate",
     "model": "model",

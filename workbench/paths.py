@@ -42,6 +42,11 @@ def sessions_dir() -> Path:
     return _folder("WORKBENCH_SESSIONS_DIR", str(data_dir() / "sessions"))
 
 
+def trash_dir() -> Path:
+    """Return the folder of deleted sessions; emptying it deletes them for good."""
+    return sessions_dir() / "trash"
+
+
 def own_cases_dir() -> Path:
     """Return the folder of the test cases that the user added."""
     return data_dir() / "test_cases"

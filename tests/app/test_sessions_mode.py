@@ -96,21 +96,24 @@ async def test_cancelling_an_interrupted_run_marks_it(start, several) -> None:
             await person.until(lambda: reader.runs()[0].state == "cancelled")
 
 
-async def test_deleting_asks_first_and_no_is_the_answer_of_enter(start, several) -> None:
+async def test_a_deleted_session_comes_back_also_after_a_restart(start, several) -> None:
     path = several / "cancelled.session"
+    before = path.read_bytes()
     async with start() as person:
         await person.press("3")
         await person.sees("⊘ cancelled", "Sessions 5")
         await person.press("g", "j", "j", "d")
-        await person.sees("Delete session", "cannot be brought back")
-        await person.press("enter")
-        await person.until(lambda: "cannot be brought back" not in person.screen_text)
-        assert path.exists()
-        await person.press("d")
-        await person.sees("cannot be brought back")
-        await person.press("y")
-        await person.sees("Sessions 4")
+        await person.sees("Sessions 4", "ctrl+z brings it back")
     assert not path.exists()
+    async with start() as person:
+        await person.press("3")
+        await person.sees("Sessions 4")
+        await person.press("full_stop")
+        await person.sees("1 deleted", "deleted, age now")
+        await person.press("ctrl+z")
+        await person.sees("Sessions 5", "cancelled is back")
+    assert path.read_bytes() == before
+    assert not list((several / "trash").iterdir())
 
 
 async def test_the_example_is_only_read(start, make_session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -259,9 +259,9 @@ class WorkbenchApp(ThemedApp):
 
     # -- runs
 
-    def start_run(self, plan: DocumentPlan, name: str) -> None:
-        """Start a run in the open session, or in a new one called ``name`` where that is only read."""
-        self._run_control.start(plan, name)
+    def start_run(self, plan: DocumentPlan, name: str, session: Path | None = None) -> None:
+        """Start a run in a session, by default the open one, or in a new one called ``name`` where that is only read."""
+        self._run_control.start(plan, name, session)
 
     def confirm(self, title: str, question: str, yes: str, then: Callable[[], Any]) -> None:
         """Ask yes or no, and do something after a yes."""
@@ -281,7 +281,7 @@ class WorkbenchApp(ThemedApp):
             history = self._travel.history
             return history.has_behind if parameters == (-1,) else history.has_ahead
         if action == "resume":
-            return self.facts is not None and self.facts.state in {"interrupted", "unscored", "failed", "cancelled"}
+            return self.facts is not None and self.facts.resumable
         return super().check_action(action, parameters)
 
     def action_resume(self) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.engine.plan_title import plan_title
 from workbench.session.sample_counts import CONTROL_FAILS
 from workbench.session.schema import PUT_AWAY_RUNS
 
@@ -31,7 +33,7 @@ class SessionFacts:
 
     ``wrong_controls`` and ``disagreements`` are self-checks of regeneration runs that failed; ``changed_at`` is when
     something was recorded last (unix seconds), None in an empty session; ``lasting`` counts failed runs that a resume
-    cannot mend.
+    cannot mend; ``newest`` is the state of the run that was asked for last; ``about`` names cases, agents and runs.
     """
 
     path: Path
@@ -49,6 +51,8 @@ class SessionFacts:
     disagreements: int = 0
     changed_at: float | None = None
     lasting: int = 0
+    newest: str = ""
+    about: tuple[str, ...] = ()
 
     @property
     def mendable(self) -> bool:
@@ -61,11 +65,18 @@ class SessionFacts:
 
     @property
     def state(self) -> str:
-        """The one state that matters most: running, queued, interrupted, failed, cancelled, unscored, done or empty."""
-        for state in STATES:
-            if self.count(state):
-                return state
-        return "empty"
+        """The one state that matters most, see :func:`state_of`."""
+        return state_of({state for state, _ in self.states}, self.newest)
+
+    @property
+    def left(self) -> int:
+        """How many runs failed or were cancelled before one that came after them did its work."""
+        return self.count("failed") + self.count("cancelled") if self.state in {"done", "unscored"} else 0
+
+    @property
+    def resumable(self) -> bool:
+        """Whether something is missing in any run."""
+        return any(self.count(state) for state in ("interrupted", "unscored", "failed", "cancelled"))
 
     @property
     def alarm(self) -> str:
@@ -104,6 +115,18 @@ class SessionFacts:
 
 STATES = ("running", "queued", "interrupted", "failed", "cancelled", "unscored", "done")
 """States of runs, what matters most first."""
+_PAST = frozenset({"failed", "cancelled"})
+
+
+def state_of(states: Collection[str], newest: str) -> str:
+    """Return the state of a session from those of its runs: running, queued, interrupted, failed, cancelled, unscored, done or empty.
+
+    A run that failed or was cancelled says nothing of the session any more once a later one did its work.
+    """
+    told = [state for state in STATES if state in states]
+    if newest not in _PAST and any(state not in _PAST for state in told):
+        told = [state for state in told if state not in _PAST]
+    return told[0] if told else "empty"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +148,8 @@ def what_matters(reader: SessionReader) -> WhatMatters | None:
         trials.setdefault(trial.run_id, []).append(trial)
     runs = [run for run in reader.runs() if run.kind == "regenerate" or run.id in trials]
     states = {run.id: reader.run_state(run) for run in runs}
-    for state in (*STATES, *states.values()):
+    newest = states[runs[-1].id] if runs else ""
+    for state in (state_of(set(states.values()), newest), *STATES, *states.values()):
         found = [run for run in runs if states[run.id] == state]
         if found:
             run = max(found, key=lambda one: one.created_at)
@@ -179,7 +203,17 @@ def gather(reader: SessionReader) -> SessionFacts:
         disagreeing,
         max((time for time in times if time is not None), default=None),
         sum(state == "failed" and _lasts(run) for run, state in zip(runs, states.values(), strict=True)),
+        states[runs[-1].id] if runs else "",
+        _about(reader, runs),
     )
+
+
+def _about(reader: SessionReader, runs: list[RunRow]) -> tuple[str, ...]:
+    """Return what a session is about, in the words by which a person looks for it."""
+    of_trials = reader.query("SELECT DISTINCT case_name, agent FROM trials ORDER BY case_name, agent LIMIT 200")
+    names = [str(name) for row in of_trials for name in row]
+    sources = [plan_title(run) for run in runs[-50:]]
+    return tuple(dict.fromkeys([*(run.name for run in runs if run.name), *names, *sources]))
 
 
 def _lasts(run: RunRow) -> bool:

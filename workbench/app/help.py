@@ -9,9 +9,12 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen, Screen
+from textual.widgets import Input
 
 from workbench import glyphs
+from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
+from workbench.app.toolkit.narrow_line import LONGEST
 from workbench.app.toolkit.texts import Static
 
 _GLYPHS = (
@@ -49,6 +52,8 @@ def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str, str]
 class HelpScreen(ModalScreen[None]):
     """Keys by where they belong, the ids for the keymap in the settings, and what the glyphs mean."""
 
+    AUTO_FOCUS = ""
+
     DEFAULT_CSS = """
     HelpScreen { align: center middle; }
     HelpScreen #frame {
@@ -56,11 +61,15 @@ class HelpScreen(ModalScreen[None]):
         border-title-color: $foreground; border-title-style: bold; padding: 1 2;
     }
     HelpScreen Static { height: auto; }
+    HelpScreen Input { border: none; height: 1; padding: 0 1; background: $panel; display: none; }
+    HelpScreen Input.-open { display: block; }
+    HelpScreen Input:focus { border: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark,f1", "dismiss(None)", "close", id="help.close"),
+        Binding("escape,q,question_mark,f1", "close", "close", id="help.close"),
         Binding("j,down", "scroll(1)", "down", show=False, id="help.down"),
         Binding("k,up", "scroll(-1)", "up", show=False, id="help.up"),
+        Binding("slash", "narrow", "only keys with…", key_display="/", show=False, id="help.narrow"),
     ]
 
     def __init__(self, about: Screen[object]) -> None:
@@ -68,30 +77,69 @@ class HelpScreen(ModalScreen[None]):
         self._keys = keys_of(about)
 
     def compose(self) -> ComposeResult:
-        """Compose one text."""
+        """Compose one text, and the field in which one types what a key must do."""
+        with VerticalScroll(id="frame") as frame:
+            set_title(frame, "Help")
+            yield LineInput(compact=True, max_length=LONGEST, placeholder="only keys with…", select_on_focus=False)
+            yield Static(self._content("")[0])
+
+    def _content(self, text: str) -> tuple[Content, int]:
+        """Return the keys whose line holds every word of a text, and how many they are; signs only where all are shown."""
+        words = text.casefold().split()
+        groups = [
+            (title, [key for key in keys if all(word in " ".join(key).casefold() for word in words)])
+            for title, keys in self._keys
+        ]
         parts: list[Content | str | tuple[str, str]] = []
         rows = [row for _, keys in self._keys for row in keys]
         # As narrow as the longest entries allow: the ids in the third column shall not wrap.
         wide = max((len(key) for key, _, _ in rows), default=0) + 2
         wider = max((len(what) for _, what, _ in rows), default=0) + 2
-        for title, keys in self._keys:
+        for title, keys in groups:
+            if not keys:
+                continue
             parts.append((f"{title}\n", "bold $primary"))
             for key, what, name in keys:
                 lowered = what if what[1:2].isupper() else what[:1].lower() + what[1:]
                 parts += [(f"  {key:<{wide}}", "bold $accent"), f"{lowered:<{wider}}", (f"{name}\n", "$text-muted")]
             parts.append("\n")
+        count = sum(len(keys) for _, keys in groups)
+        if words:
+            return Content.assemble(*parts, (f"{count:,} of {len(rows):,} keys; esc shows all.", "$text-muted")), count
         parts.append(("Signs\n  ", "bold $primary"))
         for glyph, word, variable in _GLYPHS:
             parts += [(f"{glyph} ", f"bold ${variable}"), f"{word}  "]
         parts.append(
             (
-                "\n\nThe right column names a key for [keymap] in the settings file; `workbench locate config` tells where.",
+                "\n\n/ finds a key. The right column names a key for [keymap] in the settings file; `workbench locate config` tells where.",
                 "$text-muted",
             )
         )
-        with VerticalScroll(id="frame") as frame:
-            set_title(frame, "Help")
-            yield Static(Content.assemble(*parts))
+        return Content.assemble(*parts), count
+
+    def action_narrow(self) -> None:
+        """Let a person type what a key must do."""
+        field = self.query_one(LineInput)
+        field.add_class("-open")
+        field.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Show only keys that hold what is typed."""
+        self.query_one(Static).update(self._content(event.value)[0])
+
+    def on_input_submitted(self) -> None:
+        """Go back to the keys that are left."""
+        self.set_focus(None)
+
+    def action_close(self) -> None:
+        """Show all keys again where only some are shown, else leave."""
+        field = self.query_one(LineInput)
+        if field.has_class("-open"):
+            field.value = ""
+            field.remove_class("-open")
+            self.set_focus(None)
+        else:
+            self.dismiss(None)
 
     def action_scroll(self, rows: int) -> None:
         """Scroll by rows."""

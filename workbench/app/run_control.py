@@ -26,10 +26,10 @@ class RunControl:
         self._jobs = Latest(node, "engine", every=True)
         self._reports = Latest(node, "export", every=True)
 
-    def start(self, plan: DocumentPlan, name: str) -> None:
-        """Start a run in the open session, or in a new one called ``name`` where that is only read, and show it."""
+    def start(self, plan: DocumentPlan, name: str, wanted: Path | None = None) -> None:
+        """Start a run in a session, by default the open one, or in a new one called ``name`` where that is only read, and show it."""
         host = self._host
-        session, warm = host.session_path if host.reader is not None else None, host.warm
+        session, warm = wanted or (host.session_path if host.reader is not None else None), host.warm
         host.notify(f"Starting {name}…", timeout=2)
 
         def work() -> Begun:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench import paths
 from workbench.engine import client
 from workbench.engine.plan import DocumentPlan
+from workbench.engine.session_names import new_place
 from workbench.engine.writable_copy import is_example, is_writable, new_session, writable_copy
-from workbench.session import SessionReader, SessionWriter
+from workbench.session import SUFFIX, SessionReader, SessionWriter
 
 if TYPE_CHECKING:
     from workbench.engine.client import WarmEngine
@@ -19,14 +21,66 @@ __all__ = [
     "begin",
     "bring_back_run",
     "cancel",
+    "choose_session",
+    "chosen_session",
+    "default_session",
     "is_example",
     "is_writable",
+    "known_sessions",
     "name_run",
     "new_session",
     "put_away_run",
     "resume",
+    "session_named",
     "writable_copy",
 ]
+
+
+def chosen_session() -> Path | None:
+    """Return the session that was chosen for the next run, None while there is none or it is not there."""
+    try:
+        path = Path(_choice().read_text(encoding="utf-8"))
+        return path if path.is_file() and is_writable(path) else None
+    except (OSError, ValueError):
+        return None
+
+
+def choose_session(path: Path | None) -> None:
+    """Remember a session for the next runs, None for the one that is open then."""
+    if path is None:
+        _choice().unlink(missing_ok=True)
+        return
+    _choice().parent.mkdir(parents=True, exist_ok=True)
+    _choice().write_text(str(path.absolute()), encoding="utf-8")
+
+
+def _choice() -> Path:
+    return paths.state_dir() / "next-session"
+
+
+def default_session(opened: Path | None) -> str:
+    """Return what stands in a run dialog's field for the session: the chosen one, else the open one, "" for a new one."""
+    path = chosen_session() or (opened if opened is not None and is_writable(opened) else None)
+    if path is None:
+        return ""
+    return path.stem if path.parent == paths.sessions_dir() else str(path)
+
+
+def session_named(text: str, name: str) -> Path:
+    """Return the session that is meant in a run dialog; it is made where it is not there. "" is a new one called ``name``.
+
+    Raises:
+        UsageError: It cannot be a session's name.
+    """
+    return new_place(text) if text else new_session(name)
+
+
+def known_sessions() -> tuple[str, ...]:
+    """Return the names of the user's own sessions, to complete what is typed with."""
+    try:
+        return tuple(sorted(path.stem for path in paths.sessions_dir().iterdir() if path.suffix == SUFFIX))
+    except OSError:
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +100,7 @@ def begin(session: Path | None, name: str, plan: DocumentPlan, warm: WarmEngine 
     Raises:
         WorkbenchError: The plan does not fit or the session cannot be written.
     """
-    path = session if session is not None and is_writable(session) else new_session(name)
+    path = session if session is not None and (not session.exists() or is_writable(session)) else new_session(name)
     if path.exists():
         from dataclasses import replace
 

@@ -11,6 +11,7 @@ SUMMARY = "say where settings, sessions, cases, themes, caches and logs are kept
 PLACES = {
     "config": paths.config_file,
     "sessions": paths.sessions_dir,
+    "trash": paths.trash_dir,
     "cases": paths.own_cases_dir,
     "themes": paths.own_themes_dir,
     "cache": paths.cache_dir,

@@ -53,3 +53,25 @@ def resolve_session(text: str) -> Path:
     if given.exists():
         require_ordinary(given)
     raise UsageError(f"There is no session {text!r}; `workbench locate sessions` tells where they are kept.")
+
+
+def new_place(text: str) -> Path:
+    """Return where a session of that name is to be made: a bare name in the user's folder, a path where it says.
+
+    Raises:
+        UsageError: See :func:`check_name`.
+    """
+    path = named(check_name(text))
+    return path if "/" in text else paths.sessions_dir() / path
+
+
+def plain_name(text: str) -> str:
+    """Return a name for a session that stays in its folder, without the ending.
+
+    Raises:
+        UsageError: It is a path, or see :func:`check_name`.
+    """
+    path = check_name(text.strip())
+    if "/" in text or path.name.startswith((".", "~")):
+        raise UsageError(f"{shown(text)} cannot be a name: leave out slashes, and the dot or ~ before it.")
+    return path.name.removesuffix(SUFFIX)

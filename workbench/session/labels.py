@@ -16,6 +16,10 @@ LONGEST = 40
 """Characters of a tag."""
 MOST = 20
 """Tags of one item."""
+LONGEST_REMARK = 20_000
+"""Characters of a remark."""
+SESSION = "session"
+"""The item of what belongs to a session as a whole; the ids of all others are of another form."""
 
 
 def parse_tags(text: str) -> tuple[str, ...]:
@@ -31,6 +35,18 @@ def parse_tags(text: str) -> tuple[str, ...]:
     if len(tags) > MOST:
         raise UsageError(f"An item has at most {MOST} tags; these are {len(tags)}.")
     return tags
+
+
+def check_remark(text: str) -> str:
+    """Return a remark without the space around it.
+
+    Raises:
+        UsageError: It is too long.
+    """
+    remark = text.strip()
+    if len(remark) > LONGEST_REMARK:
+        raise UsageError(f"A remark has at most {LONGEST_REMARK:,} characters; this one has {len(remark):,}.")
+    return remark
 
 
 def star_first(labels: Iterable[str]) -> list[str]:

@@ -224,6 +224,10 @@ class SessionWriter:
         """Set what a person calls a run, "" for nothing."""
         self.update("runs", {"id": run_id}, {"name": name or None})
 
+    def name_session(self, name: str) -> None:
+        """Set what the session calls itself."""
+        self.insert("meta", {"key": "name", "value": name}, conflict="REPLACE")
+
     def put_away_run(self, run_id: str) -> None:
         """Put a run away: nothing of it is erased, but neither it nor what belongs to it counts anywhere."""
         self.update("runs", {"id": run_id}, {"deleted_at": time.time()})

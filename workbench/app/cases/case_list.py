@@ -78,6 +78,14 @@ class CaseList(RowList):
         """Headings are passed over."""
         return isinstance(self.rows[index], CaseEntry)
 
+    def words_of(self, index: int) -> str:
+        """Return what a case is called, what it is about and in which language."""
+        row = self.rows[index]
+        if not isinstance(row, CaseEntry):
+            return ""
+        case = row.case
+        return f"{case.id} {case.name} {case.kind} {case.domain} {case.language} {case.description}"
+
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
         """Return a heading, or a case: mark, name, bars, the best agent's points."""
         row = self.rows[index]

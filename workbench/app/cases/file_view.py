@@ -22,6 +22,10 @@ class FileView(TextPane):
         Binding("ctrl+u,pageup", "scroll_pages(-1)", "page up", id="file.page-up", show=False),
         Binding("g,home", "edge(False)", "Top", id="file.top", show=False),
         Binding("G,end", "edge(True)", "End", id="file.end", show=False),
+        Binding("slash", "find", "find in the text", key_display="/", id="file.find", show=False),
+        Binding("n", "hit(1)", "next hit", id="file.next-hit", show=False),
+        Binding("N", "hit(-1)", "previous hit", id="file.previous-hit", show=False),
+        Binding("escape", "forget", "no hits marked", id="file.forget", show=False),
     ]
 
     def action_scroll_rows(self, rows: int) -> None:
@@ -35,6 +39,41 @@ class FileView(TextPane):
     def action_edge(self, last: bool) -> None:
         """Go to the first or last row."""
         self.go_to_end(last)
+
+    async def action_find(self) -> None:
+        """Let a person type what to find; the first hit is shown with each letter."""
+        from workbench.app.toolkit.find_line import ask_finding
+
+        await ask_finding(self)
+
+    def action_hit(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) hit."""
+        from workbench.app.toolkit.find_line import FindLine
+
+        self.go_to_next_hit(step)
+        for line in self.screen.query(FindLine):
+            line.say_count()
+
+    def action_forget(self) -> None:
+        """Mark no hits any more."""
+        from workbench.app.toolkit.find_line import FindLine
+
+        self.find("")
+        for line in self.screen.query(FindLine):
+            line.serve(self)
+
+    def on_focus(self) -> None:
+        """Show what is looked for in this text."""
+        from workbench.app.toolkit.find_line import FindLine
+
+        for line in self.screen.query(FindLine):
+            line.serve(self)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave the keys for hits to the screen where nothing is looked for."""
+        if action in {"hit", "forget"}:
+            return bool(self.needle)
+        return super().check_action(action, parameters)
 
 
 def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:

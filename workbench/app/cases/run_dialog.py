@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from workbench.agents.names import AGENTS, agent_info
 from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
 from workbench.app.toolkit.model_check import model_problem
+from workbench.app.toolkit.session_field import about_session, problem_of_session, session_field
 
 if TYPE_CHECKING:
     from workbench.engine.estimate import Estimate, Measured
@@ -25,6 +26,7 @@ class RunChoice:
     model: str
     judge: str
     repeats: int
+    session: str = ""
 
     def estimate(self, cases: Sequence[str], measured: Measured, at_once: int) -> Estimate:
         """Return what it will take on these cases, by what former runs took, with so many trials side by side."""
@@ -45,6 +47,8 @@ class RunDialog(FormDialog[RunChoice]):
         known: Models to complete what is typed with.
         settings: The settings in force.
         measure: Reads what former runs took.
+        session: Session to start with, "" for a new one.
+        sessions: Sessions to complete what is typed with.
     """
 
     def __init__(
@@ -55,12 +59,15 @@ class RunDialog(FormDialog[RunChoice]):
         known: tuple[str, ...],
         settings: Settings,
         measure: Callable[[], Measured] | None = None,
+        session: str = "",
+        sessions: tuple[str, ...] = (),
     ) -> None:
         fields = (
             Field("agent", answers["agent"], [info.name for info in AGENTS]),
             Field("model", answers["model"], known, paths=True),
             Field("judge", answers["judge"], ("offline", *known), paths=True),
             Field("repeats", answers["repeats"], digits=3),
+            session_field(session, sessions),
         )
         super().__init__(f"Run {title}", fields, measure=measure)
         self._cases, self._settings = cases, settings
@@ -69,6 +76,8 @@ class RunDialog(FormDialog[RunChoice]):
         """Return what an agent does, or what may be typed."""
         if field == "agent":
             return _about(self.text("agent"))
+        if field == "session":
+            return about_session(self.text("session"))
         model = self.text("model")
         note = "Any LiteLLM name works, and replay:SESSION. Enter starts, esc cancels."
         if model == "local" or model.startswith("local/"):
@@ -105,7 +114,10 @@ class RunDialog(FormDialog[RunChoice]):
             return Refused("judge", problem)
         if not _is_count(repeats):
             return Refused("repeats", "Repeats must be a number from 1 to 100.")
-        return RunChoice(agent, model, judge, int(repeats))
+        session = self.text("session")
+        if problem := problem_of_session(session):
+            return Refused("session", problem)
+        return RunChoice(agent, model, judge, int(repeats), session)
 
 
 def _is_count(text: str) -> bool:

@@ -28,6 +28,7 @@ async def ask_and_run(host: Host, cases: list[tuple[str, str]]) -> None:
         host: The app.
         cases: Key and name of each case.
     """
+    from workbench.app import runs
     from workbench.app.cases.run_dialog import RunChoice, RunDialog
     from workbench.app.toolkit.agreeing import agreed
     from workbench.app.toolkit.answers import remember, remembered
@@ -40,13 +41,23 @@ async def ask_and_run(host: Host, cases: list[tuple[str, str]]) -> None:
     keys = [key for key, _ in cases]
     plain = defaults(settings)
     answers = remembered(_DIALOG, plain)
+    session = runs.default_session(host.session_path if host.reader is not None else None)
+    known = runs.known_sessions()
     while True:
         dialog = RunDialog(
-            title, keys, answers, available_models(), settings, measure=lambda: measure(host.session_path)
+            title,
+            keys,
+            answers,
+            available_models(),
+            settings,
+            lambda: measure(host.session_path),
+            session,
+            known,
         )
         choice: RunChoice | None = await host.push_screen_wait(dialog)
         if choice is None:
             return
+        session = choice.session
         answers = {
             "agent": choice.agent,
             "model": choice.model,
@@ -64,4 +75,5 @@ async def ask_and_run(host: Host, cases: list[tuple[str, str]]) -> None:
         judge=choice.judge,
         repeats=choice.repeats,
     )
-    host.start_run(plan, cases[0][1] if len(cases) == 1 else f"{len(cases)}-cases")
+    name = cases[0][1] if len(cases) == 1 else f"{len(cases)}-cases"
+    host.start_run(plan, name, runs.session_named(choice.session, name))

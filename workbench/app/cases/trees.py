@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -30,10 +31,12 @@ class RepositoryTree(RowList):
         self.repository: Repository | None = None
         self._rows: list[tuple[int, Node]] = []
         self._open: set[str] = set()
+        self._opened: tuple[set[str], list[tuple[int, Node]]] = set(), []  # before the tree was narrowed
 
     def show(self, repository: Repository | None) -> None:
         """Show another repository from its top."""
         self.repository = repository
+        self.narrowed = ""
         self._open = set()
         self._rows = [(0, node) for node in repository.children[""]] if repository else []
         self.rows_changed(cursor=0)
@@ -62,9 +65,43 @@ class RepositoryTree(RowList):
             (" " + right, "dim"),
         ]
 
+    def narrow(self, text: str) -> None:
+        """Show the files and folders of the whole repository whose paths hold every word, also of folders that are closed."""
+        repository, before = self.repository, self.node
+        if repository is not None and bool(text.strip()) != bool(self.narrowed):
+            if text.strip():
+                self._opened = set(self._open), self._rows
+                every = sorted(
+                    (node for nodes in repository.children.values() for node in nodes), key=lambda node: node.path
+                )
+                self._open, self._rows = set(), [(0, replace(node, name=node.path)) for node in every]
+                self.rows_changed(
+                    cursor=next(
+                        (
+                            i
+                            for i, (_, node) in enumerate(self._rows)
+                            if before is not None and node.path == before.path
+                        ),
+                        0,
+                    )
+                )
+            else:
+                self._open, self._rows = self._opened
+                self.narrowed = ""
+                self.rows_changed(cursor=0)
+                if before is not None:
+                    self.reveal(before.path)
+                self.post_message(self.Narrowed(self))
+                return
+        super().narrow(text)
+
+    def words_of(self, index: int) -> str:
+        """Return the path."""
+        return self._rows[index][1].path
+
     def _toggle(self, index: int, opened: bool) -> None:
         depth, node = self._rows[index]
-        if not node.folder or self.repository is None or (node.path in self._open) == opened:
+        if not node.folder or self.repository is None or self.narrowed or (node.path in self._open) == opened:
             return
         if opened:
             self._open.add(node.path)
@@ -84,7 +121,10 @@ class RepositoryTree(RowList):
         node = self.node
         if node is None:
             return
-        if node.folder:
+        if node.folder and self.narrowed:
+            self.narrow("")
+            self._toggle(self.cursor, True)
+        elif node.folder:
             self._toggle(self.cursor, node.path not in self._open)
         else:
             self.post_message(self.Chosen(self, self.cursor))
@@ -116,6 +156,8 @@ class RepositoryTree(RowList):
 
     def reveal(self, path: str) -> bool:
         """Open the folders around a path and put the cursor on it."""
+        if self.narrowed:
+            self.narrow("")
         parts = path.split("/")
         for depth in range(len(parts)):
             wanted = "/".join(parts[: depth + 1])

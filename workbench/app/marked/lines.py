@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.app.place import Place
 from workbench.engine.plan_title import plan_title
-from workbench.session.labels import STAR
+from workbench.session.labels import SESSION, STAR
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -20,7 +20,7 @@ class MarkedLine:
     Attributes:
         kind: ``star``, ``tag`` or ``remark``.
         text: The tag or the remark.
-        what: ``run``, ``trial``, ``step``, ``task`` or ``sample``; "" where the item is no longer in the session.
+        what: ``run``, ``trial``, ``step``, ``task``, ``sample`` or ``session``; "" where the item is no longer in the session.
         title: What it belongs to, as a person calls it.
         at: When it was given, in unix seconds.
         trial: The trial to go to, "" where it belongs to none.
@@ -36,10 +36,6 @@ class MarkedLine:
     trial: str = ""
     run: str = ""
     place: Place | None = None
-
-    def holds(self, text: str) -> bool:
-        """Return whether a text stands in it, whatever its case."""
-        return text.casefold() in f"{self.kind}\n{self.text}\n{self.what}\n{self.title}".casefold()
 
 
 def load_marked(reader: SessionReader) -> tuple[MarkedLine, ...]:
@@ -61,6 +57,8 @@ def load_marked(reader: SessionReader) -> tuple[MarkedLine, ...]:
 
 def _owner(reader: SessionReader, item: str, part: str) -> MarkedLine:
     """Return where a mark belongs: a line without kind and text."""
+    if item == SESSION:
+        return MarkedLine("", "", "session", f"the session {reader.path.stem}", 0.0)
     trial = reader.trial(item)
     if trial is not None:
         title = f"{trial.case_name or trial.case_id} · {trial.agent} · {trial.model} · repeat {trial.repeat}"

@@ -14,7 +14,6 @@ from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.app.toolkit.prompt_line import PromptLine
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.times import age
@@ -38,29 +37,31 @@ class MarkedList(HeadedList):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.lines: tuple[MarkedLine, ...] = ()
-        self.shown: list[MarkedLine] = []
-        self.text = ""
 
     @property
     def selected(self) -> MarkedLine | None:
         """The line under the cursor."""
         at = self.cursor - 1
-        return self.shown[at] if 0 <= at < len(self.shown) else None
+        return self.lines[at] if 0 <= at < len(self.lines) else None
 
-    def put(self, lines: tuple[MarkedLine, ...], text: str) -> None:
-        """Show the lines in which a text stands; "" shows all."""
+    def put(self, lines: tuple[MarkedLine, ...]) -> None:
+        """Show these lines; the cursor stays on its own."""
         kept = self.selected
-        self.lines, self.text = lines, text
-        self.shown = [line for line in lines if line.holds(text)]
-        self.rows_changed(cursor=self.shown.index(kept) + 1 if kept in self.shown else max(1, self.cursor))
+        self.lines = lines
+        self.rows_changed(cursor=lines.index(kept) + 1 if kept in lines else max(1, self.cursor))
+
+    def words_of(self, index: int) -> str:
+        """Return the line's texts, also where they are too long for the row."""
+        line = self.lines[index - 1]
+        return f"{line.kind} {line.text} {line.what} {line.title}"
 
     def row_count(self) -> int:
         """Return how many rows there are, the heading included."""
-        return len(self.shown) + 1 if self.shown else 0
+        return len(self.lines) + 1 if self.lines else 0
 
     def _widths(self, width: int) -> tuple[int, int]:
         room = max(20, width - 20)
-        said = max(10, min(room // 2, max((len(line.text) for line in self.shown), default=0)))
+        said = max(10, min(room // 2, max((len(line.text) for line in self.lines), default=0)))
         return said, max(10, room - said)
 
     def heading_parts(self, width: int) -> Sequence[Part]:
@@ -72,7 +73,7 @@ class MarkedList(HeadedList):
         """Return a star, tag or remark."""
         if index == 0:
             return self.heading_parts(width)
-        line = self.shown[index - 1]
+        line = self.lines[index - 1]
         said, what = self._widths(width)
         text = "" if line.kind == "star" else one_line(line.text, 400)
         return [
@@ -89,7 +90,6 @@ class MarkedScreen(ModeScreen):
     mode_name = "Stars, tags and remarks"
     CSS_PATH = "../styles/marked.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "narrow", "narrow down", key_display="/", id="marked.narrow"),
         Binding("escape,number_sign", "leave", "back", id="marked.back"),
     ]
 
@@ -98,11 +98,10 @@ class MarkedScreen(ModeScreen):
         self._loading = Latest(self, "marked")
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the list, and the line in which one types."""
+        """Yield the list."""
         pane = Container(MarkedList(id="marked-list"), Static("", id="marked-line"), id="marked", classes="pane")
         set_title(pane, "Stars, tags and remarks")
         yield pane
-        yield PromptLine()
 
     def on_mount(self) -> None:
         """Begin in the list."""
@@ -126,19 +125,24 @@ class MarkedScreen(ModeScreen):
             self.on_session_opened(self.workbench.reader)
 
     def _show(self, lines: tuple[MarkedLine, ...]) -> None:
-        self.table.put(lines, self.table.text)
+        self.table.put(lines)
         self._say()
 
     def _say(self) -> None:
         table = self.table
-        count = f"{len(table.shown):,} of {len(table.lines):,}" if table.text else f"{len(table.lines):,}"
-        self.retitle("#marked", f"Stars, tags and remarks {count}" + (f" · “{table.text}”" if table.text else ""))
-        self.set_status(f"{len(table.lines):,} marked")
+        shown, total = table.narrow_counts()
+        self.retitle(
+            "#marked",
+            f"Stars, tags and remarks {shown:,} of {total:,}"
+            if table.narrowed
+            else f"Stars, tags and remarks {total:,}",
+        )
+        self.set_status(f"{total:,} marked")
         line = table.selected
         if not table.lines:
             text = _NOTHING
         elif line is None:
-            text = "Nothing here holds that text: / and an empty line show all."
+            text = "Nothing here holds that text: esc shows all."
         else:
             text = one_line(line.text if line.kind == "remark" else line.title, 1000)
         self.query_one("#marked-line", Static).update(text)
@@ -152,31 +156,19 @@ class MarkedScreen(ModeScreen):
         line = self.table.selected
         if line is None:
             return
-        if line.trial:
+        if line.what == "session":
+            self.app.call_later(self.app.run_action, "mode('sessions')")
+        elif line.trial:
             self.app.call_later(self.workbench.show_trial, line.trial, line.place)
         elif line.run:
             self.app.call_later(self.workbench.show_run, line.run, "", line.place)
         else:
             self.notify("What it belongs to is no longer in the session.")
 
-    def action_narrow(self) -> None:
-        """Ask for a text that the lines must hold."""
-        self.query_one(PromptLine).ask("narrow", "only with:", self.table.text)
-
-    def on_prompt_line_answered(self, message: PromptLine.Answered) -> None:
-        """Show the lines that hold the text."""
-        self.table.put(self.table.lines, one_line(message.text.strip(), 100))
-        self.table.focus()
+    def on_row_list_narrowed(self, message: RowList.Narrowed) -> None:
+        """Say how many are left."""
         self._say()
 
-    def on_prompt_line_left(self, message: PromptLine.Left) -> None:
-        """Go back to the list."""
-        self.table.focus()
-
     def action_leave(self) -> None:
-        """Go back; first to all lines, where only some are shown."""
-        if self.table.text:
-            self.table.put(self.table.lines, "")
-            self._say()
-        else:
-            self.dismiss()
+        """Go back."""
+        self.dismiss()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
 from workbench.app.toolkit.model_check import model_problem
+from workbench.app.toolkit.session_field import about_session, problem_of_session, session_field
 from workbench.session.groups import CONTROLS
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class RegenerationChoice:
     evaluator: str
     samples: int
     limit: int
+    session: str = ""
 
     def tasks(self, measured: Measured) -> int | None:
         """Return how many tasks there will be, None where none of the source were ever built."""
@@ -54,6 +56,8 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         cases: Cases to complete what is typed with.
         settings: The settings in force.
         measure: Reads what former runs took.
+        session: Session to start with, "" for a new one.
+        sessions: Sessions to complete what is typed with.
     """
 
     def __init__(
@@ -63,6 +67,8 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         cases: tuple[str, ...],
         settings: Settings,
         measure: Callable[[], Measured] | None = None,
+        session: str = "",
+        sessions: tuple[str, ...] = (),
     ) -> None:
         fields = (
             Field("source", answers["source"], cases, paths=True),
@@ -70,6 +76,7 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
             Field("evaluator", answers["evaluator"], (*models, "reference", "stub"), paths=True),
             Field("samples", answers["samples"], digits=4),
             Field("limit", answers["limit"], digits=6, placeholder="all tasks"),
+            session_field(session, sessions),
         )
         first = "" if answers["source"] else "source"
         super().__init__("Test documentation by regeneration", fields, first, measure)
@@ -78,6 +85,8 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
     def about(self, field: str) -> str:
         """Return what may stand in a field, or what the evaluator means."""
         evaluator = self.text("evaluator")
+        if field == "session":
+            return about_session(self.text("session"))
         if field == "source":
             return "A case, a folder, a git URL@revision or NAME==VERSION, with pytest tests."
         if field == "docs":
@@ -120,5 +129,8 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
             return Refused("samples", f"Samples must be a number from 1 to {_MOST_SAMPLES:,}.")
         if not limit.isdigit():
             return Refused("limit", "Limit must be a number, or empty for all tasks.")
+        session = self.text("session")
+        if problem := problem_of_session(session):
+            return Refused("session", problem)
         docs = self.text("docs") or "original"
-        return RegenerationChoice(self.text("source"), docs, self.text("evaluator"), int(samples), int(limit))
+        return RegenerationChoice(self.text("source"), docs, self.text("evaluator"), int(samples), int(limit), session)

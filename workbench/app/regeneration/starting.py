@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
         source: Case or source to start with, "" for the first one of the catalogue.
         docs: Doc system to start with.
     """
+    from workbench.app import runs
     from workbench.app.regeneration.dialog import RegenerationDialog
     from workbench.app.toolkit.agreeing import agreed
     from workbench.app.toolkit.answers import remember, remembered
@@ -38,11 +40,15 @@ async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
     answers = remembered(_DIALOG, plain)
     answers["source"] = source or answers["source"] or (_FIRST_CASE if _FIRST_CASE in cases else next(iter(cases), ""))
     answers["docs"] = docs or answers["docs"]
+    session, known = runs.default_session(open_now), runs.known_sessions()
     while True:
-        dialog = RegenerationDialog(answers, models, cases, settings, lambda: measure(open_now, into=open_now))
+        dialog = RegenerationDialog(
+            answers, models, cases, settings, partial(measure, open_now, into=_place(session)), session, known
+        )
         choice = await host.push_screen_wait(dialog)
         if choice is None:
             return
+        session = choice.session
         answers = {
             "source": choice.source,
             "docs": choice.docs,
@@ -50,22 +56,29 @@ async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
             "samples": str(choice.samples),
             "limit": str(choice.limit or ""),
         }
-        measured = await asyncio.to_thread(measure, open_now, into=open_now)
+        measured = await asyncio.to_thread(measure, open_now, into=_place(session))
         if await agreed(host, choice.estimate(measured)):
             break
     remember(_DIALOG, {**answers, "source": plain["source"] if source else choice.source}, plain)
     host.notify(f"Starting the regeneration of {choice.source}…", timeout=2)
     try:
         try:
-            session, run, evaluator = await asyncio.to_thread(_begin, host, open_now, choice)
+            path, run, evaluator = await asyncio.to_thread(_begin, host, choice)
         except NoIsolation as error:
             if not error.promises or not await host.push_screen_wait(_plain_process(error)):
                 raise
-            session, run, evaluator = await asyncio.to_thread(_begin, host, open_now, choice, "process")
+            path, run, evaluator = await asyncio.to_thread(_begin, host, choice, "process")
     except (WorkbenchError, OSError) as error:
         host.notify(str(error), title="Regeneration", severity="error", timeout=12)
         return
-    host.open_session(session, then=lambda: host.show_run(run, evaluator))
+    host.open_session(path, then=lambda: host.show_run(run, evaluator))
+
+
+def _place(session: str) -> Path | None:
+    """Return the file of the session that is named in the dialog, None for a new one."""
+    from workbench.engine.session_names import new_place
+
+    return new_place(session) if session else None
 
 
 def _plain_process(error: NoIsolation) -> Confirm:
@@ -104,8 +117,8 @@ def _known(settings: Settings) -> tuple[tuple[str, ...], tuple[str, ...], dict[s
     return tuple(case.id for case in cases), available_models(), defaults(settings)
 
 
-def _begin(host: Host, session: Path | None, choice: RegenerationChoice, sandbox: str = "") -> tuple[Path, str, str]:
-    """Write the run into the open session, or into a new one where that is only read, and hand it to an engine.
+def _begin(host: Host, choice: RegenerationChoice, sandbox: str = "") -> tuple[Path, str, str]:
+    """Write the run into the session that was chosen, or into a new one where that is only read, and hand it to an engine.
 
     Returns:
         The session, the run, and whose samples were asked for.
@@ -119,7 +132,8 @@ def _begin(host: Host, session: Path | None, choice: RegenerationChoice, sandbox
     from workbench.engine.regeneration_client import order_regeneration
 
     name = f"regenerate-{Path(choice.source).name}"
-    path = session if session is not None and runs.is_writable(session) else runs.new_session(name)
+    path = runs.session_named(choice.session, name)
+    path = path if not path.exists() or runs.is_writable(path) else runs.new_session(name)
     plan = RegenerationPlan(
         source=choice.source,
         docs=choice.docs,

@@ -91,6 +91,12 @@ class RunTable(HeadedList):
         """Return how many rows there are, the heading included."""
         return len(self.shown) + 1 if self.shown else 0
 
+    def words_of(self, index: int) -> str:
+        """Return what a run is called, what was asked for, its state and why it failed."""
+        line = self.shown[index - 1]
+        state = "put away" if line.put_away else line.state
+        return f"{line.id} {line.kind} {line.title} {line.asked} {state} {line.error}"
+
     def _layout(self, width: int) -> tuple[int, list[tuple[str, int]]]:
         """Return the width of the title and the columns of numbers that have room."""
         numbers = list(_NUMBERS)

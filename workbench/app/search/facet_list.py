@@ -23,17 +23,38 @@ class FacetList(RowList):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._rows: list[tuple[str, str, int]] = []
+        self._counts: tuple[dict[str, list[tuple[str, int]]], frozenset[str]] = {}, frozenset()
 
     def put(self, counts: dict[str, list[tuple[str, int]]], asked: frozenset[str]) -> None:
         """Show facets; those that are ``asked`` for stay, also with one value."""
+        self._counts = counts, asked
+        most = None if self.narrowed else _SHOWN
         rows: list[tuple[str, str, int]] = []
         for name, values in counts.items():
             if len(values) > 1 or (name in asked and values):
                 rows.append((name, "", 0))
-                rows += [(name, value, count) for value, count in values[:_SHOWN]]
+                rows += [(name, value, count) for value, count in values[:most]]
         if rows != self._rows:
             self._rows = rows
             self.rows_changed()
+
+    def narrow(self, text: str) -> None:
+        """Show the values that hold every word, also those for which there is no room otherwise."""
+        others = bool(text.strip()) != bool(self.narrowed)
+        if others and text.strip():
+            self.narrowed = text.strip()
+            self.put(*self._counts)
+            self.rearranged()
+            self.post_message(self.Narrowed(self))
+            return
+        super().narrow(text)
+        if others:
+            self.put(*self._counts)
+
+    def words_of(self, index: int) -> str:
+        """Return the facet and its value."""
+        name, value, _ = self._rows[index]
+        return f"{name} {value}"
 
     @property
     def selected(self) -> tuple[str, str] | None:

@@ -20,6 +20,7 @@ class HitList(RowList):
     """A row per hit; lines are put in as they have been read."""
 
     ALLOW_SELECT = False
+    narrows: ClassVar[bool] = False  # here / changes what is searched for
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "open", id="search.open"),
         Binding("n", "move_cursor(1)", "Next hit", id="search.next", show=False),

@@ -17,6 +17,7 @@ from workbench.app.search.hit_list import HitList
 from workbench.app.search.places import show_hit
 from workbench.app.search.searched import Searched
 from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
@@ -75,7 +76,7 @@ class SearchScreen(ModeScreen):
     def compose_body(self) -> Iterable[Widget]:
         """Yield the line to type in, the hits and the facets."""
         yield Container(
-            Input(self._last.text, placeholder="what to look for", id="search-text", compact=True), id="search-line"
+            LineInput(self._last.text, placeholder="what to look for", id="search-text", compact=True), id="search-line"
         )
         hits = Container(
             HitList(id="hits"),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench import paths
 from workbench.app.facts import SessionFacts, gather
 from workbench.errors import WorkbenchError
 from workbench.session import SUFFIX, SessionReader
+from workbench.session.labels import SESSION, labels_by_item
+from workbench.session.placing import Deleted, deleted_sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +20,8 @@ class SessionEntry:
     """A session file as listed; ``facts`` are None while it is being read and where ``problem`` says why it cannot be.
 
     ``changed_at`` is unix seconds: when something was recorded in it last, of a file that was not looked into when it was
-    written last; ``size`` is in bytes; ``warnings`` tell of files beside it.
+    written last; ``size`` is in bytes; ``warnings`` tell of files beside it; ``labels`` are its star and tags; ``identity`` is
+    another once the file was written; ``deleted`` says where it was, of one in the trash.
     """
 
     path: Path
@@ -28,6 +31,10 @@ class SessionEntry:
     facts: SessionFacts | None = None
     problem: str = ""
     warnings: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    identity: tuple[int, ...] = ()
+    deleted: Deleted | None = None
 
 
 def found_sessions(also: Path | None = None) -> list[SessionEntry]:
@@ -51,30 +58,44 @@ def _in_folder(folder: Path, *, example: bool) -> list[SessionEntry]:
 def _entry(path: Path, *, example: bool) -> SessionEntry | None:
     try:
         status = path.stat()
-        newest = status.st_mtime
-        with contextlib.suppress(OSError):
-            # What was written last may still be in the file beside it; an empty one only says that somebody reads.
-            log = Path(f"{path}-wal").stat()
-            newest = max(newest, log.st_mtime) if log.st_size else newest
     except OSError:
         return None
-    return SessionEntry(path, example, newest, status.st_size)
+    newest = status.st_mtime
+    identity: tuple[int, ...] = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
+    with contextlib.suppress(OSError):
+        # What was written last may still be in the file beside it; an empty one only says that somebody reads.
+        log = Path(f"{path}-wal").stat()
+        if log.st_size:
+            newest, identity = max(newest, log.st_mtime), (*identity, log.st_mtime_ns, log.st_size)
+    return SessionEntry(path, example, newest, status.st_size, identity=identity)
+
+
+def deleted_entries() -> list[SessionEntry]:
+    """Return the sessions in the trash, deleted last first."""
+    found = deleted_sessions(paths.sessions_dir())
+    return [SessionEntry(one.path, False, one.at, one.size, deleted=one) for one in found]
 
 
 def looked_into(entry: SessionEntry) -> SessionEntry:
     """Return the entry with what is in the file, or with the sentence of what is wrong with it."""
-    facts, problem = None, ""
-    warnings: tuple[str, ...] = ()
     try:
         with SessionReader(entry.path) as reader:
-            facts, warnings = gather(reader), tuple(reader.warnings())
+            facts = gather(reader)
+            return replace(
+                entry,
+                facts=facts,
+                problem="",
+                warnings=tuple(reader.warnings()),
+                changed_at=facts.changed_at if facts.changed_at is not None else entry.changed_at,
+                labels=labels_by_item(reader.labels(SESSION)).get(SESSION, ()),
+                remarks=tuple(note.text for note in reader.annotations(SESSION)),
+            )
     except WorkbenchError as error:
         problem = str(error)
     except Exception as error:
         # One file that nobody foresaw must not keep the others from the list.
         problem = f"{entry.path.name} cannot be looked into ({type(error).__name__}: {error})."
-    changed_at = facts.changed_at if facts is not None and facts.changed_at is not None else entry.changed_at
-    return SessionEntry(entry.path, entry.example, changed_at, entry.size, facts, problem, warnings)
+    return replace(entry, facts=None, problem=problem)
 
 
 def newest_first(entries: Iterable[SessionEntry]) -> list[SessionEntry]:
@@ -91,13 +112,6 @@ def latest_session() -> Path | None:
             continue
         return entry.path
     return None
-
-
-def side_files(path: Path) -> Iterator[Path]:
-    """Yield a session file and what SQLite may have left beside it."""
-    yield path
-    for suffix in ("-wal", "-shm"):
-        yield Path(f"{path}{suffix}")
 
 
 def size_text(size: int) -> str:

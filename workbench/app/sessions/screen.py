@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import work
 from textual.binding import Binding, BindingType
@@ -12,16 +15,27 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.history import Visit
-from workbench.app.toolkit.latest import Latest
+from workbench.app.sessions.remembered import Remembered
+from workbench.app.sessions.wording import ORDERS, about, sentence
+from workbench.app.toolkit.labelling import Labelled
+from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.errors import WorkbenchError
+from workbench.session.labels import SESSION
+from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.app.sessions.listing import SessionEntry
     from workbench.app.sessions.table import SessionTable
     from workbench.app.toolkit.row_list import RowList
+    from workbench.session.placing import Deleted
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
+
+
+REPORT_SECONDS = 0.1
+"""Time between two looks at a list that is being read."""
 
 
 class SessionsScreen(ModeScreen):
@@ -31,13 +45,26 @@ class SessionsScreen(ModeScreen):
     CSS_PATH = "../styles/sessions.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f5", "reload", "read again", id="sessions.reload", show=False),
+        Binding("n", "new", "new", id="sessions.new"),
+        Binding("s", "use", "for the next run", id="sessions.use"),
+        Binding("f2", "name", "rename", id="sessions.name"),
+        Binding("M", "merge", "merge marked", id="sessions.merge"),
+        Binding("ctrl+z", "bring_back", "bring back the one deleted last", id="sessions.bring-back", show=False),
+        Binding("full_stop", "all", "show deleted ones", key_display=".", id="sessions.all", show=False),
+        Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
+        Binding("t", "tags", "tags", id="labels.tags", show=False),
+        Binding("o", "order", "sort", id="sessions.sort", show=False),
+        Binding("O", "reverse", "reverse", id="sessions.reverse", show=False),
         Binding("escape", "app.mode('cases')", "back", id="sessions.back", show=False),
     ]
 
     def __init__(self) -> None:
         super().__init__()
         self._listing = Latest(self, "session-listing")
-        self._deleting = Latest(self, "session-delete", every=True)
+        self._keeping = Latest(self, "session-files", every=True)
+        self._remembered = Remembered()
+        self._with_deleted = False
+        self._wanted: Path | None = None
 
     def visit(self) -> Visit:
         """Return this mode."""
@@ -88,71 +115,151 @@ class SessionsScreen(ModeScreen):
     # -- the list
 
     def action_reload(self) -> None:
-        """Read the folder again."""
+        """Read the folder again; a file that was not written since is not looked into again."""
         also, known = self.workbench.session_path, {entry.path: entry for entry in self.table.entries}
-        listing = self._listing
+        listing, remembered, with_deleted = self._listing, self._remembered, self._with_deleted
 
-        def work() -> tuple[SessionEntry, ...]:
-            from dataclasses import replace
+        def work() -> tuple[tuple[SessionEntry, ...], Path | None]:
+            from workbench.app import runs
+            from workbench.app.sessions.listing import deleted_entries, found_sessions, looked_into
 
-            from workbench.app.sessions.listing import found_sessions, looked_into, newest_first
-
+            found = found_sessions(also)
+            recalled = [remembered.recall(entry) for entry in found]
+            deleted = deleted_entries() if with_deleted else []
             # What was known stays on the screen until it is known better.
-            shown = newest_first(
-                replace(known[entry.path], example=entry.example, size=entry.size) if entry.path in known else entry
-                for entry in found_sessions(also)
-            )
-            listing.report(self._show, tuple(shown))
-            for index, entry in enumerate(shown):
-                shown[index] = looked_into(entry)
-                listing.report(self._show, tuple(shown))
-            return tuple(newest_first(shown))
+            shown = [
+                now or replace(known.get(entry.path, entry), example=entry.example, size=entry.size, deleted=None)
+                for entry, now in zip(found, recalled, strict=True)
+            ]
+            chosen = runs.chosen_session()
+            listing.report(self._show, ((*shown, *deleted), chosen))
+            told = time.monotonic()
+            for place, entry in enumerate(found):
+                if recalled[place] is not None:
+                    continue
+                if listing.outdated:
+                    break  # it begins anew in a moment, and knows what was found so far
+                shown[place] = looked_into(entry)
+                remembered.note(shown[place])
+                if time.monotonic() - told > REPORT_SECONDS:
+                    listing.report(self._show, ((*shown, *deleted), chosen))
+                    told = time.monotonic()
+            else:
+                remembered.save(found)
+            return (*shown, *deleted), chosen
 
         listing.ask(work, self._show)
 
-    def _show(self, entries: tuple[SessionEntry, ...]) -> None:
+    def _show(self, found: tuple[tuple[SessionEntry, ...], Path | None]) -> None:
+        entries, self.table.chosen = found
         self.table.show(entries)
-        self.retitle("#sessions", f"Sessions {len(entries)}")
+        if self._wanted is not None:
+            self.table.go_to(self._wanted)
+            self._wanted = None if any(entry.path == self._wanted for entry in entries) else self._wanted
+        self._say()
+
+    def _say(self) -> None:
+        """Say in the title how many there are, how many are shown, and in which order."""
+        table = self.table
+        deleted = sum(entry.deleted is not None for entry in table.entries)
+        shown, total = table.narrow_counts()
+        count = f"{shown:,} of {total:,}" if table.narrowed else f"{total - deleted:,}"
+        parts = [f"Sessions {count}", f"{deleted:,} deleted" if deleted else ""]
+        if table.order != "age" or table.reverse:
+            parts.append(f"sorted by {table.order}{', reversed' if table.reverse else ''}")
+        parts.append(f"{len(table.marked):,} marked" if table.marked else "")
+        self.retitle("#sessions", " · ".join(filter(None, parts)))
+        self.set_status(sentence(table.entries))
         self._show_details()
+        self.refresh_bindings()
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
         """Say more of the row under the cursor."""
-        self._show_details()
+        self._say()
+
+    def on_row_list_narrowed(self, message: RowList.Narrowed) -> None:
+        """Say how many are left."""
+        self._say()
 
     def _show_details(self) -> None:
         from workbench.app.toolkit.texts import Static
 
-        entry = self.table.entry
-        if entry is None:
-            text = "There are no sessions yet. Press 1, choose a case and press enter twice: a session begins with the first run."
-        elif entry.problem:
-            text = entry.problem
-        elif entry.facts is None:
-            text = f"Reading {entry.path}…"
-        else:
-            more = {
-                "interrupted": "Its engine is gone: press u to resume; what is finished is kept.",
-                "running": "An engine is at work; press c to cancel. It goes on when you leave.",
-                "unscored": "A judge failed, so tiers are unscored: u asks it again; enter shows why.",
-                "failed": "Something in it failed: press enter to see why, u to try that again."
-                if entry.facts.mendable
-                else "What was asked for cannot be done: press enter to see why, then n to ask for something else.",
-                "cancelled": "It was cancelled: u takes up what is missing.",
-            }.get(entry.facts.state, "")
-            models = ", ".join(entry.facts.models) or "no model yet"
-            alarm = entry.facts.alarm and f"✗ {entry.facts.alarm} Press enter, then 4 and !."
-            text = "\n".join(part for part in (alarm, str(entry.path), models, more, *entry.warnings) if part)
-            if entry.example:
-                text += "\nIt came with the program and is only read; a run starts a new session."
+        entry, narrowed = self.table.entry, self.table.narrowed
+        text = about(entry, is_chosen=entry is not None and entry.path == self.table.chosen)
+        if entry is None and narrowed:
+            text = f"No session holds “{narrowed}”: esc shows all."
         self.query_one("#session-details", Static).update(text)
+
+    def on_session_table_heading_clicked(self, message: SessionTable.HeadingClicked) -> None:
+        """Sort by a column, the other way round when it is that already."""
+        table = self.table
+        table.sort(message.order, reverse=table.order == message.order and not table.reverse)
+        self._say()
+
+    def action_order(self) -> None:
+        """Sort by the next column."""
+        keys = list(ORDERS)
+        self.table.sort(keys[(keys.index(self.table.order) + 1) % len(keys)])
+        self._say()
+
+    def action_reverse(self) -> None:
+        """Sort the other way round."""
+        self.table.sort(self.table.order, reverse=not self.table.reverse)
+        self._say()
+
+    def action_all(self) -> None:
+        """Show the deleted ones too, or no longer."""
+        self._with_deleted = not self._with_deleted
+        self.action_reload()
 
     # -- what one can do
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        """Open the session and go to its newest trial."""
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer only what makes sense for the session under the cursor."""
+        if self.is_mounted and self.query("#session-table"):
+            if action in {"star", "tags"}:
+                return self.labelled() is not None
+            if action == "merge":
+                return len(self.table.marked) > 1
+        return super().check_action(action, parameters)
+
+    def labelled(self) -> Labelled | None:
+        """Return the session under the cursor."""
         entry = self.table.entry
-        if entry is not None:
+        if entry is None or entry.problem or entry.deleted is not None:
+            return None
+        return Labelled(entry.path.stem, SESSION, session=entry.path)
+
+    def labels_written(self) -> None:
+        """Show them."""
+        self.action_reload()
+
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+        """Open the session and go to what its state is about; bring a deleted one back."""
+        entry = self.table.entry
+        if entry is not None and entry.deleted is not None:
+            self._bring_back(entry.deleted)
+        elif entry is not None:
             self.workbench.open_session(entry.path, show=True)
+
+    def action_use(self) -> None:
+        """Let the next runs go into the session under the cursor, or no longer."""
+        from workbench.app import runs
+
+        entry = self.table.entry
+        if entry is None or not self._allowed(entry) or entry.problem:
+            return
+        chosen = None if self.table.chosen == entry.path else entry.path
+
+        def done(_: None) -> None:
+            name = one_line(entry.path.stem, 60)
+            said = (
+                f"→ The next run goes into {name}." if chosen else f"{name} is no longer what the next run goes into."
+            )
+            self.notify(said, timeout=4)
+            self.action_reload()
+
+        self._keeping.ask(lambda: runs.choose_session(chosen), done)
 
     def action_resume(self) -> None:
         """Take up what is missing in the session under the cursor."""
@@ -169,37 +276,165 @@ class SessionsScreen(ModeScreen):
     def _allowed(self, entry: SessionEntry) -> bool:
         if entry.example:
             self.notify("The example that came with the program is only read.", severity="warning")
-        return not entry.example
+        elif entry.deleted is not None:
+            self.notify("It was deleted: d or ctrl+z brings it back.", severity="warning")
+        return not entry.example and entry.deleted is None
 
-    @work
-    async def action_delete(self) -> None:
-        """Delete the session file under the cursor, after a question."""
-        from workbench.app.toolkit.ask import Confirm
+    # -- whole files
 
-        entry = self.table.entry
-        if entry is None or not self._allowed(entry):
-            return
-        if entry.facts is not None and entry.facts.state == "running":
-            self.notify(f"{entry.path.name} is being written; cancel its run first (c).", severity="warning")
-            return
-        question = f"Delete {entry.path}? It cannot be brought back."
-        if await self.app.push_screen_wait(Confirm("Delete session", question, "Delete")):
-            if entry.path == self.workbench.session_path:
-                self.workbench.close_session()
-            self._delete(entry.path)
+    def _keep(self, what: Callable[[], Any], done: Callable[[Any], None]) -> None:
+        """Do something with files in a thread, then read the folder again."""
 
-    def _delete(self, path: Path) -> None:
-        def work() -> None:
-            from workbench.app.sessions.listing import side_files
-
-            for file in side_files(path):
-                file.unlink(missing_ok=True)
-
-        def failed(sentence: str) -> None:
-            self.notify(f"{path} could not be deleted: {sentence}", severity="error", timeout=12)
+        def after(value: Any) -> None:
+            done(value)
             self.action_reload()
 
-        self._deleting.ask(work, lambda _: self.action_reload(), failed)
+        def failed(said: str) -> None:
+            self.notify(said, title="Sessions", severity="error", timeout=12)
+            self.action_reload()
+
+        self._keeping.ask(what, after, failed)
+
+    async def _ask_name(self, title: str, note: str, value: str, folder: Path | None = None) -> Path | None:
+        """Ask for a name that is free; what was typed stays while something is wrong with it."""
+        from workbench.app.sessions.keeping import place_for
+        from workbench.app.toolkit.ask import AskText
+
+        problem = ""
+        while True:
+            answer = await self.app.push_screen_wait(AskText(title, "\n".join(filter(None, (problem, note))), value))
+            if not answer or (answer == value and folder is not None):
+                return None
+            value = answer
+            try:
+                place = place_for(answer, folder)
+                if not await asyncio.to_thread(place.exists):
+                    return place
+                problem = f"✗ {place.stem} exists already; choose another name."
+            except (WorkbenchError, OSError) as error:
+                problem = f"✗ {sentence_of(error)}"
+
+    @work
+    async def action_new(self) -> None:
+        """Make an empty session and let the next runs go into it."""
+        from workbench.app import runs
+        from workbench.app.sessions.keeping import make
+
+        place = await self._ask_name("New session", "The next run goes into it.", "")
+        if place is None:
+            return
+
+        def work() -> Path:
+            make(place)
+            runs.choose_session(place)
+            return place
+
+        self._keep(work, lambda made: self._arrived(made, f"→ {made.stem} was made; the next run goes into it."))
+
+    def _arrived(self, path: Path, said: str) -> None:
+        self._wanted = path
+        self.notify(said, timeout=8)
+
+    @work
+    async def action_name(self) -> None:
+        """Give the session under the cursor another name; what it is called and its file."""
+        from workbench.app import runs
+        from workbench.app.sessions.keeping import rename
+
+        entry = self.table.entry
+        if entry is None or not self._allowed(entry) or self._is_written(entry):
+            return
+        path, was_open, was_chosen = (
+            entry.path,
+            entry.path == self.workbench.session_path,
+            entry.path == self.table.chosen,
+        )
+        place = await self._ask_name("Rename session", f"Its file stays in {path.parent}.", path.stem, path.parent)
+        if place is None:
+            return
+        if was_open:
+            self.workbench.close_session()
+
+        def work() -> Path:
+            rename(path, place)
+            if was_chosen:
+                runs.choose_session(place)
+            return place
+
+        def done(now: Path) -> None:
+            self._arrived(now, f"{one_line(path.stem, 60)} is called {one_line(now.stem, 60)} now.")
+            if was_open:
+                self.workbench.open_session(now)
+            self.action_reload()
+
+        def failed(said: str) -> None:
+            self.notify(said, title="Sessions", severity="error", timeout=12)
+            if was_open:
+                self.workbench.open_session(path)
+            self.action_reload()
+
+        self._keeping.ask(work, done, failed)
+
+    def _is_written(self, entry: SessionEntry) -> bool:
+        running = entry.facts is not None and entry.facts.state in {"running", "queued"}
+        if running:
+            self.notify(f"{entry.path.name} is being written; cancel its run first (c).", severity="warning")
+        return running
+
+    def action_delete(self) -> None:
+        """Move the session under the cursor into the trash, from which it can be brought back; bring back a deleted one."""
+        from workbench.app.sessions.keeping import put_into_trash
+
+        entry = self.table.entry
+        if entry is None:
+            return
+        if entry.deleted is not None:
+            self._bring_back(entry.deleted)
+            return
+        if not self._allowed(entry) or self._is_written(entry):
+            return
+        path = entry.path
+        if path == self.workbench.session_path:
+            self.workbench.close_session()
+        name = one_line(path.stem, 60)
+        said = f"{name} was deleted: ctrl+z brings it back, . shows all that were."
+        self._keep(lambda: put_into_trash(path), lambda _: self.notify(said, timeout=8))
+
+    def action_bring_back(self) -> None:
+        """Bring back the session that was deleted last, also before the last start."""
+        self._bring_back(None)
+
+    def _bring_back(self, deleted: Deleted | None) -> None:
+        from workbench.app.sessions.keeping import bring_back
+
+        def done(path: Path | None) -> None:
+            if path is None:
+                self.notify("No session is in the trash.", timeout=4)
+            else:
+                self._arrived(path, f"{one_line(path.stem, 60)} is back.")
+
+        self._keep(lambda: bring_back(deleted), done)
+
+    @work
+    async def action_merge(self) -> None:
+        """Write a new session with all that the marked ones have."""
+        from workbench.app.sessions.keeping import merged
+
+        sources = list(self.table.marked)
+        if len(sources) < 2:
+            self.notify("Mark two sessions or more with space, then press M.", timeout=6)
+            return
+        names = ", ".join(one_line(path.stem, 40) for path in sources[:4]) + (", …" if len(sources) > 4 else "")
+        place = await self._ask_name(f"Merge {len(sources)} sessions", f"{names}. They stay as they are.", "")
+        if place is None:
+            return
+        self.notify(f"Merging {len(sources)} sessions…", timeout=3)
+
+        def done(result: tuple[Path, str]) -> None:
+            self.table.marked = []
+            self._arrived(*result)
+
+        self._keep(lambda: merged(sources, place), done)
 
     @work
     async def action_export(self) -> None:
@@ -207,5 +442,5 @@ class SessionsScreen(ModeScreen):
         from workbench.app.toolkit.report_question import ask_and_export
 
         entry = self.table.entry
-        if entry is not None and not entry.problem:
+        if entry is not None and not entry.problem and entry.deleted is None:
             await ask_and_export(self.workbench, entry.path)

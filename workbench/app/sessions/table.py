@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar
 
+from rich.cells import cell_len
+from textual import events
 from textual.binding import Binding, BindingType
+from textual.message import Message
 
 from workbench.app.sessions.listing import SessionEntry, size_text
-from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.sessions.wording import in_order, words
+from workbench.app.toolkit.headed_list import HeadedList
+from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.times import age
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import STATES
+from workbench.session.labels import in_words
 from workbench.text import one_line
 
 _STATES = {
@@ -24,30 +31,62 @@ _STATES = {
     "done": (f"{STATES['done']} done", "passed"),
     "empty": ("  empty", "dim"),
 }
+_STATE_WIDTH = 16
 
 
-class SessionTable(RowList):
-    """Rows are session files, the user's own first, then the examples that came with the program."""
+class SessionTable(HeadedList):
+    """Row 0 is the heading; below it the user's own sessions, then the examples that came with the program.
 
+    Attributes:
+        entries: The sessions in the order in which they are listed.
+        order: What they are sorted by, see :data:`workbench.app.sessions.wording.ORDERS`; ``reverse`` turns it round.
+        marked: The paths of those that are marked.
+        open_path: The session that is open.
+        chosen: The session that was chosen for the next run.
+    """
+
+    ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "open", id="sessions.open"),
         Binding("u", "screen.resume", "resume", id="sessions.resume"),
         Binding("c", "screen.cancel", "cancel run", id="sessions.cancel"),
         Binding("x", "screen.export", "export report", id="sessions.export"),
         Binding("d,delete", "screen.delete", "delete", id="sessions.delete"),
+        Binding("space", "mark", "mark", id="sessions.mark", show=False),
     ]
+
+    class HeadingClicked(Message):
+        """A column's heading was clicked; ``order`` is what it sorts by."""
+
+        def __init__(self, order: str) -> None:
+            super().__init__()
+            self.order = order
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.entries: list[SessionEntry] = []
-        self.open_path: object = None
+        self.order, self.reverse = "age", False
+        self.marked: list[Path] = []
+        self.open_path: Path | None = None
+        self.chosen: Path | None = None
+        self._names = self._tags = 0
 
     def show(self, entries: Sequence[SessionEntry]) -> None:
         """Show these sessions, the cursor staying on its file."""
         current = self.entry
-        self.entries = list(entries)
-        at = next((i + 1 for i, entry in enumerate(entries) if current and entry.path == current.path), self.cursor)
+        self.entries = in_order(entries, self.order, reverse=self.reverse)
+        there = {entry.path for entry in self.entries}
+        self.marked = [path for path in self.marked if path in there]
+        self._names = max((cell_len(_name(entry)) for entry in self.entries), default=0)
+        self._tags = max((cell_len(in_words(entry.labels)) for entry in self.entries if entry.labels), default=0)
+        at = next((i for i, entry in enumerate(self.entries, 1) if current and entry.path == current.path), self.cursor)
         self.rows_changed(cursor=max(1, at))
+
+    def sort(self, order: str, *, reverse: bool = False) -> None:
+        """Put the sessions into another order and go to the first: that is what one sorts for."""
+        self.order, self.reverse = order, reverse
+        self.cursor = -1
+        self.show(self.entries)
 
     @property
     def entry(self) -> SessionEntry | None:
@@ -55,47 +94,84 @@ class SessionTable(RowList):
         at = self.cursor - 1
         return self.entries[at] if 0 <= at < len(self.entries) else None
 
+    def go_to(self, path: Path) -> None:
+        """Put the cursor on a session."""
+        at = next((i for i, entry in enumerate(self.entries, 1) if entry.path == path), 0)
+        if at:
+            self.set_cursor(at)
+
     def row_count(self) -> int:
         """Return how many rows there are, the heading included."""
         return len(self.entries) + 1 if self.entries else 0
 
-    def selectable(self, index: int) -> bool:
-        """The heading is passed over."""
-        return index > 0
+    def words_of(self, index: int) -> str:
+        """Return name, state, tags, remarks and what is in it."""
+        return words(self.entries[index - 1])
+
+    def action_mark(self) -> None:
+        """Mark or unmark the session under the cursor and go on."""
+        entry = self.entry
+        if entry is None or entry.deleted is not None:
+            return
+        if entry.path in self.marked:
+            self.marked.remove(entry.path)
+        else:
+            self.marked.append(entry.path)
+        self.action_move_cursor(1)
+        self.refresh()
+        self.post_message(self.Moved(self, self.cursor))
+
+    # -- painting
+
+    def _layout(self, width: int) -> tuple[int, list[tuple[str, int]], int, int]:
+        """Return the width of the name, the columns of numbers that have room, and the widths of tags and models."""
+        columns = [("age", 7), ("trials", 7)]
+        columns += [("tasks", 6), ("spend $", 8), ("size", 9)] if width >= 88 else []
+        tags = min(self._tags, 24 if width >= 88 else 12)
+        room = width - 3 - _STATE_WIDTH - sum(size + 1 for _, size in columns) - (tags + 2 if tags else 0)
+        # As wide as the longest name, so that its state stands beside it; what is left tells the models.
+        name = max(8, min(room, max(30, self._names + 2)))
+        return name, columns, tags, max(0, room - name - 2)
+
+    def heading_parts(self, width: int) -> Sequence[Part]:
+        """Return the columns' names, that of the order marked."""
+        name, columns, tags, left = self._layout(width)
+        parts: list[Part] = [
+            (" " + fit("name", name) + " ", self._mark("name")),
+            (fit("state", _STATE_WIDTH), self._mark("state")),
+        ]
+        parts += [(" " + fit(title, size, right=True), self._mark(title)) for title, size in columns]
+        parts += [("  " + fit("tags", tags), self._mark("tags"))] if tags else []
+        return [*parts, ("  " + fit("models", left) if left > 8 else "", "dim")]
+
+    def _mark(self, order: str) -> str:
+        return "strong" if order == self.order else "dim"
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
         """Return the heading or a session."""
-        wide = width >= 88
-        columns = (
-            (("age", 7), ("trials", 7), ("tasks", 6), ("spend $", 8), ("size", 9))
-            if wide
-            else (("age", 7), ("trials", 7))
-        )
-        state_width = 16
-        room = width - 3 - state_width - sum(size + 1 for _, size in columns)
-        # As wide as the longest name, so that its state stands beside it; what is left tells the models.
-        name_width = max(8, min(room, max([30, *(len(_name(entry)) + 2 for entry in self.entries)])))
-        left = room - name_width - 2
         if index == 0:
-            head = fit("name", name_width) + " " + fit("state", state_width)
-            head += "".join(" " + fit(title, size, right=True) for title, size in columns)
-            head += "  " + fit("models", left) if left > 8 else ""
-            return [(f" {head} ", "dim")]
+            return self.heading_parts(width)
+        name_width, columns, tag_width, left = self._layout(width)
         entry = self.entries[index - 1]
-        name = _name(entry)
-        if entry.path == self.open_path:
-            name = "● " + name
-        lead: list[Part] = [(" " + fit(name, name_width) + " ", "")]
+        name = (
+            ("→ " if entry.path == self.chosen else "") + ("● " if entry.path == self.open_path else "") + _name(entry)
+        )
+        mark = "■" if entry.path in self.marked else " "
+        lead: list[Part] = [(mark, "marked"), (fit(name, name_width) + " ", "hidden" if entry.deleted else "")]
+        if entry.deleted is not None:
+            said = f"deleted, age {age(entry.deleted.at)}, from {entry.deleted.was.parent}"
+            return [*lead, (fit(one_line(said, 300), max(0, width - name_width - 3)), "hidden")]
         if entry.problem:
-            rest = width - name_width - state_width - 3
+            rest = width - name_width - _STATE_WIDTH - 3
             problem = fit(one_line(entry.problem, 400), rest)
-            return [*lead, (fit("! unusable", state_width), "failed"), (f" {problem}", "dim")]
+            return [*lead, (fit("! unusable", _STATE_WIDTH), "failed"), (f" {problem}", "dim")]
         if entry.facts is None:
-            return [*lead, (fit("reading…", state_width), "dim")]
+            return [*lead, (fit("reading…", _STATE_WIDTH), "dim")]
         facts = entry.facts
         word, style = _STATES[facts.state]
-        if facts.state == "done" and facts.trials_failed:
-            word, style = f"✓ done, {facts.trials_failed} failed", "paused"
+        failed = facts.trials_failed or facts.left
+        if facts.state == "done" and failed:
+            word, style = f"✓ done, {failed} failed", "paused"
         if facts.alarm:
             word, style = f"{word[:1]} ✗ self-check", "failed"
         values = {
@@ -106,8 +182,27 @@ class SessionTable(RowList):
             "size": size_text(entry.size),
         }
         numbers = "".join(" " + fit(values[title], size, right=True) for title, size in columns)
+        tags = "  " + fit(in_words(entry.labels), tag_width) if tag_width else ""
         models = "  " + fit(one_line(", ".join(facts.models), 300), left) if left > 8 else ""
-        return [*lead, (fit(word, state_width), style), (numbers, ""), (models, "dim")]
+        return [*lead, (fit(word, _STATE_WIDTH), style), (numbers, ""), (tags, "marked"), (models, "dim")]
+
+    def on_click(self, event: events.Click) -> None:
+        """Sort by the column whose heading is clicked; elsewhere Textual calls the handler of the list as well."""
+        if event.y != 0 or not self.entries:
+            return
+        event.prevent_default()
+        name, columns, tags, _ = self._layout(self.text_width)
+        at = 1
+        for title, size in (
+            ("name", name),
+            ("state", _STATE_WIDTH),
+            *columns,
+            *((("tags", tags + 1),) if tags else ()),
+        ):
+            at += size + 1
+            if event.x < at:
+                self.post_message(self.HeadingClicked(title))
+                return
 
 
 def _name(entry: SessionEntry) -> str:

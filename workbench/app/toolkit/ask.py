@@ -10,6 +10,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
+from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Button, Static
 
@@ -45,7 +46,7 @@ class AskText(ModalScreen[str | None]):
         """Compose the line and the remark."""
         with Vertical(id="frame") as frame:
             set_title(frame, self._title)
-            yield Input(self._value, placeholder=self._placeholder, compact=True)
+            yield LineInput(self._value, placeholder=self._placeholder, compact=True)
             yield Static(self._note, id="note")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

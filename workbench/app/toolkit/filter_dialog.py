@@ -14,6 +14,7 @@ from textual.widgets import Input
 
 from workbench.app.toolkit.choice import Choice
 from workbench.app.toolkit.filters import ANY, Filter, LineT
+from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Label, Static
 
@@ -81,7 +82,7 @@ class FilterDialog(ModalScreen[Filter[LineT]]):
                         yield Choice([everything, *options], self._before.option(question.key), id=question.key)
             with Horizontal(classes="field"):
                 yield Label("name")
-                yield Input(self._before.name, id="name", placeholder=f"part of {self._names}", compact=True)
+                yield LineInput(self._before.name, id="name", placeholder=f"part of {self._names}", compact=True)
             yield Static("← → choose · enter keeps · esc as before · F clears", id="note")
 
     def on_mount(self) -> None:

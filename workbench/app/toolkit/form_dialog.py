@@ -14,6 +14,7 @@ from textual.widgets import Input
 
 from workbench.app.toolkit.completion import suggester
 from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Button, Label, Static
 
@@ -122,7 +123,7 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
                 kind: Literal["integer", "text"] = "integer" if field.digits else "text"
                 with Horizontal(classes="field"):
                     yield Label(field.name)
-                    yield Input(
+                    yield LineInput(
                         field.value,
                         id=field.name,
                         type=kind,

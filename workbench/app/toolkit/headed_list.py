@@ -19,15 +19,19 @@ class HeadedList(RowList):
         """The heading is passed over."""
         return index > 0
 
+    def always_shown(self) -> Sequence[int]:
+        """The heading stays."""
+        return (0,)
+
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
         """Paint the heading in the first row of the screen."""
         if y == self.scroll_offset.y:
             return list(self.heading_parts(width)), ""
         return super().row_parts(y, width)
 
-    def rows_changed(self, *, cursor: int | None = None) -> None:
-        """Rows came or went: paint again, and keep the cursor on a row below the heading."""
-        super().rows_changed(cursor=cursor)
+    def rearranged(self, *, cursor: int | None = None) -> None:
+        """Paint again, and keep the cursor on a row below the heading."""
+        super().rearranged(cursor=cursor)
         self.uncover_cursor()
 
     def set_cursor(self, index: int, step: int = 1) -> None:
@@ -37,5 +41,5 @@ class HeadedList(RowList):
 
     def uncover_cursor(self) -> None:
         """Scroll up by a row where the heading covers the cursor."""
-        if 0 < self.cursor <= self.scroll_offset.y:
-            self.scroll_to(y=self.cursor - 1, animate=False, immediate=True)
+        if 0 < self.line_of(self.cursor) <= self.scroll_offset.y:
+            self.scroll_to(y=self.line_of(self.cursor) - 1, animate=False, immediate=True)

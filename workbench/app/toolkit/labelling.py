@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,11 +23,15 @@ _MOST_KNOWN = 8
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """What a label belongs to; ``name`` is what a notice calls it, ``part`` the number of a trial's step or ""."""
+    """What a label belongs to; ``name`` is what a notice calls it, ``part`` the number of a trial's step or "".
+
+    ``session`` is the file that it is in, None for the open session.
+    """
 
     name: str
     item: str
     part: str = ""
+    session: Path | None = None
 
 
 class Labelling:
@@ -35,15 +40,17 @@ class Labelling:
     Args:
         host: The app.
         node: Whose message queue brings results back.
+        changed: Called once labels were written.
     """
 
-    def __init__(self, host: Host, node: Node) -> None:
+    def __init__(self, host: Host, node: Node, changed: Callable[[], None]) -> None:
         self._host = host
+        self._changed = changed
         self._jobs = Latest(node, "labels", every=True)
 
     def star(self, target: Labelled) -> None:
         """Give the item a star, or take it away."""
-        session = self._session()
+        session = self._session(target)
         if session is None:
             return
 
@@ -56,6 +63,7 @@ class Labelling:
             name = one_line(target.name, 60)
             said = f"{STAR} {name} is starred." if starred else f"{name} is no longer starred."
             self._host.notify(said, timeout=3)
+            self._changed()
 
         self._jobs.ask(work, done)
 
@@ -65,7 +73,7 @@ class Labelling:
 
         from workbench.app.toolkit.ask import AskText
 
-        session = self._session()
+        session = self._session(target)
         if session is None:
             return
         try:
@@ -90,13 +98,13 @@ class Labelling:
             # A star that is typed is one; one that is not typed stays: it has a key of its own.
             came, went = differences(before, wanted)
             if came or went:
-                self._jobs.ask(partial(_write, session, target, came, went), lambda _: None)
+                self._jobs.ask(partial(_write, session, target, came, went), lambda _: self._changed())
             return
 
-    def _session(self) -> Path | None:
+    def _session(self, target: Labelled) -> Path | None:
         from workbench.app.runs import is_example
 
-        session = self._host.session_path
+        session = target.session or self._host.session_path
         if session is None:
             self._host.notify("No session is open.")
         elif is_example(session):

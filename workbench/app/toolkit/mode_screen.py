@@ -61,7 +61,7 @@ class ModeScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._labels = Labelling(self.workbench, self)
+        self._labels = Labelling(self.workbench, self, self.labels_written)
         # Classes that are there before anything is mounted cost nothing; changed later they restyle every widget.
         self.set_classes(self._classes_for(self.app.size))
         # The styles are parsed already; without this Textual would parse them again for a mode's first screen.
@@ -175,6 +175,9 @@ class ModeScreen(Screen[None]):
     def labelled(self) -> Labelled | None:
         """Return what a star or tag would be given to, None where nothing can have one."""
         return None
+
+    def labels_written(self) -> None:
+        """Stars or tags were written; of the open session the feed tells as well."""
 
     def action_star(self) -> None:
         """Give what is selected a star, or take it away."""

@@ -10,6 +10,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
 
+from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.texts import Label
 
 
@@ -43,7 +44,7 @@ class PromptLine(Horizontal):
     def compose(self) -> ComposeResult:
         """Compose the label and the input."""
         yield Label("")
-        yield Input(compact=True)
+        yield LineInput(compact=True)
 
     def ask(self, purpose: str, label: str, text: str = "") -> None:
         """Open the line."""

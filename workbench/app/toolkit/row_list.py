@@ -8,6 +8,7 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
+from textual.strip import Strip
 
 from workbench.app.toolkit.virtual_view import Part, VirtualView
 from workbench.app.toolkit.virtual_view import fit as _fit
@@ -46,7 +47,11 @@ class RowList(VirtualView):
         Binding("pageup,ctrl+u", "page(-1)", "Page up", id="list.page-up", show=False),
         Binding("g,home", "edge(False)", "First", id="list.first", show=False),
         Binding("G,end", "edge(True)", "Last", id="list.last", show=False),
+        Binding("slash", "narrow", "only rows with…", key_display="/", id="list.narrow", show=False),
+        Binding("escape", "widen", "show all rows again", id="list.all", show=False),
     ]
+    narrows: ClassVar[bool] = True
+    """Whether ``/`` narrows the list; not where it searches more than what the rows say."""
 
     class Moved(Message):
         """The cursor stands on another row."""
@@ -64,9 +69,20 @@ class RowList(VirtualView):
     class Chosen(Moved):
         """Enter was pressed on a row, or it was clicked while the cursor stood on it."""
 
+    class Narrowed(Message):
+        """The list shows other rows now because of what was typed."""
+
+        def __init__(self, row_list: RowList) -> None:
+            super().__init__()
+            self.row_list = row_list
+
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.cursor = -1
+        self.narrowed = ""
+        self._visible: list[int] | None = None  # rows that are shown, None for all
+        self._words: list[str] | None = None  # of each row, while the list is narrowed
+        self._before = -1  # where the cursor stood before
 
     # -- what subclasses say
 
@@ -82,33 +98,129 @@ class RowList(VirtualView):
         """Return whether the cursor may stand on a row."""
         return True
 
+    # -- narrowing
+
+    def words_of(self, index: int) -> str:
+        """Return the text in which what is typed after ``/`` is looked for; what the row says unless a list knows more."""
+        return "".join(text for text, _ in self.parts_of(index, 240))
+
+    def narrow(self, text: str) -> None:
+        """Show only rows that hold every word of a text, whatever its case; "" shows all."""
+        text = text.strip()
+        if text != self.narrowed:
+            if not self.narrowed:
+                self._before = self.cursor
+            self.narrowed = text
+            self.rearranged(cursor=self.cursor if text or self.cursor >= 0 else self._before)
+            self.post_message(self.Moved(self, self.cursor))
+            self.post_message(self.Narrowed(self))
+
+    def narrow_counts(self) -> tuple[int, int]:
+        """Return how many rows that take the cursor are shown, and of how many."""
+        total = sum(map(self.selectable, range(self.row_count())))
+        return (total if self._visible is None else sum(map(self.selectable, self._visible))), total
+
+    def _find_visible(self) -> None:
+        words = self.narrowed.casefold().split()
+        count = self.row_count()
+        if not words:
+            self._visible = self._words = None
+            return
+        if self._words is None or len(self._words) != count:
+            self._words = [self.words_of(index).casefold() if self.selectable(index) else "" for index in range(count)]
+        texts = self._words
+        kept = [index for index in range(count) if texts[index] and all(word in texts[index] for word in words)]
+        self._visible = [*self.always_shown(), *kept] if count else []
+
+    def always_shown(self) -> Sequence[int]:
+        """Return the rows that stay above those that are left, such as a heading."""
+        return ()
+
+    def shown_row(self, y: int) -> int:
+        """Return the row that is painted in a line of the view."""
+        return y if self._visible is None else self._visible[y] if 0 <= y < len(self._visible) else -1
+
+    def line_of(self, index: int) -> int:
+        """Return the line of the view in which a row is painted, -1 for none."""
+        if self._visible is None:
+            return index
+        return self._visible.index(index) if index in self._visible else -1
+
+    def lines_shown(self) -> int:
+        """Return how many lines of the view there are."""
+        return self.row_count() if self._visible is None else len(self._visible)
+
+    async def action_narrow(self) -> None:
+        """Let a person type what the rows must hold."""
+        from workbench.app.toolkit.narrow_line import ask_narrowing
+
+        await ask_narrowing(self)
+
+    def action_widen(self) -> None:
+        """Show all rows again."""
+        self.narrow("")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave these keys to the screen where they mean nothing here."""
+        if action == "narrow":
+            return self.narrows and bool(self.narrowed or self.row_count())
+        if action == "widen":
+            return bool(self.narrowed)
+        return super().check_action(action, parameters)
+
+    def _show_narrowing(self) -> None:
+        from workbench.app.toolkit.narrow_line import NarrowLine
+
+        for line in self.screen.query(NarrowLine):
+            if self.has_focus:
+                line.serve(self)
+            else:
+                line.say_count(self)
+
     # -- painting
+
+    def render_line(self, y: int) -> Strip:
+        """Paint one visible line."""
+        if self._visible is not None and y + self.scroll_offset.y >= len(self._visible):
+            return Strip.blank(self.text_width + 1, self.style(""))
+        return super().render_line(y)
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
         """Return a row, with the cursor's style where it stands."""
+        row = self.shown_row(y)
         fill = ""
-        if y == self.cursor:
+        if row == self.cursor:
             fill = "cursor" if self.has_focus else "cursor-blurred"
-        return list(self.parts_of(y, width)), fill
+        return list(self.parts_of(row, width)), fill
 
     def rows_changed(self, *, cursor: int | None = None) -> None:
         """Rows came or went: paint again, keep the cursor on a row that exists."""
+        self._words = None
+        self.rearranged(cursor=cursor)
+
+    def rearranged(self, *, cursor: int | None = None) -> None:
+        """Other rows are shown of those that there are: paint again."""
+        self._find_visible()
         count = self.row_count()
         wanted = self.cursor if cursor is None else cursor
         self.cursor = self._near(min(max(wanted, 0), count - 1), 1) if count else -1
-        self.set_size(count)
+        self.set_size(self.lines_shown())
         if self.cursor >= 0:
-            self.keep_in_sight(self.cursor)
+            self.keep_in_sight(self.line_of(self.cursor))
+        if self.is_mounted and self.narrows:
+            self._show_narrowing()
         self.refresh()
 
     def on_resize(self) -> None:
         """Keep the size in step."""
-        self.set_size(self.row_count())
+        self.set_size(self.lines_shown())
         if self.cursor >= 0:
-            self.keep_in_sight(self.cursor)
+            self.keep_in_sight(self.line_of(self.cursor))
 
     def on_focus(self) -> None:
-        """Paint the cursor bright."""
+        """Paint the cursor bright, and show what narrows this list."""
+        if self.narrows:
+            self._show_narrowing()
         self.refresh()
 
     def on_blur(self) -> None:
@@ -120,10 +232,11 @@ class RowList(VirtualView):
     def _near(self, index: int, step: int) -> int:
         """Return the nearest row at or after ``index`` in the direction of ``step``, or behind it, -1 if none."""
         count = self.row_count()
+        shown = None if self._visible is None else set(self._visible)
         for way in (step, -step):
             at = index
             while 0 <= at < count:
-                if self.selectable(at):
+                if self.selectable(at) and (shown is None or at in shown):
                     return at
                 at += way
         return -1
@@ -136,7 +249,7 @@ class RowList(VirtualView):
         at = self._near(min(max(index, 0), count - 1), step)
         if at >= 0 and at != self.cursor:
             self.cursor = at
-            self.keep_in_sight(at, margin=1)
+            self.keep_in_sight(self.line_of(at), margin=1)
             self.refresh()
             self.post_message(self.Moved(self, at))
 
@@ -146,7 +259,8 @@ class RowList(VirtualView):
 
     def action_page(self, step: int) -> None:
         """Go up or down by a page."""
-        self.set_cursor(self.cursor + step * self.page_height(), step)
+        line = min(max(self.line_of(self.cursor) + step * self.page_height(), 0), max(0, self.lines_shown() - 1))
+        self.set_cursor(self.shown_row(line), step)
 
     def action_edge(self, last: bool) -> None:
         """Go to the first or last row."""
@@ -159,8 +273,9 @@ class RowList(VirtualView):
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor under the mouse; a click on the cursor chooses."""
-        row = event.y + self.scroll_offset.y
-        if 0 <= row < self.row_count() and self.selectable(row):
+        line = event.y + self.scroll_offset.y
+        row = self.shown_row(line)
+        if 0 <= line < self.lines_shown() and self.selectable(row):
             if row == self.cursor and event.chain >= 2:
                 self.action_choose()
             else:

@@ -76,6 +76,27 @@ class TextPane(VirtualView):
             self._find()
             self.refresh()
 
+    @property
+    def needle(self) -> str:
+        """What is looked for, "" for nothing."""
+        return self._needle
+
+    @property
+    def hit(self) -> int:
+        """Which hit is shown, from 0; -1 for none."""
+        return self.hits.index(self._current) if self._current is not None else -1
+
+    def go_to_next_hit(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) hit, round the ends; the first time to the first one in sight or below."""
+        if not self.hits:
+            return
+        if self._current is None:
+            top = self._rows[self.scroll_offset.y].line if self.scroll_offset.y < len(self._rows) else 0
+            at = bisect_left(self.hits, top, key=lambda mark: mark.line)
+            self.go_to_hit(at if at < len(self.hits) else 0)
+        else:
+            self.go_to_hit((self.hit + step) % len(self.hits))
+
     def go_to_hit(self, ordinal: int) -> None:
         """Make hit ``ordinal`` (from 0) the current one and bring it into sight."""
         if self.hits:

@@ -198,6 +198,14 @@ class TrialTable(HeadedList):
         """Return how many rows there are, the heading included."""
         return len(self._rows) + 1 if self._rows else 0
 
+    def words_of(self, index: int) -> str:
+        """Return what a trial is, what went wrong in it and which files it read; of a group its name."""
+        row = self._row(index)
+        if isinstance(row, int):
+            line = self.trials.lines[row]
+            return f"{line.case} {line.agent} {line.model} {line.state} {line.tags} {line.error} {line.read}"
+        return row.name if row is not None else ""
+
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
         """Return a group or a trial."""
         row = self._row(index)

@@ -1,0 +1,79 @@
+"""What is done with whole session files: made, renamed, deleted, brought back, merged. Plain functions, called in threads."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from workbench import paths
+from workbench.engine.session_names import named, plain_name
+from workbench.session import SessionError, SessionWriter, create
+from workbench.session.placing import Deleted, delete, deleted_sessions, move, restore
+
+
+def place_for(name: str, folder: Path | None = None) -> Path:
+    """Return where a session of that name lies.
+
+    Raises:
+        UsageError: It cannot be a name.
+    """
+    return (folder or paths.sessions_dir()) / named(Path(plain_name(name)))
+
+
+def make(path: Path) -> Path:
+    """Make an empty session.
+
+    Raises:
+        SessionError: There is one already, or it cannot be written.
+    """
+    create(path)
+    return path
+
+
+def rename(path: Path, target: Path) -> Path:
+    """Give a session another name, in its file's name and in what it calls itself.
+
+    Raises:
+        SessionError: A run writes it, the name is taken, or the disk refuses.
+    """
+    move(path, target)
+    # A damaged file keeps what it calls itself.
+    with contextlib.suppress(SessionError), SessionWriter(target) as writer, writer.transaction():
+        writer.name_session(target.stem)
+    return target
+
+
+def put_into_trash(path: Path) -> Deleted:
+    """Move a session into the trash.
+
+    Raises:
+        SessionError: A run writes it, or the disk refuses.
+    """
+    return delete(path, paths.sessions_dir())
+
+
+def bring_back(deleted: Deleted | None) -> Path | None:
+    """Bring a session back, by default the one that was deleted last; None where the trash is empty.
+
+    Raises:
+        SessionError: It cannot be moved.
+    """
+    if deleted is None:
+        found = deleted_sessions(paths.sessions_dir())
+        if not found:
+            return None
+        deleted = found[0]
+    return restore(deleted)
+
+
+def merged(sources: Sequence[Path], target: Path) -> tuple[Path, str]:
+    """Merge sessions into a new one; returns it and what came of it.
+
+    Raises:
+        WorkbenchError: See :func:`workbench.engine.merging.merge`.
+    """
+    from workbench.engine.merging import merge
+
+    result = merge(sources, target)
+    return result.path, result.sentence()

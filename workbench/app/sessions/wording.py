@@ -1,0 +1,106 @@
+"""How sessions are sorted and said: their order by a column, the words by which they are found, and sentences about one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from workbench.app.facts import STATES
+from workbench.app.sessions.listing import SessionEntry
+from workbench.glyphs import STATES as SIGNS
+from workbench.session.labels import in_words
+from workbench.text import one_line
+
+UNUSABLE, READING, DELETED = "unusable", "reading", "deleted"
+_RANKS = (*STATES, "empty", UNUSABLE, READING, DELETED)
+
+
+def state_of_entry(entry: SessionEntry) -> str:
+    """Return the state of a session in the list."""
+    if entry.deleted is not None:
+        return DELETED
+    if entry.problem:
+        return UNUSABLE
+    return entry.facts.state if entry.facts is not None else READING
+
+
+def _figure(read: Callable[[Any], float]) -> Callable[[SessionEntry], float]:
+    return lambda entry: -read(entry.facts) if entry.facts is not None else 0.0
+
+
+ORDERS: dict[str, Callable[[SessionEntry], Any]] = {
+    "age": lambda entry: -entry.changed_at,
+    "name": lambda entry: entry.path.stem.casefold(),
+    "state": lambda entry: _RANKS.index(state_of_entry(entry)),
+    "trials": _figure(lambda facts: facts.trials),
+    "tasks": _figure(lambda facts: facts.tasks),
+    "spend $": _figure(lambda facts: facts.spend_usd),
+    "size": lambda entry: -entry.size,
+    "tags": lambda entry: (not entry.labels, in_words(entry.labels)),
+}
+"""What sessions are sorted by; the largest and the newest first."""
+
+
+def in_order(entries: Sequence[SessionEntry], order: str, *, reverse: bool = False) -> list[SessionEntry]:
+    """Return the sessions by one of :data:`ORDERS`: the user's own, then the examples, then the deleted ones."""
+    ordered = sorted(entries, key=ORDERS[order], reverse=reverse)
+    return sorted(ordered, key=lambda entry: (entry.deleted is not None, entry.example))
+
+
+def words(entry: SessionEntry) -> str:
+    """Return the text in which a person's words are looked for: name, state, tags, remarks, what is in it."""
+    parts = [entry.path.stem, state_of_entry(entry), *entry.labels, *entry.remarks, entry.problem]
+    if entry.example:
+        parts.append("example")
+    if entry.facts is not None:
+        parts += [*entry.facts.models, *entry.facts.about]
+    return one_line(" ".join(parts), 20_000)
+
+
+def sentence(entries: Sequence[SessionEntry]) -> str:
+    """Return how many sessions there are and how many are in each state that asks for something."""
+    kept = [entry for entry in entries if entry.deleted is None]
+    counts = Counter(map(state_of_entry, kept))
+    telling = [state for state in STATES if counts[state] and state != "done"]
+    parts = [f"{counts[state]:,} {SIGNS[state]} {state}" for state in telling]
+    parts += [f"{counts[UNUSABLE]:,} {UNUSABLE}"] if counts[UNUSABLE] else []
+    return " · ".join([f"{len(kept):,} session{'s' if len(kept) != 1 else ''}", *parts])
+
+
+_WHAT_TO_DO = {
+    "interrupted": "Its engine is gone: press u to resume; what is finished is kept.",
+    "running": "An engine is at work; press c to cancel. It goes on when you leave.",
+    "unscored": "A judge failed, so tiers are unscored: u asks it again; enter shows why.",
+    "cancelled": "It was cancelled: u takes up what is missing.",
+}
+
+
+def about(entry: SessionEntry | None, *, is_chosen: bool) -> str:
+    """Return all that is to be said of a session, in lines."""
+    if entry is None:
+        return "There are no sessions yet. Press 1, choose a case and press enter twice: a session begins with the first run."
+    if entry.deleted is not None:
+        return f"{entry.deleted.path}\nIt was deleted from {entry.deleted.was.parent}: d or ctrl+z brings it back."
+    if entry.problem:
+        return entry.problem
+    if entry.facts is None:
+        return f"Reading {entry.path}…"
+    facts = entry.facts
+    todo = _WHAT_TO_DO.get(facts.state, "")
+    if facts.state == "failed":
+        todo = (
+            "Something in it failed: press enter to see why, u to try that again."
+            if facts.mendable
+            else "What was asked for cannot be done: press enter to see why, then n in Regeneration to ask for something else."
+        )
+    elif facts.left:
+        runs = "1 earlier run" if facts.left == 1 else f"{facts.left:,} earlier runs"
+        todo = f"{todo} {runs} failed or was cancelled: U lists the runs, u takes up what is missing.".strip()
+    alarm = facts.alarm and f"✗ {facts.alarm} Press enter, then 4 and !."
+    chosen = "→ The next run goes into it; s takes that back." if is_chosen else ""
+    marks = in_words(entry.labels)
+    remark = f"✎ {one_line(entry.remarks[-1], 300)}" if entry.remarks else ""
+    models = " · ".join(filter(None, (", ".join(facts.models) or "no model yet", marks)))
+    example = "It came with the program and is only read; a run starts a new session." if entry.example else ""
+    return "\n".join(filter(None, (alarm, str(entry.path), models, chosen, todo, remark, *entry.warnings, example)))

@@ -1,0 +1,83 @@
+"""``workbench tag SESSION TAG…``: stars, tags and remarks on a session or an item of it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workbench.session import SessionReader
+
+SUMMARY = "give a session, or an item of it, tags, a star or a remark, or take them away"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("session", help="a session file, or the name of one")
+    parser.add_argument(
+        "names", nargs="*", metavar="TAG", help="tags; without any, and without options, what it has is said"
+    )
+    parser.add_argument(
+        "--item",
+        metavar="ITEM",
+        help="a run, trial, task or candidate by the first characters of its id, or TRIAL:STEP; else the session itself",
+    )
+    parser.add_argument("--remove", action="store_true", help="take these tags (with --star: the star) away")
+    parser.add_argument("--star", action="store_true", help="give it a star")
+    parser.add_argument("--note", metavar="TEXT", help="add a remark")
+    parser.add_argument("--json", action="store_true", help="print one JSON object with what it has now")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the marks and say what there are now."""
+    from workbench.commands.output import print_json, say
+    from workbench.engine.session_names import resolve_session
+    from workbench.engine.writable_copy import is_example
+    from workbench.errors import UsageError
+    from workbench.session import SessionReader, SessionWriter
+    from workbench.session.labels import SESSION, STAR, check_remark, in_words, parse_tags, star_first
+
+    session = resolve_session(arguments.session)
+    tags = parse_tags(",".join(arguments.names)) + ((STAR,) if arguments.star else ())
+    note = check_remark(arguments.note or "")
+    if arguments.remove and not tags:
+        raise UsageError("--remove needs the tags that are to go, or --star.")
+    if is_example(session) and (tags or note):
+        raise UsageError(
+            f"{session.name} came with the program and is only read; workbench pack makes a copy of your own."
+        )
+    with SessionReader(session) as reader:
+        item, part = _named(reader, arguments.item) if arguments.item else (SESSION, "")
+    if tags or note:
+        with SessionWriter(session) as writer, writer.transaction():
+            writer.set_labels(item, part, add=() if arguments.remove else tags, remove=tags if arguments.remove else ())
+            if note:
+                writer.annotate(item, note, int(part) if part else None)
+    with SessionReader(session, surveyed=False) as reader:
+        labels = star_first(row.label for row in reader.labels(item) if row.part == part)
+        remarks = [row.text for row in reader.annotations(item) if row.step == (int(part) if part else None)]
+    if arguments.json:
+        print_json(
+            {"type": "marks", "item": item, "step": int(part) if part else None, "labels": labels, "remarks": remarks}
+        )
+        return 0
+    name = session.stem if item == SESSION else f"{item}:{part}" if part else item
+    say(f"{name}: {in_words(labels) or 'no tags'}")
+    for remark in remarks:
+        say(f"  ✎ {remark}")
+    return 0
+
+
+def _named(reader: SessionReader, text: str) -> tuple[str, str]:
+    """Return the item, and the step of it, that a text means.
+
+    Raises:
+        UsageError: There is none, or there are several.
+    """
+    from workbench.reports.items import find_item
+
+    runs = [run.id for run in reader.every_run() if run.id.startswith(text.strip().lower())]
+    if len(runs) == 1:
+        return runs[0], ""
+    found = find_item(reader, text)
+    return found.id, "" if found.step is None else str(found.step)

@@ -1,0 +1,157 @@
+"""Several sessions as one new session: made beside its place, checked, and renamed when it is complete.
+
+The sources are read as they are at one moment and stay untouched. What has the same identity and the same content in two
+sessions is there once. What has the same identity and other content is there twice: a trial as the next repeat, a candidate
+as the next sample, a run under a new id. Regeneration runs on the same tasks become one run, as they would within a session.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.engine.merged_rows import Source, Tally, add_source
+from workbench.errors import UsageError, WorkbenchError
+from workbench.session import SUFFIX, SessionError, SessionReader, create
+from workbench.session.damage import summary
+from workbench.session.file import SessionExists, migrate, translated
+
+MOST = 100
+"""Sessions that are merged at once."""
+COUNTED = ("runs", "trials", "steps", "scorecards", "tasks", "candidates", "annotations", "labels", "calls")
+"""Tables whose rows are counted before and after."""
+
+
+class MergeFailed(WorkbenchError):
+    """The merged session is not what went in; nothing was kept of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What came of it: by table, how many rows the new session has, and how many were in several of the sources."""
+
+    path: Path
+    rows: dict[str, int]
+    equal: dict[str, int]
+
+    def sentence(self) -> str:
+        """Return what is in it in a few words."""
+        named = (("runs", "run"), ("trials", "trial"), ("tasks", "task"), ("candidates", "candidate"))
+        parts = [
+            f"{self.rows[table]:,} {noun}{'s' if self.rows[table] != 1 else ''}"
+            for table, noun in named
+            if self.rows[table]
+        ]
+        once = sum(self.equal[table] for table in ("trials", "candidates"))
+        equal = f"; {once:,} that were in several are there once" if once else ""
+        return f"{self.path.stem} has {', '.join(parts) or 'nothing'}{equal}."
+
+
+def merge(sources: Sequence[Path], target: Path, told: Callable[[str], None] = lambda _: None) -> Merged:
+    """Write a new session with all that several sessions have.
+
+    Args:
+        sources: Two sessions or more; a run that is under way is taken as it is now and stands as interrupted there.
+        target: The new session's file.
+        told: Called with the name of each session as it is read.
+
+    Raises:
+        UsageError: Fewer than two different sessions are named, or too many.
+        SessionError: A source cannot be read whole, or the target exists or cannot be written.
+        MergeFailed: The check at the end did not hold.
+    """
+    paths = list(dict.fromkeys(path.resolve() for path in sources))
+    if len(paths) < 2:
+        raise UsageError("Merging takes at least two different sessions.")
+    if len(paths) > MOST:
+        raise UsageError(f"At most {MOST} sessions are merged at once; these are {len(paths)}.")
+    if target.exists():
+        raise SessionExists(f"{target} exists already; choose another name.")
+    with _folder_beside(target) as folder:
+        building = folder / f"merged{SUFFIX}"
+        create(building, target.stem)
+        tallies = []
+        for number, path in enumerate(paths):
+            told(path.name)
+            tallies.append(_add(building, path, folder / f"{number}{SUFFIX}"))
+        rows, equal = _checked(building, tallies)
+        _put_in_place(building, target)
+    return Merged(target, rows, equal)
+
+
+@contextlib.contextmanager
+def _folder_beside(target: Path) -> Iterator[Path]:
+    folder = target.parent / f".{target.name}.{os.getpid()}.merging"
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise SessionError(f"{target} cannot be written: {error.strerror}.") from None
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _add(building: Path, path: Path, copy: Path) -> Tally:
+    """Add a consistent copy of a source; the source itself is only read."""
+    with SessionReader(path) as reader:
+        if reader.damage:
+            raise SessionError(f"{path.name} is not merged: {summary(reader.damage)}")
+        reader.copy_to(copy)
+    migrate(copy)
+    with translated(building), contextlib.closing(sqlite3.connect(building, isolation_level=None)) as connection:
+        connection.execute("ATTACH ? AS src", (str(copy),))
+        connection.execute("BEGIN IMMEDIATE")
+        tally = add_source(connection, Source(path.stem))
+        connection.execute("COMMIT")
+        connection.execute("DETACH src")
+    for file in copy.parent.glob(f"{copy.name}*"):
+        file.unlink()
+    return tally
+
+
+def _checked(building: Path, tallies: Sequence[Tally]) -> tuple[dict[str, int], dict[str, int]]:
+    """Return how many rows there are, and how many were equal, once that is what went in.
+
+    Raises:
+        MergeFailed: It is not.
+    """
+    with translated(building), contextlib.closing(sqlite3.connect(building, isolation_level=None)) as connection:
+        # Nobody has followed this file yet: what changed while it was made is no news.
+        connection.execute("DELETE FROM changes")
+        problems = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
+        problems += [f"a row of {row[0]} hangs on nothing" for row in connection.execute("PRAGMA foreign_key_check")]
+        rows = {table: int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]) for table in COUNTED}
+        for tally in tallies:
+            problems += [
+                f"of {tally.given[table]:,} {table} of {tally.name}, {tally.added[table] + tally.equal[table]:,} arrived"
+                for table in COUNTED
+                if tally.given[table] != tally.added[table] + tally.equal[table]
+            ]
+        for table in COUNTED:
+            added = sum(tally.added[table] for tally in tallies)
+            if added != rows[table]:
+                problems.append(f"{rows[table]:,} {table} are there and not {added:,}")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with SessionReader(building) as reader:
+        if reader.damage:
+            problems.append(summary(reader.damage))
+    if problems:
+        raise MergeFailed(f"The merged session did not hold its check, so it was not kept: {'; '.join(problems[:3])}.")
+    return rows, {table: sum(tally.equal[table] for tally in tallies) for table in COUNTED}
+
+
+def _put_in_place(building: Path, target: Path) -> None:
+    try:
+        os.link(building, target)  # unlike a rename it fails where somebody made that file meanwhile
+    except FileExistsError:
+        raise SessionExists(f"{target} exists already; choose another name.") from None
+    except OSError:
+        if target.exists():
+            raise SessionExists(f"{target} exists already; choose another name.") from None
+        building.rename(target)

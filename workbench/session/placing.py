@@ -1,0 +1,187 @@
+"""Gives a session file another place: another name, the trash, and back. Never under a run, and never without its log."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.session import log
+from workbench.session.file import BUSY_MS, SUFFIX, SessionError, SessionExists, SessionLocked
+from workbench.session.lease import engine_lives
+
+TRASH = "trash"
+"""Name of the folder, beside the sessions, of those that were deleted."""
+_NOTE = ".deleted.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """A session in the trash: where it lies, where it was, when it was deleted (unix seconds) and its size in bytes."""
+
+    path: Path
+    was: Path
+    at: float
+    size: int
+
+
+def move(path: Path, target: Path) -> None:
+    """Give a session file another place, with everything that is in its log.
+
+    Raises:
+        SessionExists: There is a file already.
+        SessionLocked: A run, or another program, writes it.
+        SessionError: It cannot be moved.
+    """
+    if target.exists():
+        raise SessionExists(f"{target} exists already; choose another name.")
+    with _held(path) as beside:
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _rename(path, target)
+            for file in beside:
+                if file.exists():
+                    _rename(file, target.with_name(target.name + file.name.removeprefix(path.name)))
+        except FileExistsError:
+            raise SessionExists(f"{target} exists already; choose another name.") from None
+        except OSError as error:
+            raise SessionError(f"{path.name} cannot be moved to {target}: {error.strerror}.") from None
+
+
+@contextlib.contextmanager
+def _held(path: Path) -> Iterator[list[Path]]:
+    """Keep every writer out of a session whose log is empty; gives the files beside it that go along.
+
+    Of a file that is no session, or damaged, the log goes along as it is: nobody can tell what is in it.
+    """
+    if not path.is_file():
+        raise SessionError(f"{path} is not there any more.")
+    sides = [Path(f"{path}-wal"), Path(f"{path}-shm")]
+    try:
+        if log.log_size(path) and not log.belongs(path):
+            log.set_aside(path)
+        connection = sqlite3.connect(
+            f"{path.resolve().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=BUSY_MS / 1000
+        )
+    except sqlite3.Error:
+        yield sides
+        return
+    with contextlib.closing(connection):
+        try:
+            if engine_lives(connection):
+                raise _busy(path)
+            log.tidy(path)
+            connection.execute("BEGIN IMMEDIATE")
+            if log.log_size(path) or engine_lives(connection):
+                raise _busy(path)
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error) or "busy" in str(error):
+                raise _busy(path) from None
+            yield sides
+            return
+        except sqlite3.DatabaseError:
+            yield sides
+            return
+        yield []
+        # The log is empty and belongs to no file any more.
+        for side in sides:
+            with contextlib.suppress(OSError):
+                side.unlink(missing_ok=True)
+
+
+def _busy(path: Path) -> SessionLocked:
+    return SessionLocked(f"{path.name} is being written: cancel its run, or let the other program end, then try again.")
+
+
+def _rename(path: Path, target: Path) -> None:
+    try:
+        os.link(path, target)  # unlike a rename it fails where that name was taken meanwhile
+    except FileExistsError:
+        raise
+    except OSError as error:
+        if error.errno == errno.EXDEV:
+            building = target.with_name(f".{target.name}.{os.getpid()}.moving")
+            try:
+                shutil.copy2(path, building)
+                building.rename(target)
+            finally:
+                building.unlink(missing_ok=True)
+        else:
+            path.rename(target)
+            return
+    path.unlink()
+
+
+# -- the trash
+
+
+def delete(path: Path, folder: Path) -> Deleted:
+    """Move a session into the trash and note where it was.
+
+    Args:
+        path: The session.
+        folder: The folder of the user's sessions, beside which the trash lies.
+
+    Raises:
+        SessionError: See :func:`move`.
+    """
+    trash, number = folder / TRASH, 2
+    place = trash / path.name
+    while place.exists() or _note(place).exists():
+        place, number = trash / f"{path.stem}-{number}{SUFFIX}", number + 1
+    size = path.stat().st_size if path.exists() else 0
+    deleted = Deleted(place, path.absolute(), time.time(), size)
+    move(path, place)
+    with contextlib.suppress(OSError):  # without it the session goes back to the folder of sessions
+        _note(place).write_text(json.dumps({"was": str(deleted.was), "at": deleted.at}), encoding="utf-8")
+    return deleted
+
+
+def deleted_sessions(folder: Path) -> list[Deleted]:
+    """Return what is in the trash of a folder of sessions, deleted last first; what somebody put there too."""
+    try:
+        files = [file for file in (folder / TRASH).iterdir() if file.suffix == SUFFIX and not file.name.startswith(".")]
+    except OSError:
+        return []
+    found = []
+    for file in files:
+        with contextlib.suppress(OSError):
+            status = file.stat()
+            was, at = _noted(file, folder / file.name, status.st_mtime)
+            found.append(Deleted(file, was, at, status.st_size))
+    return sorted(found, key=lambda one: (-one.at, one.path.name))
+
+
+def restore(deleted: Deleted) -> Path:
+    """Bring a session back to where it was, under a numbered name where that is taken; returns where it is.
+
+    Raises:
+        SessionError: It is not in the trash any more, or cannot be moved.
+    """
+    place, number = deleted.was, 2
+    while place.exists():
+        place, number = deleted.was.with_name(f"{deleted.was.stem}-{number}{SUFFIX}"), number + 1
+    if not deleted.path.exists():
+        raise SessionError(f"{deleted.path.name} is not in the trash any more.")
+    move(deleted.path, place)
+    _note(deleted.path).unlink(missing_ok=True)
+    return place
+
+
+def _note(place: Path) -> Path:
+    return place.with_name(place.name + _NOTE)
+
+
+def _noted(place: Path, was: Path, at: float) -> tuple[Path, float]:
+    try:
+        values = json.loads(_note(place).read_text(encoding="utf-8"))
+        return Path(str(values["was"])), float(values["at"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return was, at
