@@ -31,7 +31,7 @@ _NAMES = {
     "sessions": "back cancel delete export open reload resume",
     "trajectory": "annotate cancel copy down enter escape evidence export first last more next-hit next-step next-tab "
     "next-trial open page-down page-up previous-hit previous-step previous-tab previous-trial raw rerun "
-    "resume scores search trials up",
+    "resume scores search trials up where-from",
     "tree": "close open open-all",
     "trials": "back clear-filter compare export filter fold group loss-open mark matrix-left matrix-open matrix-right open reverse scale sort",
 }

@@ -16,6 +16,7 @@ KEYS: list[BindingType] = [
     Binding("N", "hit(-1)", "Previous hit", id="trajectory.previous-hit", show=False),
     Binding("s", "scores", "scores", id="trajectory.scores"),
     Binding("e", "evidence", "evidence", id="trajectory.evidence"),
+    Binding("w", "where", "where from", id="trajectory.where-from"),
     Binding("r", "rerun", "rerun", id="trajectory.rerun"),
     Binding("c", "cancel", "cancel", id="trajectory.cancel"),
     Binding("x", "export", "export", id="trajectory.export"),
