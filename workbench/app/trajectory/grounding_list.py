@@ -15,6 +15,7 @@ from workbench.text import one_line
 
 _KIND = max(map(len, KINDS))
 _LINE = 6
+_ROOM_FOR_KINDS = 60
 
 
 class GroundingList(HeadedList):
@@ -57,10 +58,9 @@ class GroundingList(HeadedList):
 
     def heading_parts(self, width: int) -> Sequence[Part]:
         """Return the names of the columns."""
-        name, origin = self._widths(width)
-        cells = (
-            f"  {fit('item', name)} {fit('kind', _KIND)} {fit('line', _LINE, right=True)}  {fit('comes from', origin)}"
-        )
+        name, kind, origin = self._widths(width)
+        words = [fit("item", name), *([fit("kind", kind)] if kind else []), fit("line", _LINE, right=True)]
+        cells = f"  {' '.join(words)}  {fit('comes from', origin)}"
         return [(cells, "dim")]
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
@@ -69,7 +69,7 @@ class GroundingList(HeadedList):
         if not items:
             return [(fit(f" {self._empty}", width), "dim")]
         item = items[index - 1]
-        name, origin = self._widths(width)
+        name, kind, origin = self._widths(width)
         mine = self.step in item.steps
         lines = f"{item.places[0].line:,}" + ("+" if len(item.places) > 1 else "")
         came = item.origin if item.status != NOWHERE or origin >= len(item.origin) else "nothing"
@@ -77,16 +77,18 @@ class GroundingList(HeadedList):
             ("›" if mine else " ", "marked"),
             (SIGNS[item.status], STYLES[item.status]),
             (fit(one_line(item.text, 200), name) + " ", "marked" if mine else ""),
-            (fit(item.kind, _KIND) + " ", "dim"),
+            (fit(item.kind, kind) + " " if kind else "", "dim"),
             (fit(lines, _LINE, right=True) + "  ", "dim"),
             (fit(one_line(came, 300), origin), STYLES[item.status]),
         ]
 
     @staticmethod
-    def _widths(width: int) -> tuple[int, int]:
-        rest = max(12, width - _KIND - _LINE - 7)
-        name = max(10, min(40, rest // 2))
-        return name, max(1, rest - name)
+    def _widths(width: int) -> tuple[int, int, int]:
+        """Return the widths of name, kind (0 where it has no room) and origin."""
+        kind = _KIND if width >= _ROOM_FOR_KINDS else 0
+        rest = max(12, width - (kind + 1 if kind else 0) - _LINE - 5)
+        name = max(10, min(44, rest * 3 // 5))
+        return name, kind, max(1, rest - name)
 
     def action_choose(self) -> None:
         """Go to where the item comes from."""

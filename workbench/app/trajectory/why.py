@@ -104,26 +104,20 @@ def _with_signs(line: Line, found: Sequence[tuple[int, int, int]], items: Sequen
 def exploration_document(why: Why) -> Document:
     """Return how much of the repository the agent saw, and what was odd about its way."""
     found = why.exploration
-    rows = [["", "files", "share", "bytes", "share", "public functions", "share"]]
+    rows = [["", "files", "bytes", "functions"]]
     for level in found.files:
-        row = [level]
-        for counts in (found.files, found.bytes, found.functions):
-            row += ["–", "–"] if counts is None else [f"{counts[level]:,}", _share(counts[level], sum(counts.values()))]
-        rows.append(row)
-    widths = [max(len(row[column]) for row in rows) for column in range(7)]
+        counts = (found.files, found.bytes, found.functions)
+        rows.append([level, *("–" if one is None else _amount(one[level], sum(one.values())) for one in counts)])
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
     lines: list[Line] = []
     if not sum(found.files.values()):
         lines += note("What the repository holds is not known yet.").lines
     else:
         for number, cells in enumerate(rows):
-            text = cells[0].ljust(widths[0]) + "".join(
-                ("  " if column % 2 else " ") + cell.rjust(widths[column])
-                for column, cell in enumerate(cells)
-                if column
-            )
+            text = "  ".join([cells[0].ljust(widths[0]), *map(str.rjust, cells[1:], widths[1:])])
             lines.append(Line(text, ((0, len(text), "dim" if number == 0 else ""),), indent=-1))
         lines.append(Line(""))
-        hint = "bytes: what was shown is read, the rest of those files partly read; functions: without those of tests"
+        hint = "Bytes that were shown are read, those that were cut off partly read. Functions are the public ones, without tests."
         lines.append(Line(hint, ((0, len(hint), "dim"),)))
     lines.append(Line(""))
     patterns = found.patterns or ("nothing odd about its way through the repository",)
@@ -135,11 +129,11 @@ def exploration_document(why: Why) -> Document:
     return Document(tuple(lines), "\n".join(line.text for line in lines))
 
 
-def _share(part: int, whole: int) -> str:
+def _amount(part: int, whole: int) -> str:
     if not whole:
         return "–"
     percent = round(100 * part / whole)
-    return "<1 %" if part and not percent else f"{percent} %"
+    return f"{part:,} " + ("<1 %" if part and not percent else f"{percent:2} %")
 
 
 def needles_of(item: Item) -> tuple[str, ...]:
