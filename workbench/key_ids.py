@@ -34,7 +34,7 @@ _NAMES = {
     "sessions": "all back bring-back cancel delete export mark merge name new open reload resume reverse sort use",
     "trajectory": "annotate cancel copy down enter escape evidence export first fork last more next-hit next-step next-tab "
     "next-trial open page-down page-up previous-hit previous-step previous-tab previous-trial raw rerun "
-    "rerun-model resume score-view scores search trials up",
+    "rerun-model resume score-view scores search trials up where-from",
     "tree": "close open open-all",
     "trials": "back clear-filter compare export filter fold group loss-open mark matrix-left matrix-open matrix-right open reverse scale sort",
     "went-wrong": "back evaluator next-tab open previous-tab",

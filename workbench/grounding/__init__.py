@@ -13,7 +13,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "claims": ["claims_of"],
         "exploration": ["Exploration", "explore"],
-        "items": ["Claim", "Grounding", "Item", "Place", "Shown", "RepositoryFile"],
+        "items": ["Claim", "Grounding", "Item", "Place", "RepositoryFile", "Shown"],
         "kept": ["Counts", "KeptGroundings", "counts_of"],
         "linking": ["ground"],
         "reading": ["Why", "read_trial"],

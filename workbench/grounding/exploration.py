@@ -156,7 +156,7 @@ def _patterns(
             found.append(f"never read the one file that matters, {main}")
         elif main in shown and share < _WHOLE:
             found.append(f"read {_portion(share)} of the one file that matters, {main}")
-    folders = {posixpath.dirname(path) for path in sizes if path.endswith(SOURCES)} - {""}
+    folders = {posixpath.dirname(path) for path in sizes if path.endswith(SOURCES) and not _is_test(path)} - {""}
     looked_into = {posixpath.dirname(path) for path in shown} | {
         visit.path for visit in visits if visit.action == "list_directory" and not visit.failed
     }

@@ -81,15 +81,29 @@ def modules_of(files: list[str]) -> frozenset[str]:
     return frozenset(found - {"tests", "test", "docs", "examples", "src"})
 
 
+_FOUND: dict[tuple[str, str], Path] = {}
+"""(cache folder, digest) → folder: to look through all its files again for every trial would take longer than the rest."""
+
+
 def repository_of(trial: TrialRow) -> Path | None:
     """Return the folder with the very content that the agent worked on, None where this machine does not have it."""
-    return _folder(trial.snapshot, trial.case_id, str(paths.cache_dir())) if trial.snapshot else None
+    if not trial.snapshot:
+        return None
+    cache = paths.cache_dir().absolute()
+    key = (str(cache), trial.snapshot)
+    known = _FOUND.get(key)
+    if known is not None and known.is_dir():
+        return known
+    found = _folder(trial.snapshot, trial.case_id, cache)
+    if found is not None:
+        _FOUND[key] = found
+    return found
 
 
-def _folder(digest: str, case_id: str, cache: str) -> Path | None:
+def _folder(digest: str, case_id: str, cache: Path) -> Path | None:
     from workbench.repository.store import Known, Store
 
-    found = Store(Path(cache).absolute()).load(Known("", digest, "", "", 0.0))
+    found = Store(cache).load(Known("", digest, "", "", 0.0))
     if found is not None:
         return found.root
     from workbench.catalog import resolve_case, snapshot_of

@@ -45,14 +45,24 @@ class TabLine(Widget):
         at = self.names.index(self.current) if self.current in self.names else 0
         return self.names[(at + step) % len(self.names)]
 
+    @property
+    def _shown(self) -> list[str]:
+        """The names; where they do not fit, the first word of each that is not chosen, then of all."""
+        short = [name.split()[0] for name in self.names]
+        mixed = [name if name == self.current else first for name, first in zip(self.names, short, strict=True)]
+        fitting = (
+            names for names in (list(self.names), mixed) if sum(map(len, names)) + 2 * len(names) <= self.size.width
+        )
+        return next(fitting, short)
+
     def render(self) -> RenderResult:
         """Return the names, and the remark at the right where it fits."""
         parts: list[tuple[str, str]] = []
         used = 0
-        for name in self.names:
+        for name, shown in zip(self.names, self._shown, strict=True):
             style = "$foreground 35%" if name in self.empty else "$foreground 75%"
-            parts += [(" ", ""), (name, "bold underline $primary" if name == self.current else style), (" ", "")]
-            used += len(name) + 2
+            parts += [(" ", ""), (shown, "bold underline $primary" if name == self.current else style), (" ", "")]
+            used += len(shown) + 2
         room = self.size.width - used - 1
         if self.remark and room >= len(self.remark):
             parts.append((self.remark.rjust(room), "$foreground 50%"))
@@ -61,8 +71,8 @@ class TabLine(Widget):
     def on_click(self, event: events.Click) -> None:
         """Choose the tab under the mouse."""
         x = 0
-        for name in self.names:
-            x += len(name) + 2
+        for name, shown in zip(self.names, self._shown, strict=True):
+            x += len(shown) + 2
             if event.x < x:
                 self.post_message(self.Chosen(self, name))
                 return

@@ -113,18 +113,26 @@ class TextPane(VirtualView):
             self.go_to(marks[0].line, marks[0].start)
         self.refresh()
 
+    def light(self, marks: list[Mark]) -> None:
+        """Highlight ranges where they stand; nothing moves."""
+        if marks != self.evidence:
+            self.evidence = marks
+            self._index_marks()
+            self.refresh()
+
     def mark_line(self, line: int) -> None:
         """Highlight a whole line and bring it into sight."""
         if line < len(self.document.lines):
             self.mark_evidence([Mark(line, 0, max(1, len(self.document.lines[line].text)))])
 
-    def mark_text(self, text: str) -> None:
-        """Highlight the first place of a text and bring it into sight."""
-        for index, line in enumerate(self.document.lines):
-            at = line.text.find(text)
-            if at >= 0:
-                self.mark_evidence([Mark(index, at, at + len(text))])
-                return
+    def mark_text(self, *texts: str) -> None:
+        """Highlight the first place of the first of these texts that is there, and bring it into sight."""
+        for text in texts:
+            for index, line in enumerate(self.document.lines):
+                at = line.text.find(text)
+                if at >= 0:
+                    self.mark_evidence([Mark(index, at, at + len(text))])
+                    return
 
     def go_to(self, line: int, column: int = 0) -> None:
         """Bring a line into sight, a little below the top."""

@@ -41,6 +41,7 @@ class ContentPane(Pane):
         self._shown: tuple[object, ...] = ()
         self._hit: int | None = None
         self._line: int | None = None
+        self._texts: tuple[str, ...] = ()
         self._now: tuple[SessionReader, TrialState, StepRow] | None = None
 
     def compose(self) -> ComposeResult:
@@ -75,10 +76,12 @@ class ContentPane(Pane):
         )
         self._ask()
 
-    def go(self, tab: str, *, hit: int | None = None, line: int | None = None, reach: int = 0) -> None:
-        """Show a tab and bring its hit number ``hit`` (from 0) or a source line (from 1) into sight."""
+    def go(
+        self, tab: str, *, hit: int | None = None, line: int | None = None, reach: int = 0, texts: tuple[str, ...] = ()
+    ) -> None:
+        """Show a tab and bring its hit number ``hit`` (from 0), a source line (from 1) or the first of ``texts`` into sight."""
         self.wanted = tab
-        self._hit, self._line = hit, line
+        self._hit, self._line, self._texts = hit, line, texts
         if reach * 4 > self._limit:  # what is cut is counted in bytes: four are enough for any character
             self._limit = reach * 4 + 2000
         self._ask()
@@ -156,12 +159,15 @@ class ContentPane(Pane):
         self.loader.ask(work, done, failed)
 
     def _arrive(self) -> None:
-        hit, line = self._hit, self._line
+        hit, line, texts = self._hit, self._line, self._texts
         self._hit = self._line = None
+        self._texts = ()
         if hit is not None:
             self.text.go_to_hit(hit)
         elif line is not None:
             self.text.mark_line(self.text.document.line_at(line - 1))
+        elif texts:
+            self.text.mark_text(*texts)
 
 
 def _took(step: StepRow) -> str:

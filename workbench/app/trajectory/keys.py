@@ -17,6 +17,7 @@ KEYS: list[BindingType] = [
     Binding("s", "scores", "scores", id="trajectory.scores"),
     Binding("W", "score_view", "what it takes", id="trajectory.score-view", show=False),
     Binding("e", "evidence", "evidence", id="trajectory.evidence"),
+    Binding("w", "where", "where from", id="trajectory.where-from"),
     Binding("r", "rerun", "rerun", id="trajectory.rerun"),
     Binding("R", "rerun_model", "rerun with another model", id="trajectory.rerun-model"),
     Binding("E", "fork", "edit, go on from here", id="trajectory.fork"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -11,10 +12,13 @@ from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.text_pane import GROWTH, Mark, TextPane
+from workbench.app.trajectory import why as wording
+from workbench.app.trajectory.grounding_list import GroundingList
 from workbench.app.trajectory.loading import TrialState, state_of
-from workbench.app.trajectory.outcome import SHOWN_AT_FIRST, TABS, Outcome, load_outcome, locate
+from workbench.app.trajectory.outcome import EXPLORATION, GROUNDING, SHOWN_AT_FIRST, TABS, Outcome, load_outcome, locate
 
 if TYPE_CHECKING:
+    from workbench.grounding import Why
     from workbench.session.reader import SessionReader
 
 
@@ -35,11 +39,27 @@ class OutcomePane(Pane):
         self._hit: int | None = None
         self._key: str | None = None
         self._span: tuple[int, int] | None = None
+        self.why_loader = Latest(self, "why")
+        self.marking = False
+        self.why: Why | None = None
+        self._why_key: tuple[object, ...] = ()
+        self._places: tuple[tuple[int, int, int, int], ...] = ()
+        self._step = 0
 
     def compose(self) -> ComposeResult:
         """Compose the tabs and the text."""
         yield TabLine(TABS, id="outcome-tabs")
         yield TextPane(id="outcome-text")
+        yield GroundingList(id="grounding")
+
+    def on_mount(self) -> None:
+        """The list of items comes with its tab."""
+        self.items.display = False
+
+    @property
+    def items(self) -> GroundingList:
+        """The items of the README."""
+        return self.query_one(GroundingList)
 
     @property
     def text(self) -> TextPane:
@@ -56,7 +76,8 @@ class OutcomePane(Pane):
         if self._now is None or self._now[1].trial.id != state.trial.id:
             self._limit = SHOWN_AT_FIRST
         self._now = (reader, state)
-        self.titled("Outcome")
+        self._ask_why()
+        self._title()
         self._ask()
 
     def go(
@@ -71,6 +92,8 @@ class OutcomePane(Pane):
         """Show a tab and bring a hit (from 0), a key of the metadata or a span of the README into sight."""
         self._tab = tab
         self._hit, self._key, self._span = hit, key, span
+        self._ask_why()
+        self._title()
         if reach * 4 > self._limit:
             self._limit = reach * 4 + 2000
         self._ask()
@@ -82,6 +105,8 @@ class OutcomePane(Pane):
     def choose(self, tab: str) -> None:
         """Show a tab."""
         self._tab = tab
+        self._ask_why()
+        self._title()
         self._ask()
 
     def toggle_raw(self) -> None:
@@ -89,6 +114,80 @@ class OutcomePane(Pane):
         self.raw = not self.raw
         self._tab = TABS[0]
         self._ask()
+
+    def on_resize(self) -> None:
+        """Say as much in the title as fits."""
+        self._title()
+
+    def toggle_marks(self) -> None:
+        """Mark in the README where its items come from, or mark nothing again."""
+        self.marking = not (self.marking and self._tab == TABS[0])
+        self._tab = TABS[0]
+        self._ask_why()
+        self._title()
+        self._ask()
+
+    def light(self, step: int) -> None:
+        """Mark what a step gave to the README."""
+        if step != self._step:
+            self._step = step
+            self.items.light(step)
+            self._light()
+
+    def _light(self) -> None:
+        found = self.why.grounding if self.why is not None else None
+        if found is None or not self._places:
+            return
+        mine = {number for number, item in enumerate(found.items) if self._step in item.steps}
+        self.text.light([Mark(line, start, end) for line, start, end, number in self._places if number in mine])
+
+    def _title(self) -> None:
+        wanted = self.why is not None and (self.marking or self._tab == GROUNDING)
+        self.titled("Outcome" if self.why is None or not wanted else wording.sentence(self.why, self.size.width - 4))
+
+    def _ask_why(self) -> None:
+        """Ground the trial where that is shown, off the app's thread."""
+        if self._now is None:
+            return
+        reader, state = self._now
+        trial = state.trial
+        key = (
+            trial.id,
+            trial.readme_blob,
+            trial.snapshot,
+            trial.state,
+            state.step_count,
+            len(state.seen),
+            len(state.files),
+        )
+        if key[:2] != self._why_key[:2]:
+            self.why, self._places = None, ()
+            self.items.show(None, "Looking where it comes from…")
+        if key == self._why_key or not (self.marking or self._tab in {GROUNDING, EXPLORATION}):
+            return
+        self._why_key = key
+
+        def work() -> Why:
+            return wording.load_why(reader, trial)
+
+        def done(why: Why) -> None:
+            if key != self._why_key:
+                return
+            self.why = why
+            self.items.show(
+                why.grounding,
+                why.note or "The README names nothing that could be looked up."
+                if why.grounding
+                else "There is no README.",
+            )
+            self._title()
+            self._ask()
+
+        def failed(sentence: str) -> None:
+            self._why_key = ()
+            self.items.show(None, sentence)
+
+        self.why_loader.ask(work, done, failed)
 
     def more(self) -> None:
         """Show more of what is cut."""
@@ -110,36 +209,61 @@ class OutcomePane(Pane):
         trial = state.trial
         steps_known = len(state.seen) if trial.readme_blob else 0
         key: tuple[object, ...] = (trial.id, self._tab, self.raw, self._limit, trial.readme_blob, trial.metadata_blob)
-        key += (state_of(state), trial.error, len(state.cards), steps_known)
+        marking = self.marking and self._tab == TABS[0] and self.why is not None
+        key += (state_of(state), trial.error, len(state.cards), steps_known, marking, id(self.why) if marking else 0)
+        key += (id(self.why),) if self._tab == EXPLORATION else ()
         if key == self._asked:
             if self._shown is not None and self.loader.idle:
                 self._arrive()
             return
         same = key[:3] == self._asked[:3]
         self._asked = key
-        tab, raw, limit = self._tab, self.raw, self._limit
+        tab, raw, limit, why = self._tab, self.raw, self._limit, self.why
+        places: list[tuple[int, int, int, int]] = []
 
         def work() -> Outcome:
-            return load_outcome(reader, state, tab, raw=raw, limit=limit)
+            if tab in {GROUNDING, EXPLORATION}:
+                empty = note("Looking what the agent saw…")
+                return Outcome(tab, empty if why is None else wording.exploration_document(why), "", raw)
+            loaded = load_outcome(reader, state, tab, raw=raw, limit=limit)
+            if not marking or why is None or why.grounding is None or not loaded.readme:
+                return loaded
+            signed = wording.marked(loaded.document, loaded.readme, why.grounding)
+            places.extend(signed.places)
+            return replace(loaded, document=signed.document)
 
         def done(loaded: Outcome) -> None:
             if key != self._asked:
                 return
             self._shown = loaded
+            self._places = tuple(places)
             tabs = self.query_one(TabLine)
             tabs.current = tab
             tabs.remark = "" if not loaded.readme else "m rendered" if loaded.raw else "m source"
+            self._show_list(tab == GROUNDING)
             self.text.show(loaded.document, keep_place=same)
+            self._light()
             self._arrive()
 
         def failed(sentence: str) -> None:
             # What stands there is of another trial or tab.
             if key == self._asked:
-                self._shown = None
+                self._shown, self._places = None, ()
+                self._show_list(False)
                 self.query_one(TabLine).current = tab
                 self.text.show(note(sentence))
 
         self.loader.ask(work, done, failed)
+
+    def _show_list(self, wanted: bool) -> None:
+        """Show the list of items instead of the text, or the other way round; what had the focus hands it on."""
+        here, other = (self.items, self.text) if wanted else (self.text, self.items)
+        if here.display and not other.display:
+            return
+        had = other.has_focus
+        here.display, other.display = True, False
+        if had:
+            self.screen.set_focus(here)
 
     def _arrive(self) -> None:
         hit, key, span = self._hit, self._key, self._span

@@ -26,6 +26,7 @@ from workbench.app.trajectory import loading, panes
 from workbench.app.trajectory.actions import Actions
 from workbench.app.trajectory.content_pane import ContentPane
 from workbench.app.trajectory.finding import Finder
+from workbench.app.trajectory.grounding_list import GroundingList
 from workbench.app.trajectory.keys import KEYS
 from workbench.app.trajectory.loading import TrialState
 from workbench.app.trajectory.outcome_pane import OutcomePane
@@ -34,6 +35,8 @@ from workbench.app.trajectory.score_pane import ScorePane
 from workbench.app.trajectory.scores import Item, plain_text
 from workbench.app.trajectory.search import OUTCOME
 from workbench.app.trajectory.step_list import StepList
+from workbench.app.trajectory.why import needles_of
+from workbench.grounding.items import TASK
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -144,7 +147,7 @@ class TrajectoryScreen(RunScreen):
     def focus_pane(self, pane: Widget) -> None:
         """Go to a pane at once, so that a key typed right after this one finds it."""
         super().focus_pane(pane)
-        inside = next(iter(pane.query(VirtualView)), None)
+        inside = next((view for view in pane.query(VirtualView) if view.display), None)
         if inside is not None and inside.focusable:
             self.set_focus(inside)
 
@@ -376,6 +379,7 @@ class TrajectoryScreen(RunScreen):
             return
         self.query_one(RepositoryPane).point_at(step.target if step.kind == "tool" else "")
         self.content.show_step(reader, state, step)
+        self.outcome.light(step.number)
 
     def go_to_step(
         self, number: int, tab: str, *, hit: int | None = None, line: int | None = None, reach: int = 0
@@ -416,6 +420,20 @@ class TrajectoryScreen(RunScreen):
     def on_text_pane_step_link(self, message: TextPane.StepLink) -> None:
         """Go to the step that a line of the README comes from."""
         self.go_to_step(message.step, "Observation")
+
+    def on_grounding_list_followed(self, message: GroundingList.Followed) -> None:
+        """Let the step follow an item of the README; chosen, go there: to the step, else to the README's line."""
+        item, place = message.item, message.item.places[0]
+        step = next((number for number in item.steps if number != TASK), None)
+        if step is not None:
+            self.step_list.select_number(step)
+            self._show_step()
+            self.content.go("Observation", texts=needles_of(item))
+            if message.chosen:
+                self.focus_pane(self.content)
+        elif message.chosen:
+            self.go_to_outcome("README", span=(place.start, place.end), reach=place.end)
+            self.notify(one_line(f"{item.text}: {item.origin}", 300))
 
     def on_repository_pane_opened(self, message: RepositoryPane.Opened) -> None:
         """Go to the step that met a file."""
@@ -489,6 +507,8 @@ class TrajectoryScreen(RunScreen):
             self.focused.open_current()
         elif isinstance(self.focused, ScorePane):
             self.finder.show_evidence()
+        elif isinstance(self.focused, GroundingList):
+            self.focused.action_choose()
         elif isinstance(self.focused, StepList):
             self.focus_pane(self.content)
 
@@ -534,6 +554,10 @@ class TrajectoryScreen(RunScreen):
         state, step = self.state, self.step_list.selected
         if state is not None and step is not None:
             await edit_and_go_on(self.workbench, self.actions, state, step, self.content.tab, self._drafts)
+
+    def action_where(self) -> None:
+        """Mark in the README where each of its items comes from, or mark nothing again."""
+        self.outcome.toggle_marks()
 
     def action_raw(self) -> None:
         """Show the README as it is written, or rendered again."""

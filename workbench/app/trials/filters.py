@@ -71,6 +71,15 @@ def questions_about(lines: Sequence[TrialLine]) -> tuple[Question[TrialLine], ..
             "score",
             (*bands, Option("none", "no score", "without a score", lambda line: line.points is None)),
         ),
+        Question(
+            "grounding",
+            "grounding",
+            (
+                Option("nowhere", "items nowhere", "nowhere > 0", lambda line: bool(line.nowhere)),
+                Option("grounded", "none nowhere", "nothing nowhere", lambda line: line.nowhere == 0),
+                Option("unseen", "not looked at", "not looked at > 0", lambda line: bool(line.unseen)),
+            ),
+        ),
         _values("agent", lines, lambda line: line.agent),
         _values("model", lines, lambda line: line.model),
         _values("case", lines, lambda line: line.case),

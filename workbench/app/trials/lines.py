@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.glyphs import STATES
+from workbench.grounding import Counts
 from workbench.rubric.losses import Lost, lost_points
 from workbench.rubric.spread import Spread, spread_of
 from workbench.session.forks import SIGN, below_parents
@@ -68,6 +69,7 @@ class TrialLine:
         labels: Its star and its tags.
         parent: The trial that it is a fork of, "" for one of its own.
         fork_step: The last step that a fork inherits.
+        counts: Where its README comes from; None until it was looked up, which happens after the rest.
     """
 
     id: str
@@ -90,11 +92,27 @@ class TrialLine:
     labels: tuple[str, ...] = ()
     parent: str = ""
     fork_step: int = 0
+    counts: Counts | None = None
 
     @property
     def shown_case(self) -> str:
         """The case as it is shown: a fork says from which step it goes on."""
         return f"{SIGN} {self.case} from step {self.fork_step}" if self.parent else self.case
+
+    @property
+    def nowhere(self) -> int | None:
+        """Items of its README that are nowhere, None where that is not known."""
+        return self.counts.nowhere if self.counts is not None else None
+
+    @property
+    def unseen(self) -> int | None:
+        """Items of its README that are in the repository and were not looked at."""
+        return self.counts.unseen if self.counts is not None else None
+
+    @property
+    def shown(self) -> float | None:
+        """The share of the repository's bytes that the agent was shown, of 100."""
+        return 100 * self.counts.share if self.counts is not None and self.counts.share is not None else None
 
     @property
     def tags(self) -> str:
@@ -196,6 +214,14 @@ def with_losses(reader: SessionReader, trials: Trials, known: dict[str, Lost]) -
     return replace(trials, lines=tuple(replace(line, lost=lost.get(line.id, ())) for line in trials.lines))
 
 
+def with_counts(trials: Trials, known: Mapping[str, Counts]) -> Trials:
+    """Return trials with where their READMEs come from, as far as that is known by now."""
+    lines = tuple(
+        line if known.get(line.id) == line.counts else replace(line, counts=known.get(line.id)) for line in trials.lines
+    )
+    return replace(trials, lines=lines)
+
+
 def _number(value: object) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
@@ -227,6 +253,9 @@ ORDERS = (
     Order("steps", "steps", lambda line: line.steps, descending=True),
     Order("tokens", "tokens", lambda line: line.tokens, descending=True),
     Order("seconds", "seconds", lambda line: line.seconds, descending=True),
+    Order("nowhere", "items that are nowhere", lambda line: line.nowhere, descending=True),
+    Order("unseen", "items not looked at", lambda line: line.unseen, descending=True),
+    Order("shown", "share of bytes seen", lambda line: line.shown, descending=True),
     Order("tags", "tags", lambda line: line.tags or None),
     Order("cost", "cost", lambda line: line.cost, descending=True),
 )

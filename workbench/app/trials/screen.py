@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from dataclasses import replace
+from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -26,6 +28,7 @@ from workbench.app.trials.lines import (
     chosen_scale,
     load_trials,
     spread_among,
+    with_counts,
     with_losses,
 )
 from workbench.app.trials.loss_list import LossList
@@ -36,6 +39,7 @@ from workbench.rubric.losses import Lost
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.grounding import Counts
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
@@ -43,6 +47,9 @@ _SHOWN = frozenset({"trial", "run", "score", "label"})
 """Kinds of changes that the table shows."""
 REFRESH_SECONDS = 0.5
 """Time between two readings of a session that changes: a table of thousands is read in a tenth of that."""
+COUNTED_SECONDS = 2.0
+"""Time between two looks at counts that are being made: each arranges the table anew."""
+PAUSE_SECONDS = 0.005
 
 
 class TrialsScreen(ModeScreen):
@@ -72,6 +79,9 @@ class TrialsScreen(ModeScreen):
         super().__init__()
         self._current = current
         self._loading, self._losing = Latest(self, "trials"), Latest(self, "losses")
+        self._counting = Latest(self, "grounding")
+        self._counts: dict[str, Counts] = {}
+        self._left = threading.Event()
         self._cards: dict[str, Lost] = {}
         self._refresh_due = False
         self._first = True
@@ -135,12 +145,50 @@ class TrialsScreen(ModeScreen):
         if reader is None:
             return
 
+        self._count(reader)
+
         def done(trials: Trials) -> None:
+            trials = with_counts(trials, self._counts)
             known = {line.id: line.lost for line in self.table.trials.lines if trials.scale == self.table.trials.scale}
             self._show(replace(trials, lines=tuple(replace(one, lost=known.get(one.id, ())) for one in trials.lines)))
-            self._losing.ask(lambda: with_losses(reader, trials, self._cards), self._show)
+            self._losing.ask(lambda: with_losses(reader, trials, self._cards), self._show_losses)
 
         self._loading.ask(lambda: load_trials(reader, scale), done)
+
+    def _show_losses(self, trials: Trials) -> None:
+        self._show(with_counts(trials, self._counts))
+
+    def _count(self, reader: SessionReader) -> None:
+        """Look up where the READMEs come from: what is remembered at once, the others one by one while this is shown."""
+        counting = self._counting
+
+        def work() -> dict[str, Counts]:
+            from workbench.grounding import KeptGroundings
+
+            found: dict[str, Counts] = {}
+            told = monotonic()
+            for trial, counts in KeptGroundings().all_of(reader, self._stopped_counting):
+                found[trial] = counts
+                if monotonic() - told > COUNTED_SECONDS:
+                    counting.report(self._show_counts, dict(found))
+                    told = monotonic()
+            return found
+
+        # Where counting fails the columns stay empty: the table itself says what is wrong with the session.
+        counting.ask(work, self._show_counts, lambda sentence: None)
+
+    def _stopped_counting(self) -> bool:
+        # Also the pause between two trials: who presses keys meanwhile has the processor.
+        return self._left.wait(PAUSE_SECONDS) or self._counting.outdated
+
+    def _show_counts(self, counts: dict[str, Counts]) -> None:
+        if counts.items() - self._counts.items():
+            self._counts |= counts
+            self._show(with_counts(self.table.trials, self._counts))
+
+    def on_unmount(self) -> None:
+        """Nobody waits for counts any more."""
+        self._left.set()
 
     def _show(self, trials: Trials) -> None:
         table = self.table

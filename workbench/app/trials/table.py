@@ -54,8 +54,11 @@ _NUMBERS = (
     Column("score", 6, "score", 0, lambda line: points(line.points)),
     *(Column(f"T{number}", 5, f"tier{number}", 5, _tier(number)) for number in (1, 2, 3, 4)),
     Column("steps", 5, "steps", 3, lambda line: f"{line.steps:,}"),
-    Column("tokens", 8, "tokens", 6, lambda line: f"{line.tokens:,}"),
-    Column("s", 6, "seconds", 7, lambda line: NOTHING if line.seconds is None else f"{line.seconds:,.0f}"),
+    Column("tokens", 8, "tokens", 9, lambda line: f"{line.tokens:,}"),
+    Column("s", 6, "seconds", 10, lambda line: NOTHING if line.seconds is None else f"{line.seconds:,.0f}"),
+    Column("nowhere", 7, "nowhere", 6, lambda line: NOTHING if line.nowhere is None else f"{line.nowhere:,}"),
+    Column("unseen", 6, "unseen", 7, lambda line: NOTHING if line.unseen is None else f"{line.unseen:,}"),
+    Column("seen %", 6, "shown", 8, lambda line: NOTHING if line.shown is None else f"{line.shown:.0f}"),
     Column("$", 7, "cost", 2, lambda line: NOTHING if line.cost is None else f"{line.cost:.3f}"),
 )
 _TEXTS = (("case", 14, 34), ("agent", 11, 18), ("model", 13, 34), ("state", 13, 13))

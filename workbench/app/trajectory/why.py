@@ -1,0 +1,157 @@
+"""Where the README of the shown trial comes from, as the panes show it: signs, marks in its text, how much was seen."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from workbench.app.toolkit.document import Document, Line, note, prepared
+from workbench.grounding.items import NOT_SEEN, NOWHERE, SEEN, TASK, UNSEEN, Grounding, Item
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.grounding import Why
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import TrialRow
+
+SIGNS = {SEEN: "●", UNSEEN: "○", NOWHERE: "✗", NOT_SEEN: "·"}
+STYLES = {SEEN: "ok", UNSEEN: "warn", NOWHERE: "bad", NOT_SEEN: "dim"}
+LEGEND = "● seen  ○ in the repository, not looked at  ✗ nowhere: a likely invention"
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A README's document with a sign behind each item; ``places`` has (line, from, to, number of the item)."""
+
+    document: Document
+    places: tuple[tuple[int, int, int, int], ...]
+
+
+def load_why(reader: SessionReader, trial: TrialRow) -> Why:
+    """Ground a trial; takes as long as its steps and its repository are large."""
+    from workbench.grounding import read_trial
+
+    return read_trial(reader, trial)
+
+
+def marked(document: Document, readme: str, grounding: Grounding) -> Marked:
+    """Return a README's document with its items marked: each in the colour of its status, its sign behind it."""
+    starts = _starts(readme)
+    by_source: dict[int, list[tuple[int, str, int]]] = {}
+    for number, item in enumerate(grounding.items):
+        for place in item.places:
+            row = bisect_right(starts, place.start) - 1
+            column = len(prepared(readme[starts[row] : place.start])) if document.numbered else -1
+            by_source.setdefault(row, []).append((column, prepared(readme[place.start : place.end]), number))
+    lines: list[Line] = []
+    places: list[tuple[int, int, int, int]] = []
+    for index, line in enumerate(document.lines):
+        wanted = [one for source in range(line.source, line.source_end) for one in by_source.get(source, ())]
+        found = _found_in(line.text, wanted) if wanted and line.source >= 0 else []
+        lines.append(_with_signs(line, found, grounding.items) if found else line)
+        places += [(index, start + shift, end + shift, number) for shift, (start, end, number) in enumerate(found)]
+    return Marked(replace(document, lines=tuple(lines)), tuple(places))
+
+
+def _starts(readme: str) -> list[int]:
+    """Return where each line begins, counted as :func:`prepared` leaves them."""
+    starts = [0]
+    for at, char in enumerate(readme):
+        if char == "\n":
+            starts.append(at + 1)
+    return starts
+
+
+def _found_in(text: str, wanted: Sequence[tuple[int, str, int]]) -> list[tuple[int, int, int]]:
+    """Return (from, to, item) of what stands in a line, in order, none over another."""
+    found: list[tuple[int, int, int]] = []
+    after: dict[str, int] = {}
+    for column, name, number in sorted(wanted):
+        at = column if column >= 0 and text.startswith(name, column) else _whole(text, name, after.get(name, 0))
+        if at >= 0:
+            found.append((at, at + len(name), number))
+            after[name] = at + len(name)
+    kept: list[tuple[int, int, int]] = []
+    for one in sorted(found):
+        if not kept or one[0] >= kept[-1][1]:
+            kept.append(one)
+    return kept
+
+
+def _whole(text: str, name: str, start: int) -> int:
+    at = text.find(name, start)
+    while at >= 0:
+        before, behind = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]
+        if not (before.isalnum() or before == "_" or behind.isalnum() or behind == "_"):
+            return at
+        at = text.find(name, at + 1)
+    return -1
+
+
+def _with_signs(line: Line, found: Sequence[tuple[int, int, int]], items: Sequence[Item]) -> Line:
+    text, spans, step = line.text, list(line.spans), None
+    for start, end, number in reversed(found):
+        item = items[number]
+        text = text[:end] + SIGNS[item.status] + text[end:]
+        spans = [(a + (a >= end), b + (b >= end + (a >= end)), style) for a, b, style in spans]
+        spans.append((start, end + 1, STYLES[item.status]))
+        step = next((one for one in item.steps if one != TASK), step)
+    return replace(line, text=text, spans=tuple(spans), step=step if step is not None else line.step)
+
+
+def exploration_document(why: Why) -> Document:
+    """Return how much of the repository the agent saw, and what was odd about its way."""
+    found = why.exploration
+    rows = [["", "files", "bytes", "functions"]]
+    for level in found.files:
+        counts = (found.files, found.bytes, found.functions)
+        rows.append([level, *("–" if one is None else _amount(one[level], sum(one.values())) for one in counts)])
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    lines: list[Line] = []
+    if not sum(found.files.values()):
+        lines += note("What the repository holds is not known yet.").lines
+    else:
+        for number, cells in enumerate(rows):
+            text = "  ".join([cells[0].ljust(widths[0]), *map(str.rjust, cells[1:], widths[1:])])
+            lines.append(Line(text, ((0, len(text), "dim" if number == 0 else ""),), indent=-1))
+        lines.append(Line(""))
+        hint = "Bytes that were shown are read, those that were cut off partly read. Functions are the public ones, without tests."
+        lines.append(Line(hint, ((0, len(hint), "dim"),)))
+    lines.append(Line(""))
+    patterns = found.patterns or ("nothing odd about its way through the repository",)
+    for pattern in patterns:
+        text = f"{'!' if found.patterns else '✓'} {one_line(pattern, 300)}"
+        lines.append(Line(text, ((0, 1, "warn" if found.patterns else "ok"),), indent=2))
+    if why.note:
+        lines += [Line(""), *note(why.note).lines]
+    return Document(tuple(lines), "\n".join(line.text for line in lines))
+
+
+def _amount(part: int, whole: int) -> str:
+    if not whole:
+        return "–"
+    percent = round(100 * part / whole)
+    return f"{part:,} " + ("<1 %" if part and not percent else f"{percent:2} %")
+
+
+def needles_of(item: Item) -> tuple[str, ...]:
+    """Return what to mark where an item comes from, the best first."""
+    text = item.text.removeprefix("python -m ").strip("/")
+    return tuple(dict.fromkeys([text, text.rsplit("/", 1)[-1], text.rsplit(".", 1)[-1]]))
+
+
+def sentence(why: Why, width: int) -> str:
+    """Return the counts for the pane's title, by signs where the words do not fit into ``width`` cells."""
+    found = why.grounding
+    if found is None:
+        return "no README"
+    cut = " · first 100,000 characters" if found.cut else ""
+    if len(found.sentence() + cut) <= width:
+        return found.sentence() + cut
+    if len(found.sentence()) <= width or not found.items:
+        return found.sentence()
+    statuses = (SEEN, UNSEEN, NOWHERE) if found.repository else (SEEN, NOT_SEEN)
+    said = "  ".join(f"{SIGNS[status]} {found.counts[status]:,}" for status in statuses)
+    return f"{len(found.items):,} items  {said}" + (" nowhere" if found.repository else "")
