@@ -34,6 +34,7 @@ COMMANDS = {
     "cancel": "cancel",
     "rerun": "rerun",
     "show": "show",
+    "compare": "compare",
     "report": "report",
     "pack": "pack",
     "doctor": "doctor",
