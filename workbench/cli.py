@@ -35,6 +35,7 @@ COMMANDS = {
     "rerun": "rerun",
     "fork": "fork",
     "show": "show",
+    "compare": "compare",
     "report": "report",
     "pack": "pack",
     "merge": "merge",

@@ -26,7 +26,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "read_group",
             "telling_samples",
         ],
-        "reading": ["read_side"],
+        "reading": ["read_side", "scales_of"],
         "runs": ["GroupsBeside", "join_groups"],
         "sent": ["Sent", "SentPart", "read_sent"],
         "texts": ["TextPair", "TextSide", "compare_texts", "read_text"],

@@ -20,6 +20,7 @@ from workbench.comparison.groups import groups_of as groups_of
 from workbench.comparison.groups import read_group as read_group
 from workbench.comparison.groups import telling_samples as telling_samples
 from workbench.comparison.reading import read_side as read_side
+from workbench.comparison.reading import scales_of as scales_of
 from workbench.comparison.runs import GroupsBeside as GroupsBeside
 from workbench.comparison.runs import join_groups as join_groups
 from workbench.comparison.sent import Sent as Sent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.comparison.texts import TextPair, TextSide, compare_texts, read_text
 from workbench.comparison.trials import Effort
@@ -96,10 +96,43 @@ class CandidateComparison:
     tests: tuple[FailingPair, ...]
     efforts: tuple[Effort, ...]
 
-    @property
-    def same_function(self) -> bool:
-        """Whether both are bodies of a function with the same original."""
-        return not self.left.original.absent and self.left.original.text == self.right.original.text
+    def to_json(self) -> dict[str, Any]:
+        """Return the comparison as JSON values."""
+        return {
+            "a": _side_json(self.left),
+            "b": _side_json(self.right),
+            "efforts": {
+                one.name: {"a": one.left, "b": one.right, "difference": one.difference} for one in self.efforts
+            },
+            "same_body": self.bodies.same,
+            "same_docstring": self.docstrings.same,
+            "same_prompt": self.prompts.same,
+            "failing_tests": [
+                {
+                    "test": one.test,
+                    "a": one.left.message if one.left else None,
+                    "b": one.right.message if one.right else None,
+                    "fails": "both" if one.left and one.right else "a" if one.left else "b",
+                }
+                for one in self.tests
+            ],
+        }
+
+
+def _side_json(side: CandidateSide) -> dict[str, Any]:
+    row, task = side.candidate, side.task
+    return {
+        "session": side.session,
+        "candidate": row.id,
+        "task": task.id,
+        "path": task.path,
+        "name": task.qualified_name,
+        "docs": task.docs,
+        "evaluator": row.evaluator,
+        "sample": row.sample,
+        "verdict": row.verdict,
+        "body": side.body.text,
+    }
 
 
 def read_candidate(reader: SessionReader, candidate_id: str) -> CandidateSide | None:

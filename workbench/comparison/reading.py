@@ -42,7 +42,39 @@ def read_side(reader: SessionReader, trial_id: str, rubric: str, judge: str) -> 
         card=card,
         no_card=no_card,
         session=reader.path.name,
+        judge=judge,
     )
+
+
+Scale = tuple[str, str]
+"""Rubric and judge."""
+
+
+def scales_of(
+    left: tuple[SessionReader, str], right: tuple[SessionReader, str], rubric: str = "", judge: str = ""
+) -> tuple[Scale, Scale]:
+    """Return by which rubric and judge each of two trials is read.
+
+    That is the wanted one if both have it, else the first one that both have, of the wanted rubric if possible. Two that no judge
+    has in common are read by one rubric and each by its own judge, which the reader must be told; a trial without such points
+    gets what was wanted, and is then said not to be scored by it.
+
+    Args:
+        left: The session of one trial, and the trial.
+        right: Those of the other.
+        rubric: The wanted rubric, "" for any.
+        judge: The wanted judge, "" for any.
+    """
+    mine, other = ([(row.rubric, row.judge) for row in reader.scores(trial)] for reader, trial in (left, right))
+    order = sorted(mine, key=lambda one: (rubric not in ("", one[0]), judge not in ("", one[1])))
+    both = next((one for one in order if one in other), None)
+    if both is not None and (not rubric or both[0] == rubric or not any(one[0] == rubric for one in (*mine, *other))):
+        return both, both
+    for one in order:
+        theirs = next((two for two in other if two[0] == one[0]), None)
+        if theirs is not None:
+            return one, theirs
+    return next(iter(order), (rubric, judge)), next(iter(other), (rubric, judge))
 
 
 def _state(reader: SessionReader, trial: TrialRow) -> str:

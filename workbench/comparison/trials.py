@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.comparison.alignment import align
 from workbench.comparison.criteria import Card, TierPair, difference, join_criteria
@@ -34,6 +34,7 @@ class Side:
         card: The scorecard, empty where there is none.
         no_card: Why there are no criteria, "" where there are some.
         session: Name of its session's file.
+        judge: By whose points it is compared.
     """
 
     trial: TrialRow
@@ -49,6 +50,7 @@ class Side:
     card: Card
     no_card: str
     session: str = ""
+    judge: str = ""
 
     @property
     def tokens(self) -> int:
@@ -120,6 +122,56 @@ class Comparison:
     tiers: tuple[TierPair, ...]
     readme: TextDiff
     efforts: tuple[Effort, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the comparison as JSON values."""
+        return {
+            "a": _side_json(self.left),
+            "b": _side_json(self.right),
+            "efforts": {
+                one.name: {"a": one.left, "b": one.right, "difference": one.difference} for one in self.efforts
+            },
+            "points": [
+                {
+                    "tier": tier.number,
+                    "criterion": one.title,
+                    "a": one.left.points if one.left else None,
+                    "b": one.right.points if one.right else None,
+                    "difference": one.difference,
+                    "reason_a": one.left.reason if one.left else None,
+                    "reason_b": one.right.reason if one.right else None,
+                }
+                for tier in self.tiers
+                for one in tier.criteria
+            ],
+            "steps": {
+                "a": len(self.left.steps),
+                "b": len(self.right.steps),
+                "common": sum(pair.same for pair in self.steps),
+            },
+            "files": [{"path": one.path, "a": one.left or None, "b": one.right or None} for one in self.files],
+            "words": {
+                "a": self.readme.left_words,
+                "b": self.readme.right_words,
+                "common": self.readme.common_words,
+            },
+        }
+
+
+def _side_json(side: Side) -> dict[str, Any]:
+    trial = side.trial
+    return {
+        "session": side.session,
+        "trial": trial.id,
+        "agent": trial.agent,
+        "model": trial.model,
+        "case": trial.case_name or trial.case_id,
+        "repeat": trial.repeat,
+        "state": side.state,
+        "judge": side.judge,
+        "score": side.total,
+        "out_of": side.out_of,
+    }
 
 
 def compare(left: Side, right: Side) -> Comparison:

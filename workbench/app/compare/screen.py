@@ -20,7 +20,7 @@ from workbench.app.place import Place
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
-from workbench.comparison import Comparison, compare, read_side
+from workbench.comparison import Comparison, compare, read_side, scales_of
 from workbench.session.judges import in_words
 from workbench.text import one_line
 
@@ -58,10 +58,16 @@ class CompareScreen(SideBySide):
 
     def on_mount(self) -> None:
         """Begin in the steps."""
-        judge = one_line(in_words(self.pair.judge), 60) if self.pair.judge else ""
-        self.set_status(" · ".join(filter(None, ["side by side", self.pair.rubric, judge])))
+        self._name_scale(None)
         self.query_one(Summary).show(None, "Reading both trials…")
         self.workbench.after_first_paint(self.query_one(StepRows).focus)
+
+    def _name_scale(self, comparison: Comparison | None) -> None:
+        """Say by which rubric and judge the points are; each trial's own judge where they have none in common."""
+        judges = [self.pair.judge] if comparison is None else [comparison.left.judge, comparison.right.judge]
+        said = [one_line(in_words(judge), 60) if judge else "" for judge in dict.fromkeys(judges)]
+        judge = said[0] if len(said) == 1 else f"judges differ: A {said[0] or 'none'}, B {said[1] or 'none'}"
+        self.set_status(" · ".join(filter(None, ["side by side", self.pair.rubric, judge])))
 
     @property
     def trials(self) -> tuple[str, str]:
@@ -71,10 +77,12 @@ class CompareScreen(SideBySide):
     # -- what is shown
 
     def read(self, left: SessionReader, right: SessionReader) -> Comparison | str:
-        """Read and compare both trials."""
+        """Read and compare both trials, by a rubric and judge that scored both where there is one."""
+        a, b = self.trials
+        scales = scales_of((left, a), (right, b), self.pair.rubric, self.pair.judge)
         sides = []
-        for name, reader, trial in zip("AB", (left, right), self.trials, strict=True):
-            side = read_side(reader, trial, self.pair.rubric, self.pair.judge)
+        for name, reader, trial, scale in zip("AB", (left, right), self.trials, scales, strict=True):
+            side = read_side(reader, trial, *scale)
             if side is None:
                 return f"Trial {name} is not in {one_line(reader.path.name, 80)}."
             sides.append(side)
@@ -82,6 +90,7 @@ class CompareScreen(SideBySide):
 
     def shown(self, comparison: Any, sentence: str) -> None:
         """Name what is in each pane."""
+        self._name_scale(comparison)
         if comparison is not None or sentence:
             self.query_one(Summary).show(comparison, sentence)
         for name, title in self.titles.items():

@@ -1,0 +1,188 @@
+"""``workbench compare A B``: two trials, samples, evaluators or runs side by side, of one session or of two."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from workbench.comparison import CandidateComparison, Comparison, GroupComparison, GroupSide
+    from workbench.session import SessionReader
+
+SUMMARY = "compare two trials, samples, evaluators or runs, of one session or of two"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    what = (
+        "SESSION/ITEM: a trial, candidate or run by the first characters of its id, an evaluator by its name, or RUN/EVALUATOR; "
+        "SESSION alone is its newest regeneration run"
+    )
+    parser.add_argument("a", metavar="A", help=what)
+    parser.add_argument("b", metavar="B", help="the other one; every difference is B minus A")
+    parser.add_argument("--rubric", default="", help="by which rubric trials are compared; aeo-bench if not given")
+    parser.add_argument("--judge", default="", help="by which judge; the first that scored both if not given")
+    parser.add_argument("--json", action="store_true", help="print the comparison as one JSON object")
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """What a person named; ``groups`` are those that a run was asked for, or the one that was named."""
+
+    reader: SessionReader
+    kind: str
+    id: str
+    groups: tuple[GroupSide, ...] = ()
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the comparison."""
+    from workbench.commands.comparing import show_candidates, show_groups, show_trials
+    from workbench.commands.output import print_json
+    from workbench.comparison import join_groups
+    from workbench.errors import UsageError
+    from workbench.session import SessionReader
+
+    paths = [_split(text) for text in (arguments.a, arguments.b)]
+    with ExitStack() as stack:
+        readers = {path: stack.enter_context(SessionReader(path)) for path in {path for path, _ in paths}}
+        left, right = (_named(readers[path], item) for path, item in paths)
+        if left.kind != right.kind:
+            raise UsageError(f"A is a {left.kind}, B is a {right.kind}; name two of one kind.")
+        if left.kind == "trial":
+            trials = _trials(left, right, arguments.rubric, arguments.judge)
+            if arguments.json:
+                print_json({"type": "comparison", "kind": "trials", **trials.to_json()})
+            else:
+                show_trials(trials)
+        elif left.kind == "candidate":
+            candidates = _candidates(left, right)
+            if arguments.json:
+                print_json({"type": "comparison", "kind": "candidates", **candidates.to_json()})
+            else:
+                show_candidates(candidates)
+        else:
+            beside = join_groups(left.groups, right.groups)
+            # Two that are named belong together whatever they are, controls too.
+            alone = len(left.groups) == len(right.groups) == 1
+            found = [_groups(*pair) for pair in ([(left.groups[0], right.groups[0])] if alone else beside.pairs)]
+            if not found:
+                raise UsageError("They have no samples that could be compared.")
+            for one in found:
+                if arguments.json:
+                    print_json({"type": "comparison", "kind": "groups", **one.to_json()})
+                else:
+                    show_groups(one)
+            if not arguments.json and not alone:
+                _say_alone("A", beside.only_left)
+                _say_alone("B", beside.only_right)
+    return 0
+
+
+def _say_alone(name: str, sides: tuple[GroupSide, ...]) -> None:
+    from workbench.commands.output import say
+
+    for side in sides:
+        say(f"only {name}: {side.name}")
+
+
+def _split(text: str) -> tuple[Path, str]:
+    """Return the session and the item in ``SESSION/ITEM``: the longest beginning that is a session is one.
+
+    Raises:
+        UsageError: No beginning of it is a session.
+    """
+    from workbench.engine.client import resolve_session
+    from workbench.errors import UsageError
+
+    parts = text.split("/")
+    for end in range(len(parts), 0, -1):
+        name = "/".join(parts[:end])
+        try:
+            return resolve_session(name), "/".join(parts[end:])
+        except UsageError:
+            continue
+    return resolve_session(text), ""
+
+
+def _named(reader: SessionReader, item: str) -> _Named:
+    """Return what an item's name means.
+
+    Raises:
+        UsageError: It means nothing, or several things.
+    """
+    from workbench.errors import UsageError
+    from workbench.reports.items import all_items, find_item
+    from workbench.text import one_line
+
+    runs = [run for run in reader.runs() if run.kind == "regenerate"]
+    if not item:
+        if not runs:
+            raise UsageError(f"{reader.path.name} has no regeneration run; name a trial: {reader.path.name}/TRIAL.")
+        return _of_run(reader, runs[-1].id)
+    first, _, rest = item.partition("/")
+    meant = [run for run in runs if run.id.startswith(first.lower()) or run.name == first]
+    if len(meant) == 1:
+        return _of_run(reader, meant[0].id, rest)
+    if not any(key.startswith(item.lower()) for key in all_items(reader)):
+        for run in reversed(runs):
+            found = _of_run(reader, run.id)
+            if any(item in _names(side) for side in found.groups):
+                return _of_run(reader, run.id, item)
+        known = ", ".join(dict.fromkeys(side.name for run in runs for side in _of_run(reader, run.id).groups))
+        raise UsageError(
+            f"{reader.path.name} has no item, run or evaluator {one_line(item, 60)!r}"
+            + (f"; its evaluators are {one_line(known, 300)}." if known else ".")
+        )
+    one = find_item(reader, item)
+    if one.kind == "task":
+        raise UsageError(f"{one_line(item, 60)!r} is a task: name two of its candidates; `workbench show` lists them.")
+    return _Named(reader, one.kind, one.id)
+
+
+def _names(side: GroupSide) -> set[str]:
+    return {side.name, side.group.evaluator, side.group.evaluator.rpartition("/")[2]}
+
+
+def _of_run(reader: SessionReader, run: str, evaluator: str = "") -> _Named:
+    from workbench.comparison import groups_of
+    from workbench.errors import UsageError
+    from workbench.text import one_line
+
+    groups = tuple(groups_of(reader, run))
+    if not evaluator:
+        return _Named(reader, "run", run, tuple(side for side in groups if not side.outcome.control))
+    chosen = tuple(side for side in groups if evaluator in _names(side))
+    if len(chosen) != 1:
+        known = one_line(", ".join(side.name for side in groups), 300)
+        raise UsageError(f"Run {run} has {len(chosen)} evaluators {one_line(evaluator, 60)!r}; it has {known}.")
+    return _Named(reader, "run", run, chosen)
+
+
+def _trials(left: _Named, right: _Named, rubric: str, judge: str) -> Comparison:
+    from workbench.comparison import compare, read_side, scales_of
+
+    scales = scales_of((left.reader, left.id), (right.reader, right.id), rubric, judge)
+    a, b = read_side(left.reader, left.id, *scales[0]), read_side(right.reader, right.id, *scales[1])
+    assert a is not None
+    assert b is not None
+    return compare(a, b)
+
+
+def _candidates(left: _Named, right: _Named) -> CandidateComparison:
+    from workbench.comparison import compare_candidates, read_candidate
+
+    a, b = read_candidate(left.reader, left.id), read_candidate(right.reader, right.id)
+    assert a is not None
+    assert b is not None
+    return compare_candidates(a, b)
+
+
+def _groups(left: GroupSide, right: GroupSide) -> GroupComparison:
+    from workbench.comparison import compare_groups
+
+    return compare_groups(left, right)
