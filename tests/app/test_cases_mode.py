@@ -71,7 +71,7 @@ async def test_any_folder_can_be_browsed_and_readmes_are_marked_hidden(start, tm
     (place / "pkg" / "core.py").write_text("def work():\n    return '\x1b[31mred\x1b[0m'\n")
     async with start() as person:
         await person.sees("word_counter")
-        await person.press("o")
+        await person.press("ctrl+n")
         await person.sees("Open repository")
         await person.type(str(place))
         await person.press("enter")
@@ -86,7 +86,7 @@ async def test_any_folder_can_be_browsed_and_readmes_are_marked_hidden(start, tm
 async def test_a_repository_that_is_not_there_is_one_sentence(start) -> None:
     async with start() as person:
         await person.sees("word_counter")
-        await person.press("o")
+        await person.press("ctrl+n")
         await person.sees("Open repository")
         await person.type("no/such/place")
         await person.press("enter")
@@ -103,7 +103,7 @@ async def test_ten_thousand_files_open_folder_by_folder(start, tmp_path: Path) -
     (place / "long.txt").write_text("word " * 200_000)
     async with start() as person:
         await person.sees("word_counter")
-        await person.press("o")
+        await person.press("ctrl+n")
         await person.sees("Open repository")
         await person.type(str(place))
         await person.press("enter")
@@ -126,7 +126,7 @@ async def test_a_fetch_without_network_says_so_and_can_be_tried_again(start, mon
         await person.sees("art")
         await person.press("j", "j", "j")
         await person.sees("Not fetched yet.")
-        await person.press("f")
+        await person.press("f5")
         await person.sees("Press f to try again", seconds=90)
         assert "Traceback" not in person.screen_text
 
@@ -136,7 +136,7 @@ async def test_marks_decide_what_runs_and_enter_asks_once(start) -> None:
         await person.sees("word_counter")
         await person.press("space", "space")
         await person.sees("2 marked")
-        await person.press("a")
+        await person.press("A")
         await person.sees("6 marked")
         await person.press("enter")
         await person.sees("Run 6 cases", "offline", "local")

@@ -109,17 +109,17 @@ def test_the_same_trial_of_two_sessions_is_two_and_another_kind_begins_anew() ->
 async def test_space_marks_c_compares_and_escape_goes_back(tmp_path: Path, home: Path) -> None:
     async with trajectory(two_trials(tmp_path / "two.session")) as (pilot, behind):
         table = await table_of_trials(pilot)
-        await pilot.press("g", "c")
+        await pilot.press("g", "C")
         assert pilot.app.screen is table
         await pilot.press("space", "down")
         assert "A word_counter" in screen_text(pilot.app).replace("│", " ")
         assert "c shows it beside this trial" in screen_text(pilot.app)
-        await pilot.press("c")
+        await pilot.press("C")
         screen = await compared(pilot)
         assert screen.trials == ("long", "short")
         await pilot.press("escape")
         await until(pilot, lambda: pilot.app.screen is table, "the table")
-        await pilot.press("space", "c")
+        await pilot.press("space", "C")
         assert (await compared(pilot)).trials == ("long", "short")
         # Another mode shows a trial: nothing may hide it.
         await pilot.app.show_trial("short")
@@ -134,13 +134,13 @@ async def test_marks_in_groups_and_the_scale_of_the_table(tmp_path: Path, home: 
         await pilot.press("b", "space", "down")
         assert table.table.selected is not None
         first = table.table.selected.id
-        await pilot.press("space", "down", "s")
+        await pilot.press("space", "down", "S")
         await until(
             pilot, lambda: table.table.trials.scale and table.table.trials.scale.rubric == "strict", "the rubric"
         )
         assert table.table.selected is not None
         second = table.table.selected.id
-        await pilot.press("c")
+        await pilot.press("C")
         screen = await compared(pilot)
         assert screen.trials == (first, second)
         assert "strict" in screen_text(pilot.app)
@@ -215,21 +215,21 @@ async def test_what_is_the_same_is_left_out_and_comes_back(tmp_path: Path, home:
     async with side_by_side(two_trials(tmp_path / "two.session"), (200, 60)) as (pilot, screen):
         points = await go_to(pilot, screen, PointRows)
         assert isinstance(points, PointRows)
-        await pilot.press("n", "v")
+        await pilot.press("n", "f")
         text = screen_text(pilot.app)
         assert "Answer parses" not in text
         assert "… 3 the same" in text
         assert "only what differs" in text
         assert points.selected is not None
         assert points.selected.title == "Purpose"
-        await pilot.press("v")
+        await pilot.press("f")
         assert "Answer parses" in screen_text(pilot.app)
         assert points.selected.title == "Purpose"
 
 
 async def test_swapped_the_differences_have_the_other_sign(tmp_path: Path, home: Path) -> None:
     async with side_by_side(two_trials(tmp_path / "two.session"), (200, 60)) as (pilot, screen):
-        await pilot.press("s")
+        await pilot.press("S")
         await until(pilot, lambda: (now := shown(screen)) and now.left.trial.id == "short", "the other order")
         text = screen_text(pilot.app)
         assert "+10.8" in text
@@ -249,7 +249,7 @@ async def test_identical_trials_say_so_and_have_no_difference(tmp_path: Path, ho
         text = screen_text(pilot.app)
         assert "67 words, the same" in text
         assert [one.differences for one in screen.lists] == [0, 0, 0, 0]
-        await pilot.press("n", "v")
+        await pilot.press("n", "f")
         assert [notice.message for notice in pilot.app._notifications] == ["Nothing differs here."]
         assert "… 4 the same" in screen_text(pilot.app)
 
@@ -308,14 +308,14 @@ async def test_two_trials_with_nothing_at_all(tmp_path: Path, home: Path) -> Non
         text = screen_text(pilot.app)
         for words in ("Neither trial has a step", "Neither agent saw a file", "not scored", "the trial was cancelled"):
             assert words in text
-        await pilot.press("n", "v", "s", "tab", "n", "tab", "N", "G", "g", "down", "pagedown")
+        await pilot.press("n", "f", "S", "tab", "n", "tab", "N", "G", "g", "down", "pagedown")
 
 
 async def test_a_trial_of_another_session_is_named_as_missing(tmp_path: Path, home: Path) -> None:
     async with trajectory(two_trials(tmp_path / "two.session")) as (pilot, _):
         pilot.app.push_screen(CompareScreen(pair_of(tmp_path / "two.session", "long", "gone")))
         await until(pilot, lambda: "Trial B is not in two.session" in screen_text(pilot.app), "the sentence")
-        await pilot.press("n", "v", "s", "tab", "escape")
+        await pilot.press("n", "f", "S", "tab", "escape")
         await until(pilot, lambda: not isinstance(pilot.app.screen, CompareScreen), "the trial")
 
 
@@ -356,7 +356,7 @@ async def test_hostile_text_is_shown_and_not_obeyed(tmp_path: Path, home: Path, 
             await until(pilot, lambda pair=pair: (now := shown(screen)) and now.left.trial.id == pair[0], "the pair")
             for kind in (StepRows, PointRows, FileRows, TextRows):
                 await go_to(pilot, screen, kind)
-                await pilot.press("G", "g", "n", "v")
+                await pilot.press("G", "g", "n", "f")
                 await pilot.pause()
                 text = screen_text(pilot.app)
                 assert not obeyed(text)

@@ -31,7 +31,7 @@ async def main():
     app = WorkbenchApp(None, settings.load(), warm_engine=False)
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await app.switch_mode("regeneration")
-        await pilot.press("n")
+        await pilot.press("ctrl+n")
         await until(pilot, lambda: isinstance(app.screen, RegenerationDialog), "the dialog")
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, Confirm), "the question")

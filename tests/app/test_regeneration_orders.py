@@ -42,7 +42,7 @@ async def test_new_run_from_the_dialog(tmp_path: Path, monkeypatch: pytest.Monke
     path = tmp_path / "empty.session"
     create(path)
     async with regeneration(path) as (pilot, screen):
-        await pilot.press("n")
+        await pilot.press("ctrl+n")
         await until(pilot, lambda: "Test documentation by regeneration" in screen_text(screen.app), "the dialog")
         assert "word_counter" in screen_text(screen.app)
         await pilot.press("enter")
@@ -65,7 +65,7 @@ async def test_new_run_from_the_dialog(tmp_path: Path, monkeypatch: pytest.Monke
 async def test_dialog_names_what_is_wrong(tmp_path: Path) -> None:
     create(tmp_path / "empty.session")
     async with regeneration(tmp_path / "empty.session") as (pilot, screen):
-        await pilot.press("n")
+        await pilot.press("ctrl+n")
         await until(pilot, lambda: "Test documentation by regeneration" in screen_text(screen.app), "the dialog")
         field = screen.app.screen.query_one("#samples")
         field.value = "0"
@@ -76,7 +76,7 @@ async def test_dialog_names_what_is_wrong(tmp_path: Path) -> None:
         await pilot.press("enter")
         await until(pilot, lambda: "no such thing" in screen_text(screen.app), "the notice")
         assert screen.view is None
-        await pilot.press("n")
+        await pilot.press("ctrl+n")
         await until(pilot, lambda: "Test documentation by regeneration" in screen_text(screen.app), "the dialog again")
         await pilot.press("escape")
         await until(pilot, lambda: screen.app.screen is screen, "the mode")

@@ -287,7 +287,7 @@ async def test_hostile_texts_are_cleaned(recorder: Recorder) -> None:
     recorder.failing(f"{task}/{regenerated.EVALUATOR}/0", f"tests/x.py::t{evil}", evil, evil)
     recorder.dropped(f"g{evil}", "trace", evil)
     async with regeneration(recorder.path) as (pilot, screen):
-        for keys in (("d",), ("right_square_bracket", "right_square_bracket"), ("D",)):
+        for keys in (("i",), ("right_square_bracket", "right_square_bracket"), ("D",)):
             await press(pilot, screen, *keys)
             text = screen_text(screen.app)
             assert "\x1b" not in text
@@ -306,7 +306,7 @@ async def test_answer_of_a_megabyte_and_a_body_of_thousands_of_lines(recorder: R
         assert screen.sample.tab == "Answer"
         document = screen.sample.text.document
         assert "936.0 kB more; m shows them." in document.cut
-        await press(pilot, screen, "m")
+        await press(pilot, screen, "greater_than_sign")
         assert screen.sample.text.document.cut is None
         assert len(screen.sample.text.document.text) == 1_000_000
 

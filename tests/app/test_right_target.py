@@ -232,7 +232,7 @@ async def test_ctrl_c_copies_what_is_selected_and_leaves_only_when_pressed_twice
         await person.press("ctrl+c")
         await person.until(lambda: "Press ctrl+c again to leave" in notices(person.app))
         await person.sees("Cases")
-        await person.press("o")
+        await person.press("ctrl+n")
         await person.until(lambda: isinstance(person.app.focused, Input))
         await person.type("abc")
         await person.press("shift+home", "ctrl+c")

@@ -190,7 +190,7 @@ async def test_copy_takes_the_current_text(two_trials: Path) -> None:
 
 async def test_editor_is_refused_with_a_sentence(two_trials: Path) -> None:
     async with trajectory(two_trials, trial="t2") as (pilot, screen):
-        await press(pilot, screen, "o")
+        await press(pilot, screen, "ctrl+e")
         await until(
             pilot, lambda: any("y copies instead" in n.message for n in screen.app._notifications), "the notice"
         )

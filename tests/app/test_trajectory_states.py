@@ -212,7 +212,7 @@ async def test_readme_of_five_megabytes(recorder: recorded.Recorder) -> None:
         before = len(screen.outcome.text.document.lines)
         screen.focus_pane(screen.outcome)
         await pilot.pause()
-        await press(pilot, screen, "plus")
+        await press(pilot, screen, "greater_than_sign")
         assert len(screen.outcome.text.document.lines) > 4 * before
 
 

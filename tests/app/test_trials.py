@@ -175,7 +175,7 @@ async def test_groups_begin_folded_and_open_one_by_one(session: Path, home: Path
         await pilot.press("enter", "down")
         assert screen.table.selected is not None
         assert screen.table.selected.agent == "white"
-        await pilot.press("z")
+        await pilot.press("minus")
         assert screen.table.row_count() == 5
         await pilot.press("space", "space")
         assert screen.table.row_count() == 5

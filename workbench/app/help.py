@@ -12,6 +12,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Input
 
 from workbench import glyphs
+from workbench.app.key_table import KEY_TABLE
 from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.narrow_line import LONGEST
@@ -106,7 +107,10 @@ class HelpScreen(ModalScreen[None]):
         count = sum(len(keys) for _, keys in groups)
         if words:
             return Content.assemble(*parts, (f"{count:,} of {len(rows):,} keys; esc shows all.", "$text-muted")), count
-        parts.append(("Signs\n  ", "bold $primary"))
+        parts.append(("The same on every screen\n", "bold $primary"))
+        for meaning in KEY_TABLE:
+            parts += [(f"  {meaning.shown:<{wide}}", "bold $accent"), f"{meaning.means}\n"]
+        parts.append(("\nSigns\n  ", "bold $primary"))
         for glyph, word, variable in _GLYPHS:
             parts += [(f"{glyph} ", f"bold ${variable}"), f"{word}  "]
         parts.append(

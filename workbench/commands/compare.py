@@ -96,7 +96,7 @@ def _split(text: str) -> tuple[Path, str]:
     Raises:
         UsageError: No beginning of it is a session.
     """
-    from workbench.engine.client import resolve_session
+    from workbench.engine.session_names import resolve_session
     from workbench.errors import UsageError
 
     parts = text.split("/")

@@ -19,11 +19,11 @@ class CaseList(RowList):
     """Rows are group headings, cases, and below each case what it is about; marked cases are what a run starts with."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,r", "choose", "run", id="cases.run"),
+        Binding("enter", "choose", "run", id="cases.run"),
         Binding("space", "mark", "mark", id="cases.mark"),
-        Binding("t", "screen.test_docs", "test docs", id="cases.test-docs"),
-        Binding("a", "mark_all", "Mark all", id="cases.mark-all", show=False),
-        Binding("f", "screen.fetch", "fetch", id="cases.fetch"),
+        Binding("V", "screen.test_docs", "test docs", id="cases.test-docs"),
+        Binding("A", "mark_all", "Mark all", id="cases.mark-all", show=False),
+        Binding("f5", "screen.fetch", "fetch", id="cases.fetch"),
         Binding("l,right", "screen.next_pane(1)", "files", id="cases.files", show=False),
     ]
 

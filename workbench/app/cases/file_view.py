@@ -99,7 +99,7 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:
         # It is said where a folder of this machine is; a bundled case's folder is of no interest.
         if not source.startswith("folder:") or case.kind == "own":
             fact("source" if number == 0 else "or", source)
-    fact("files", "here" if entry.fetched else "not fetched yet: press f")
+    fact("files", "here" if entry.fetched else "not fetched yet: press f5")
     fact("tests", "; ".join(case.test))
     if scores:
         lines += [Line(""), _styled("Last scores in this session", "subheading")]

@@ -172,7 +172,7 @@ class Fetcher:
                     progress(news["progress"])
             process.wait()
         except (OSError, ValueError) as error:
-            failed = f"Fetching {case.name} broke off: {error}. Press f to try again."
+            failed = f"Fetching {case.name} broke off: {error}. Press f5 to try again."
         finally:
             self._running.discard(process)
             process.kill()
@@ -180,7 +180,7 @@ class Fetcher:
         if failed is not None:
             raise WorkbenchError(failed)
         if not finished:
-            raise WorkbenchError(f"Fetching {case.name} was interrupted; press f to try again.")
+            raise WorkbenchError(f"Fetching {case.name} was interrupted; press f5 to try again.")
 
     def close(self) -> None:
         """End what is still being fetched."""

@@ -32,8 +32,8 @@ class CasesScreen(ModeScreen):
 
     mode_name = "Cases"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("o", "open_repository", "open repository", id="cases.open"),
-        Binding("t", "test_docs", "test docs", id="cases.test-docs"),
+        Binding("ctrl+n", "open_repository", "new repository", id="cases.open"),
+        Binding("V", "test_docs", "test docs", id="cases.test-docs"),
         Binding("escape", "back", "back", id="cases.back"),
     ]
 

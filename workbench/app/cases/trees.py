@@ -23,7 +23,7 @@ class RepositoryTree(RowList):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,l,right", "open", "open", id="tree.open"),
         Binding("h,left", "close", "close", id="tree.close"),
-        Binding("E", "expand_all", "open all", id="tree.open-all", show=False),
+        Binding("ctrl+right", "expand_all", "open all", id="tree.open-all", show=False),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:

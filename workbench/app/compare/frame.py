@@ -44,8 +44,8 @@ class SideBySide(ModeScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "difference(1)", "difference", key_display="n/N", id="compare.next"),
         Binding("N", "difference(-1)", "Previous difference", id="compare.previous", show=False),
-        Binding("v", "only_differences", "hide same", id="compare.only-differences"),
-        Binding("s", "swap", "swap", id="compare.swap"),
+        Binding("f", "only_differences", "hide same", id="compare.only-differences"),
+        Binding("S", "swap", "swap", id="compare.swap"),
         Binding("enter", "open_item", "open", id="compare.open"),
         Binding("escape", "leave", "back", id="compare.back"),
     ]

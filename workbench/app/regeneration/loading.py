@@ -399,7 +399,7 @@ def trouble(view: RunView, room: int = 400) -> str:
         alarm.replace("\n", " · ! goes there\n", 1) if "\n" in alarm else f"{alarm} · ! goes there" if alarm else ""
     ]
     if view.state == "failed":
-        then = "Press n for another order." if view.lasting else "Press u to resume."
+        then = "Press ctrl+n for another order." if view.lasting else "Press u to resume."
         said.append(f"✗ The run failed: {one_line(view.error or 'no reason was recorded', 600)} {then}")
     told = [reason for reason in view.reasons if view.state != "failed" or reason.sentence not in (view.error or "")]
     said += [one_line(str(reason), max(60, room - 4)) for reason in told[:_MOST_REASONS]]

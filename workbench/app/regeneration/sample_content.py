@@ -309,7 +309,7 @@ def _messages(top: list[Document], messages: Sequence[tuple[str, str]], limit: i
     parts = top
     for role, content in messages:
         shown = content[:limit]
-        rest = "" if len(shown) == len(content) else f"{size_of(len(content) - len(shown))} more; m shows them."
+        rest = "" if len(shown) == len(content) else f"{size_of(len(content) - len(shown))} more; > shows them."
         parts += [plain(""), plain(role, style="role"), plain(shown, cut=rest or None)]
     cut = "m shows more of it." if any(part.cut for part in parts) else None
     return joined(parts, cut=cut)
@@ -330,4 +330,4 @@ def _nothing(sample: Sample) -> Document:
 def _cut(reader: SessionReader, digest: str, limit: int, of: str) -> tuple[str, str | None]:
     size = reader.size(digest)
     text = reader.shown(digest, of, limit)
-    return text, None if size <= limit else f"… {size_of(size - limit)} more; m shows them."
+    return text, None if size <= limit else f"… {size_of(size - limit)} more; > shows them."

@@ -45,10 +45,10 @@ class SessionsScreen(ModeScreen):
     CSS_PATH = "../styles/sessions.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f5", "reload", "read again", id="sessions.reload", show=False),
-        Binding("n", "new", "new", id="sessions.new"),
-        Binding("s", "use", "for the next run", id="sessions.use"),
+        Binding("ctrl+n", "new", "new", id="sessions.new"),
+        Binding("equals_sign", "use", "for the next run", key_display="=", id="sessions.use"),
         Binding("f2", "name", "rename", id="sessions.name"),
-        Binding("M", "merge", "merge marked", id="sessions.merge"),
+        Binding("ampersand", "merge", "merge marked", key_display="&", id="sessions.merge"),
         Binding("ctrl+z", "bring_back", "bring back the one deleted last", id="sessions.bring-back", show=False),
         Binding("full_stop", "all", "show deleted ones", key_display=".", id="sessions.all", show=False),
         Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
@@ -422,7 +422,7 @@ class SessionsScreen(ModeScreen):
 
         sources = list(self.table.marked)
         if len(sources) < 2:
-            self.notify("Mark two sessions or more with space, then press M.", timeout=6)
+            self.notify("Mark two sessions or more with space, then press &.", timeout=6)
             return
         names = ", ".join(one_line(path.stem, 40) for path in sources[:4]) + (", …" if len(sources) > 4 else "")
         place = await self._ask_name(f"Merge {len(sources)} sessions", f"{names}. They stay as they are.", "")

@@ -98,7 +98,7 @@ def about(entry: SessionEntry | None, *, is_chosen: bool) -> str:
         runs = "1 earlier run" if facts.left == 1 else f"{facts.left:,} earlier runs"
         todo = f"{todo} {runs} failed or was cancelled: U lists the runs, u takes up what is missing.".strip()
     alarm = facts.alarm and f"✗ {facts.alarm} Press enter, then 4 and !."
-    chosen = "→ The next run goes into it; s takes that back." if is_chosen else ""
+    chosen = "→ The next run goes into it; = takes that back." if is_chosen else ""
     marks = in_words(entry.labels)
     remark = f"✎ {one_line(entry.remarks[-1], 300)}" if entry.remarks else ""
     models = " · ".join(filter(None, (", ".join(facts.models) or "no model yet", marks)))

@@ -46,7 +46,7 @@ def load_outcome(
     if not readme.strip():
         return Outcome(tab, _no_readme(state), "", raw)
     size = reader.size(state.trial.readme_blob)
-    cut = f"… {size_of(size - limit)} of {size_of(size)} are not shown. Press + for more." if size > limit else None
+    cut = f"… {size_of(size - limit)} of {size_of(size)} are not shown. Press > for more." if size > limit else None
     step_of = provenance(state)
     if raw or len(readme) > markdown.RENDER_LIMIT:
         return Outcome(tab, markdown.source(readme, step_of=step_of, cut=cut), readme, True)

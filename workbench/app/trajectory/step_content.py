@@ -164,7 +164,7 @@ def _observation(reader: SessionReader, step: StepRow, limit: int, coloured: int
 def _cut(size: int, limit: int) -> str | None:
     if size <= limit:
         return None
-    return f"… {size_of(size - limit)} of {size_of(size)} are not shown. Press + for more."
+    return f"… {size_of(size - limit)} of {size_of(size)} are not shown. Press > for more."
 
 
 def _raw(reader: SessionReader, step: StepRow, answer: str, limit: int) -> Document:
@@ -207,7 +207,7 @@ def _messages(reader: SessionReader, call: CallRow, limit: int) -> list[Document
         word = "message is" if left_out == 1 else "messages are"
         documents = [
             note(""),
-            plain(f"… {left_out:,} earlier {word} not shown. Press + for more.", style="notice"),
+            plain(f"… {left_out:,} earlier {word} not shown. Press > for more.", style="notice"),
             *documents,
         ]
     return documents

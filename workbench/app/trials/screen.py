@@ -62,7 +62,7 @@ class TrialsScreen(ModeScreen):
     mode_name = "Trials"
     CSS_PATH = "../styles/trials.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c,C", "compare", "compare", key_display="c", id="trials.compare"),
+        Binding("C", "compare", "compare", id="trials.compare"),
         Binding("o", "order", "sort", id="trials.sort"),
         Binding("O", "reverse", "reverse", id="trials.reverse"),
         Binding("b", "group", "group by", id="trials.group"),
@@ -286,7 +286,7 @@ class TrialsScreen(ModeScreen):
         selected, scale = self.table.selected, self.table.trials.scale
         pair = self.table.marks.pair("trial", self.table.marked(selected) if selected is not None else None)
         if pair is None:
-            self.notify("Mark a trial with space, then go to another one and press c.", timeout=6)
+            self.notify("Mark a trial with space, then go to another one and press C.", timeout=6)
         else:
             rubric, judge = (scale.rubric, scale.judge) if scale is not None else ("", "")
             self.workbench.show_pair(replace(pair, rubric=rubric, judge=judge))
@@ -356,7 +356,7 @@ def _about_marks(table: TrialTable, line: TrialLine) -> str:
     first, *second = table.marks.of("trial")
     of = "" if first.session == table.session else f" (of {first.session.name})"
     if second:
-        return "A and B are marked: c shows them side by side."
+        return "A and B are marked: C shows them side by side."
     if table.marks.letter(table.marked(line)):
-        return "A is marked: go to another trial, of another session too (3), and press c."
-    return f"A{of} is marked: c shows it beside this trial."
+        return "A is marked: go to another trial, of another session too (3), and press C."
+    return f"A{of} is marked: C shows it beside this trial."

@@ -83,7 +83,7 @@ class TrialTable(HeadedList):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "open", id="trials.open"),
         Binding("space", "mark", "mark", id="trials.mark"),
-        Binding("z", "fold", "Fold the group", id="trials.fold", show=False),
+        Binding("minus", "fold", "Fold the group", key_display="-", id="trials.fold", show=False),
     ]
 
     class HeadingClicked(Message):

@@ -1,0 +1,80 @@
+"""What each key means wherever it works: one key, one meaning. The help shows it, and a test holds every binding to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """Keys and what they mean on every screen that has them; a dialog has its own few keys.
+
+    Attributes:
+        keys: Keys as Textual names them.
+        shown: The keys as the help writes them.
+        means: What they do.
+        names: Last parts of the ids of the bindings that may have them: ``sort`` of ``trials.sort``.
+    """
+
+    keys: tuple[str, ...]
+    shown: str
+    means: str
+    names: frozenset[str]
+
+
+def _row(keys: str, shown: str, means: str, names: str) -> Meaning:
+    return Meaning(tuple(keys.split()), shown, means, frozenset(names.split()))
+
+
+KEY_TABLE = (
+    _row("space", "space", "mark, choose", "mark facet"),
+    _row("C", "C", "compare what is marked", "compare"),
+    _row("slash", "/", "find in this list or text", "search narrow find query"),
+    _row("n N", "n N", "next, previous hit or difference", "next previous next-hit previous-hit"),
+    _row("o O", "o O", "sort; the other way round", "sort reverse"),
+    _row("b", "b", "group", "group"),
+    _row("f F", "f F", "filter; clear the filter", "filter clear-filter only-differences"),
+    _row("asterisk t", "* t", "star, tag", "star tags"),
+    _row("r", "r", "rerun", "rerun rerun-task"),
+    _row("u c", "u c", "resume, cancel", "resume cancel"),
+    _row("d delete", "d", "delete, put away", "delete put-away"),
+    _row("ctrl+z full_stop", "^z .", "bring back; show what was put away", "bring-back all"),
+    _row("f2", "f2", "name", "name"),
+    _row("f5", "f5", "fetch, read again", "fetch reload"),
+    _row("ctrl+n", "^n", "new", "new open"),
+    _row("ctrl+e", "^e", "open in $EDITOR", "open"),
+    _row("ctrl+f", "^f", "search everything; all sessions", "search all-sessions"),
+    _row("x", "x", "export a report", "export"),
+    _row("y", "y", "copy", "copy"),
+    _row("s", "s", "scores, by which rubric and judge", "scores scale"),
+    _row("v", "v", "next evaluator", "evaluator"),
+    _row("w", "w", "why: where it comes from, what went wrong", "where-from went-wrong"),
+    _row("greater_than_sign", ">", "more of a long text", "more"),
+    _row("left_square_bracket right_square_bracket", "[ ]", "previous, next tab", "next-tab previous-tab next-pair previous-pair"),
+    _row("h l left right", "h l", "previous, next beside it; close, open a folder",
+         "next-step previous-step next-sample previous-sample matrix-left matrix-right open close files"),
+    _row("H L", "H L", "previous, next trial or run", "next-trial previous-trial next-run previous-run"),
+)  # fmt: skip
+"""Keys that several screens have, in the order of the help; keys that move, ``enter`` and ``escape`` are everywhere."""
+
+EVERYWHERE = frozenset(
+    [
+        "enter",
+        "escape",
+        "j",
+        "k",
+        "g",
+        "G",
+        "up",
+        "down",
+        "home",
+        "end",
+        "pageup",
+        "pagedown",
+        "ctrl+d",
+        "ctrl+u",
+        "tab",
+        "shift+tab",
+    ]
+)
+"""Keys that move the cursor or the focus, do the next thing, or lead back."""
