@@ -50,6 +50,8 @@ class ModeScreen(Screen[None]):
     ]
 
     mode_name: ClassVar[str] = ""
+    searches: ClassVar[bool] = False
+    """Whether ``/`` searches all texts of what is shown, so that its lists are not narrowed."""
     _own_status = False
 
     @property
