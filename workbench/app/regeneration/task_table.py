@@ -38,7 +38,6 @@ class TaskTable(RowList):
     """Keeps the lines of a run, which of them are shown, and the selected sample of the selected task."""
 
     ALLOW_SELECT = False
-    narrows: ClassVar[bool] = False  # here / searches all texts of the run
     COMPONENT_CLASSES: ClassVar[set[str]] = RowList.COMPONENT_CLASSES | {
         f"row--{name}"
         for name in (

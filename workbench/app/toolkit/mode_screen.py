@@ -52,6 +52,8 @@ class ModeScreen(Screen[None]):
     mode_name: ClassVar[str] = ""
     #: The id of the pane that is current at first; else the first one on the page is.
     first_pane: ClassVar[str] = ""
+    searches: ClassVar[bool] = False
+    """Whether ``/`` searches all texts of what is shown, so that its lists are not narrowed."""
     _own_status = False
 
     @property

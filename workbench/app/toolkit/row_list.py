@@ -163,7 +163,8 @@ class RowList(VirtualView):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave these keys to the screen where they mean nothing here."""
         if action == "narrow":
-            return self.narrows and bool(self.narrowed or self.row_count())
+            searched = getattr(self.screen, "searches", False)
+            return self.narrows and not searched and bool(self.narrowed or self.row_count())
         if action == "widen":
             return bool(self.narrowed)
         return super().check_action(action, parameters)

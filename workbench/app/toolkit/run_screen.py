@@ -53,6 +53,7 @@ class RunScreen(ModeScreen):
         doing: Carries out the actions.
     """
 
+    searches = True
     actions: RunActions
     finder: Finds
 

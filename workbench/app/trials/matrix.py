@@ -68,9 +68,17 @@ class MatrixView(RowList):
         """The headings are passed over."""
         return index >= self._headings
 
+    def words_of(self, index: int) -> str:
+        """Return the case."""
+        return self.matrix.cases[index - self._headings]
+
+    def always_shown(self) -> Sequence[int]:
+        """The headings stay."""
+        return range(self._headings)
+
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
         """Return a row; not the row but the cell under the cursor is marked."""
-        return list(self.parts_of(y, width)), ""
+        return list(self.parts_of(self.shown_row(y), width)), ""
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
         """Return a heading or a case."""
