@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from workbench.session.groups import Group
@@ -172,6 +173,7 @@ class FailingTestCount:
     tasks: int
 
 
+@lru_cache(maxsize=65_536)
 def steady(text: str) -> str:
     """Return a text without what differs from run to run: addresses, temporary paths, random identifiers."""
     for pattern, instead in _VARIES:

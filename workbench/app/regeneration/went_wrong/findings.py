@@ -51,6 +51,10 @@ class Listing:
     empty: str
 
 
+COMING: Final = Listing((Column("", 0),), (), "being read…", "Being read…")
+"""What stands in the place of a list that is not there yet."""
+
+
 @dataclass(frozen=True, slots=True)
 class Curve:
     """pass@k for one k: of the first m samples, m from k on."""

@@ -15,6 +15,7 @@ from workbench.app.regeneration.evaluators import short_name
 from workbench.app.regeneration.went_wrong.detail import Detail, load_detail
 from workbench.app.regeneration.went_wrong.finding_list import FindingList
 from workbench.app.regeneration.went_wrong.findings import (
+    COMING,
     CURVE,
     FAILURES,
     TABS,
@@ -132,7 +133,7 @@ class WentWrongScreen(ModeScreen):
 
     def _load(self) -> None:
         self._due = False
-        reader, run, group, ks = self.workbench.reader, self._view.run.id, self.group, self._view.ks
+        reader, run, group = self.workbench.reader, self._view.run.id, self.group
         if reader is None:
             return
 
@@ -146,8 +147,14 @@ class WentWrongScreen(ModeScreen):
             self._put(found[0])
 
         self.reading.ask(work, done)
-        wanted = group or self._view.group
-        self.drawing.ask(lambda: load_curves(reader, run, wanted, ks), self._draw)
+        self.curves = None
+        self._load_curves()
+
+    def _load_curves(self) -> None:
+        """Compute the curves where they are looked at: their many intervals take longer than all the rest."""
+        reader, run, ks, group = self.workbench.reader, self._view.run.id, self._view.ks, self.group or self._view.group
+        if reader is not None and self.tab == CURVE:
+            self.drawing.ask(lambda: load_curves(reader, run, group, ks), self._draw)
 
     def _put(self, found: Findings) -> None:
         self.findings = found
@@ -188,9 +195,9 @@ class WentWrongScreen(ModeScreen):
         self.query_one("#plot-pane").set_class(not at_curve, "-off")
         for selector in ("#test-pane", "#body-pane"):
             self.query_one(selector).set_class(at_curve, "-off")
-        if listing is not None:
-            self.list.put(listing, cursor=self._cursors.get(self.tab, 1))
-            self.retitle("#findings-pane", f"{self.tab} · {listing.said}", whose)
+        listing = listing or COMING
+        self.list.put(listing, cursor=self._cursors.get(self.tab, 1))
+        self.retitle("#findings-pane", f"{self.tab} · {listing.said}", whose)
         if self.findings is not None:
             said = f"{self.findings.failed:,} failed in {self.findings.groups:,} ways"
             self.set_status(f"what went wrong · {whose} · {said}")
@@ -243,6 +250,8 @@ class WentWrongScreen(ModeScreen):
     def show_tab(self, name: str) -> None:
         """Show another tab."""
         self.tab, self._shown = name, None
+        if self.curves is None:
+            self._load_curves()
         self._show_tab()
 
     def action_tab(self, step: int) -> None:
