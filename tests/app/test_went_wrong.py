@@ -86,6 +86,12 @@ async def test_failures_are_grouped_and_the_test_stands_beside_the_difference(tm
         await until(
             pilot, lambda: screen.idle and "raised at wordcount.py:12 in count_text" in screen_text(app), "place"
         )
+        # Less alike: both wrong values are an AssertionError.
+        await pilot.press("b", "b")
+        await until(
+            pilot, lambda: [one.cells[0] for one in screen.list.listing.entries] == ["5", "1", "1"], "by exception"
+        )
+        await pilot.press("b")
         # What nobody solves, what fails most, and the curve.
         await pilot.press("right_square_bracket")
         await until(pilot, lambda: "report/[b]format.py::Table.total" in screen_text(app), "the unsolved task")

@@ -16,6 +16,9 @@ from workbench.regeneration.failure_groups import (
     failure_groups,
     lead_of,
     place_of,
+    same_error,
+    same_exception,
+    same_failure,
     steady,
 )
 from workbench.regeneration.outcome import TaskResult, pass_figures
@@ -74,6 +77,22 @@ def test_lines_of_the_tasks_own_file_move_and_do_not_tell_failures_apart():
     assert (
         len(failure_groups([raised(0, 41, "package/other.py"), raised(1, 41, "package/other.py", "TypeError: x")])) == 1
     )
+
+
+def test_failures_that_are_less_alike_are_put_together_on_demand():
+    def raised(number: int, test: str, message: str):
+        return failed(
+            number, FailedTest(test, message=message, place=Place("package/count.py", "count", 3)), task=f"t{number}"
+        )
+
+    candidates = [raised(0, "a", "NameError: np"), raised(1, "b", "NameError: np"), raised(2, "a", "NameError: os")]
+    sizes = [
+        [len(group.candidates) for group in failure_groups(candidates, cause)]
+        for cause in (same_failure, same_error, same_exception)
+    ]
+    assert sizes == [[1, 1, 1], [2, 1], [3]]
+    assert failure_groups(candidates, same_error)[0].tests == ("a", "b")
+    assert failure_groups(candidates, same_error)[0].tasks == 2
 
 
 def test_what_has_no_failing_test_is_grouped_by_its_reason():

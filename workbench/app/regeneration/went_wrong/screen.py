@@ -18,6 +18,7 @@ from workbench.app.regeneration.went_wrong.findings import (
     COMING,
     CURVE,
     FAILURES,
+    LEVELS,
     TABS,
     Curves,
     Entry,
@@ -73,6 +74,7 @@ class WentWrongScreen(ModeScreen):
         Binding("right_square_bracket", "tab(1)", "tab", key_display="[ ]", id="went-wrong.next-tab"),
         Binding("left_square_bracket", "tab(-1)", "Previous tab", id="went-wrong.previous-tab", show=False),
         Binding("v", "evaluator", "next evaluator", id="went-wrong.evaluator"),
+        Binding("b", "group", "group by", id="went-wrong.group"),
         Binding("escape,w", "leave", "back", id="went-wrong.back"),
     ]
 
@@ -81,6 +83,7 @@ class WentWrongScreen(ModeScreen):
         self._view, self._opened = view, opened
         self.group: Group | None = view.group  # whose candidates; None for all
         self.tab = FAILURES
+        self.level = ""  # how alike failures of one group are, a key of LEVELS
         self.findings: Findings | None = None
         self.curves: Curves | None = None
         self.reading, self.drawing = Latest(self, "went-wrong"), Latest(self, "curves")
@@ -183,7 +186,10 @@ class WentWrongScreen(ModeScreen):
         """Show the list of the current tab and what belongs to its entry."""
         tabs = self.query_one(TabLine)
         tabs.current = self.tab
-        listings = self.findings.listings if self.findings is not None else {}
+        found = self.findings
+        listings = (
+            {**found.listings, **({FAILURES: found.failures[self.level]} if found.failures else {})} if found else {}
+        )
         tabs.empty = frozenset(name for name, listing in listings.items() if not listing.entries)
         listing = (
             (self.curves.listing if self.curves is not None else None) if self.tab == CURVE else listings.get(self.tab)
@@ -197,7 +203,8 @@ class WentWrongScreen(ModeScreen):
             self.query_one(selector).set_class(at_curve, "-off")
         listing = listing or COMING
         self.list.put(listing, cursor=self._cursors.get(self.tab, 1))
-        self.retitle("#findings-pane", f"{self.tab} · {listing.said}", whose)
+        by = f" by {self.level}" if self.level and self.tab == FAILURES else ""
+        self.retitle("#findings-pane", f"{self.tab}{by} · {listing.said}", whose)
         if self.findings is not None:
             said = f"{self.findings.failed:,} failed in {self.findings.groups:,} ways"
             self.set_status(f"what went wrong · {whose} · {said}")
@@ -245,6 +252,8 @@ class WentWrongScreen(ModeScreen):
         """Offer other evaluators only where there are some."""
         if action == "evaluator":
             return len(self._view.groups) > 1
+        if action == "group":
+            return self.tab == FAILURES
         return super().check_action(action, parameters)
 
     def show_tab(self, name: str) -> None:
@@ -257,6 +266,14 @@ class WentWrongScreen(ModeScreen):
     def action_tab(self, step: int) -> None:
         """Show the next or previous tab."""
         self.show_tab(TABS[(TABS.index(self.tab) + step) % len(TABS)])
+
+    def action_group(self) -> None:
+        """Put failures together that are less alike: the same error whatever test, then the same exception."""
+        levels = list(LEVELS)
+        self.level = levels[(levels.index(self.level) + 1) % len(levels)]
+        self._cursors.pop(FAILURES, None)
+        self._shown = None
+        self._show_tab()
 
     def action_evaluator(self) -> None:
         """Show the candidates of the next evaluator, after the last one those of all."""
