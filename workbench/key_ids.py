@@ -37,6 +37,6 @@ _NAMES = {
     "rerun-model resume score-view scores search trials up where-from",
     "tree": "close open open-all",
     "trials": "back clear-filter compare export filter fold group loss-open mark matrix-left matrix-open matrix-right open reverse scale sort",
-    "went-wrong": "back evaluator next-tab open previous-tab",
+    "went-wrong": "back evaluator group next-tab open previous-tab",
 }
 KEY_IDS = frozenset(f"{group}.{name}" for group, names in _NAMES.items() for name in names.split())

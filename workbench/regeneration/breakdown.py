@@ -1,6 +1,6 @@
 """pass@k of parts of a run: of groups of tasks, of the first m samples, for every k; and the tasks that nobody solves.
 
-All of it rests on :func:`workbench.regeneration.passk.summarise`; what a sample is and what counts is decided in
+All of it rests on :mod:`workbench.regeneration.passk`; what a sample is and what counts is decided in
 :mod:`workbench.regeneration.outcome`.
 """
 
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from workbench.regeneration.intervals import LEVEL
 from workbench.regeneration.outcome import TaskResult
-from workbench.regeneration.passk import Estimate, TaskCount, summarise
+from workbench.regeneration.passk import Estimate, TaskCount, mean_over_tasks, summarise
 from workbench.session.groups import Group
 
-CURVE_RESAMPLES = 300
+CURVE_RESAMPLES = 200
 """Draws for each interval of a curve, which has many."""
 MOST_SAMPLES = 200
 """Points of a curve at most; with more samples the first so many are looked at."""
@@ -85,8 +85,8 @@ def pass_by(named: Iterable[tuple[str, TaskResult]], ks: Sequence[int]) -> tuple
         found.setdefault(name, []).append(result)
     groups = []
     for name, results in found.items():
-        means = summarise([one.count() for one in results], ks).task_weighted
-        groups.append(TaskGroup(name, len(results), tuple(means[k] for k in ks)))
+        counts = [one.count() for one in results]
+        groups.append(TaskGroup(name, len(results), tuple(mean_over_tasks(counts, k) for k in ks)))
     return tuple(groups)
 
 

@@ -36,16 +36,21 @@ class Diagnosis:
     """Why candidates fail.
 
     Attributes:
-        candidates: How many failed.
+        failed: The candidates that failed.
         groups: The same, in groups that failed in the same way, the largest first.
         tests: The tests that they did not pass, the one that fails most first.
         unsolved: Tasks that nobody solves, whatever group was asked for.
     """
 
-    candidates: int
+    failed: tuple[FailedCandidate, ...]
     groups: tuple[FailureGroup, ...]
     tests: tuple[FailingTestCount, ...]
     unsolved: tuple[Unsolved, ...]
+
+    @property
+    def candidates(self) -> int:
+        """How many failed."""
+        return len(self.failed)
 
 
 def diagnose(
@@ -65,7 +70,7 @@ def diagnose(
         stopped: Asked now and then; where it says so, what was read so far is all.
     """
     candidates = tuple(failed_candidates(reader, run_id, group, stopped))
-    return Diagnosis(len(candidates), failure_groups(candidates), failing_most(candidates), unsolved(results))
+    return Diagnosis(candidates, failure_groups(candidates), failing_most(candidates), unsolved(results))
 
 
 def failed_candidates(

@@ -14,14 +14,18 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from workbench.session.groups import Group
 
 WRONG_VERDICTS = ("failed", "timeout", "crashed", "invalid")
 """Verdicts of candidates that went wrong; an error of ours is none of theirs."""
+
+Cause = tuple[str | int, ...]
+"""What candidates of one group have in common; only equality counts."""
 
 _VARIES = (
     (re.compile(r"\b0x[0-9a-fA-F]{4,}"), "0x…"),
@@ -127,8 +131,11 @@ class FailureGroup:
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """The tests that did not pass for any of them."""
-        return self.representative.tests
+        """The tests that did not pass for some of them, which are those of all where the failure is the same."""
+        first = self.representative.tests
+        if all(one.tests == first for one in self.candidates):
+            return first
+        return tuple(sorted({test for one in self.candidates for test in one.tests}))
 
     @property
     def exception(self) -> str:
@@ -172,6 +179,7 @@ class FailingTestCount:
     tasks: int
 
 
+@lru_cache(maxsize=65_536)
 def steady(text: str) -> str:
     """Return a text without what differs from run to run: addresses, temporary paths, random identifiers."""
     for pattern, instead in _VARIES:
@@ -203,11 +211,19 @@ def lead_of(tests: Sequence[FailedTest]) -> FailedTest | None:
     )
 
 
-def failure_groups(candidates: Iterable[FailedCandidate]) -> tuple[FailureGroup, ...]:
-    """Return candidates in groups that failed in the same way: the largest first, of equal ones that of more tasks."""
-    found: dict[tuple[object, ...], list[FailedCandidate]] = {}
+def failure_groups(
+    candidates: Iterable[FailedCandidate], cause: Callable[[FailedCandidate], Cause] | None = None
+) -> tuple[FailureGroup, ...]:
+    """Return candidates in groups that failed in the same way: the largest first, of equal ones that of more tasks.
+
+    Args:
+        candidates: What failed.
+        cause: What those of one group have in common; by default :func:`same_failure`.
+    """
+    found: dict[Cause, list[FailedCandidate]] = {}
+    of = cause or same_failure
     for one in candidates:
-        found.setdefault(_cause(one), []).append(one)
+        found.setdefault(of(one), []).append(one)
     groups = [
         FailureGroup(
             _key(cause),
@@ -231,20 +247,30 @@ def failing_most(candidates: Iterable[FailedCandidate]) -> tuple[FailingTestCoun
     return tuple(sorted(found, key=lambda one: (-one.candidates, -one.tasks, one.test)))
 
 
-def _cause(one: FailedCandidate) -> tuple[object, ...]:
-    """Return what two candidates of one group have in common."""
+def same_failure(one: FailedCandidate) -> Cause:
+    """Return what went wrong with a candidate: the tests that failed, and what the leading one of them showed."""
+    lead = one.lead
+    where = () if lead is None else (lead.test,) if lead.wrong_value else (lead.place.path, lead.place.function)
+    return (*same_error(one), "in", *where, "of", *one.tests)
+
+
+def same_error(one: FailedCandidate) -> Cause:
+    """Return the error, whatever tests it made fail: a wrong value, or an exception and its place or message."""
     lead = one.lead
     if lead is None or (one.verdict != "failed" and not lead.exception):
-        return (one.verdict, one.tests, "reason", _LINE_NUMBER.sub("line n", steady(one.reason)))
+        return (one.verdict, "reason", _LINE_NUMBER.sub("line n", steady(one.reason)))
     if lead.wrong_value:
-        return (one.verdict, one.tests, "value", lead.test, lead.wrong_value)
+        return (one.verdict, "value", lead.wrong_value)
     place = lead.place
-    if not place.path:
-        return (one.verdict, one.tests, "exception", lead.exception, steady(lead.message))
-    if place.path == one.path:
-        return (one.verdict, one.tests, "exception", lead.exception, place.path, place.function, steady(lead.message))
-    return (one.verdict, one.tests, "exception", lead.exception, place.path, place.function, place.line)
+    if not place.path or place.path == one.path:
+        return (one.verdict, "exception", lead.exception, steady(lead.message))
+    return (one.verdict, "exception", lead.exception, place.path, place.function, place.line)
 
 
-def _key(cause: tuple[object, ...]) -> str:
+def same_exception(one: FailedCandidate) -> Cause:
+    """Return the type of the exception, or the verdict where none was raised."""
+    return (one.verdict, one.lead.exception if one.lead is not None else "")
+
+
+def _key(cause: Cause) -> str:
     return hashlib.sha256(json.dumps(cause, ensure_ascii=True).encode("ascii")).hexdigest()[:12]

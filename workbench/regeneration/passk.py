@@ -92,7 +92,7 @@ def summarise(
     for row in rows:
         per_file[row.repository, row.file].append(row)
         per_repository[row.repository].append(row)
-    repositories = {name: {k: _mean_over_tasks(group, k) for k in ks} for name, group in sorted(per_repository.items())}
+    repositories = {name: {k: mean_over_tasks(group, k) for k in ks} for name, group in sorted(per_repository.items())}
     overall: dict[int, Estimate] = {}
     for k in ks:
         values = [each[k].value for each in repositories.values()]
@@ -102,14 +102,15 @@ def summarise(
         overall[k] = Estimate(k, _mean(defined), tasks, len(rows) - tasks, bounds)
     return PassReport(
         overall=overall,
-        task_weighted={k: _mean_over_tasks(rows, k) for k in ks},
+        task_weighted={k: mean_over_tasks(rows, k) for k in ks},
         repositories=repositories,
-        files={name: {k: _mean_over_tasks(group, k) for k in ks} for name, group in sorted(per_file.items())},
+        files={name: {k: mean_over_tasks(group, k) for k in ks} for name, group in sorted(per_file.items())},
         tasks={row.task: {k: pass_at_k(row.samples, row.passed, k) for k in ks} for row in rows},
     )
 
 
-def _mean_over_tasks(rows: Sequence[TaskCount], k: int) -> Estimate:
+def mean_over_tasks(rows: Sequence[TaskCount], k: int) -> Estimate:
+    """Return the mean pass@k of some tasks, each with the same weight, without an interval."""
     values = [pass_at_k(row.samples, row.passed, k) for row in rows]
     defined = [value for value in values if value is not None]
     return Estimate(k, _mean(defined), len(defined), len(values) - len(defined))

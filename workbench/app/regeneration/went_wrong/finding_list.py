@@ -15,6 +15,7 @@ from workbench.text import shortened
 
 _GAP = 2
 _NARROWEST = 24  # cells of the column that grows, before others give way
+_MEASURED = 200  # entries whose widths decide
 _MOST_FIXED = 3  # columns that stay, the first ones
 
 
@@ -27,6 +28,7 @@ class FindingList(HeadedList):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.listing = Listing((), (), "", "")
+        self._laid_out: tuple[int, int, list[int]] = (0, 0, [])
 
     def put(self, listing: Listing, *, cursor: int = 1) -> None:
         """Show a listing with the cursor on a row."""
@@ -45,12 +47,14 @@ class FindingList(HeadedList):
 
     def _widths(self, width: int) -> list[int]:
         """Return the cells of each column, 0 for one that has no room: those at the right go first."""
-        widths = [column.width for column in self.listing.columns]
-        longest = [max([len(column.title), *(len(entry.cells[at]) for entry in self.listing.entries[:200])])
-                   for at, column in enumerate(self.listing.columns)]  # fmt: skip
-        widths = [0 if not size else max(len(column.title), min(size, longest[at]))
-                  for at, (size, column) in enumerate(zip(widths, self.listing.columns, strict=True))]  # fmt: skip
-        grows = next((at for at, column in enumerate(self.listing.columns) if not column.width), -1)
+        if self._laid_out[:2] == (width, id(self.listing)):
+            return self._laid_out[2]
+        columns, first = self.listing.columns, self.listing.entries[:_MEASURED]
+        longest = [
+            max(len(column.title), *(len(entry.cells[at]) for entry in first), 0) for at, column in enumerate(columns)
+        ]
+        widths = [min(column.width, longest[at]) for at, column in enumerate(columns)]
+        grows = next((at for at, column in enumerate(columns) if not column.width), -1)
         for at in range(len(widths) - 1, _MOST_FIXED - 1, -1):
             if width - sum(widths) - _GAP * len(widths) >= _NARROWEST:
                 break
@@ -59,6 +63,7 @@ class FindingList(HeadedList):
         if grows >= 0:
             taken = sum(size + _GAP for at, size in enumerate(widths) if size and at != grows)
             widths[grows] = max(1, width - taken - 1)
+        self._laid_out = width, id(self.listing), widths
         return widths
 
     def heading_parts(self, width: int) -> Sequence[Part]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from workbench.app.regeneration.wording import NOTHING, plural, share, test_name
 from workbench.glyphs import VERDICTS
-from workbench.regeneration.failure_groups import FailedCandidate
+from workbench.regeneration.failure_groups import FailedCandidate, failure_groups, same_error, same_exception
 from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.regeneration.breakdown import CurvePoint
     from workbench.regeneration.diagnosis import Diagnosis
+    from workbench.regeneration.failure_groups import FailureGroup
     from workbench.regeneration.passk import Estimate
     from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 FAILURES, UNSOLVED, TESTS, CURVE = TABS = ("Failures", "Nobody solves", "Failing tests", "pass@k by m")
 """The tabs."""
 NONE: Final = ""
+LEVELS: Final = {"": None, "error": same_error, "exception": same_exception}
+"""How alike failures of one group are: the same tests and error, the same error whatever test, the same exception."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,10 @@ class Listing:
     empty: str
 
 
+COMING: Final = Listing((Column("", 0),), (), "being read…", "Being read…")
+"""What stands in the place of a list that is not there yet."""
+
+
 @dataclass(frozen=True, slots=True)
 class Curve:
     """pass@k for one k: of the first m samples, m from k on."""
@@ -61,9 +68,10 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The lists by their tabs, but for the curves, which take longer."""
+    """The lists by their tabs, but for the curves, which take longer; ``failures`` has those of each of :data:`LEVELS`."""
 
     listings: dict[str, Listing]
+    failures: dict[str, Listing] = field(default_factory=dict)
     failed: int = 0
     groups: int = 0
 
@@ -93,14 +101,19 @@ def load_findings(
     results = {one: task_results([row for row in rows if row.group == one], tasks) for one in counts}
     found = diagnose(reader, run_id, results, group, stopped)
     names = {key: f"{task.path}::{task.qualified_name}" for key, task in tasks.items()}
+    levels = {
+        level: _failures(found.candidates, found.groups if cause is None else failure_groups(found.failed, cause))
+        for level, cause in LEVELS.items()
+    }
     return Findings(
-        {FAILURES: _failures(found), UNSOLVED: _unsolved(found, names, len(tasks)), TESTS: _tests(found)},
+        {FAILURES: levels[""], UNSOLVED: _unsolved(found, names, len(tasks)), TESTS: _tests(found)},
+        levels,
         found.candidates,
         len(found.groups),
     )
 
 
-def _failures(found: Diagnosis) -> Listing:
+def _failures(failed: int, groups: Sequence[FailureGroup]) -> Listing:
     columns = (
         Column("cand.", 6, right=True),
         Column("tasks", 5, right=True),
@@ -121,9 +134,9 @@ def _failures(found: Diagnosis) -> Listing:
             ),
             group.representative,
         )
-        for group in found.groups
+        for group in groups
     ]
-    said = f"{plural(found.candidates, 'candidate')} in {plural(len(found.groups), 'group')}"
+    said = f"{plural(failed, 'candidate')} in {plural(len(groups), 'group')}"
     return Listing(columns, tuple(entries), said, "No candidate failed.")
 
 

@@ -15,8 +15,10 @@ from workbench.app.regeneration.evaluators import short_name
 from workbench.app.regeneration.went_wrong.detail import Detail, load_detail
 from workbench.app.regeneration.went_wrong.finding_list import FindingList
 from workbench.app.regeneration.went_wrong.findings import (
+    COMING,
     CURVE,
     FAILURES,
+    LEVELS,
     TABS,
     Curves,
     Entry,
@@ -72,6 +74,7 @@ class WentWrongScreen(ModeScreen):
         Binding("right_square_bracket", "tab(1)", "tab", key_display="[ ]", id="went-wrong.next-tab"),
         Binding("left_square_bracket", "tab(-1)", "Previous tab", id="went-wrong.previous-tab", show=False),
         Binding("v", "evaluator", "next evaluator", id="went-wrong.evaluator"),
+        Binding("b", "group", "group by", id="went-wrong.group"),
         Binding("escape,w", "leave", "back", id="went-wrong.back"),
     ]
 
@@ -80,6 +83,7 @@ class WentWrongScreen(ModeScreen):
         self._view, self._opened = view, opened
         self.group: Group | None = view.group  # whose candidates; None for all
         self.tab = FAILURES
+        self.level = ""  # how alike failures of one group are, a key of LEVELS
         self.findings: Findings | None = None
         self.curves: Curves | None = None
         self.reading, self.drawing = Latest(self, "went-wrong"), Latest(self, "curves")
@@ -132,7 +136,7 @@ class WentWrongScreen(ModeScreen):
 
     def _load(self) -> None:
         self._due = False
-        reader, run, group, ks = self.workbench.reader, self._view.run.id, self.group, self._view.ks
+        reader, run, group = self.workbench.reader, self._view.run.id, self.group
         if reader is None:
             return
 
@@ -146,8 +150,14 @@ class WentWrongScreen(ModeScreen):
             self._put(found[0])
 
         self.reading.ask(work, done)
-        wanted = group or self._view.group
-        self.drawing.ask(lambda: load_curves(reader, run, wanted, ks), self._draw)
+        self.curves = None
+        self._load_curves()
+
+    def _load_curves(self) -> None:
+        """Compute the curves where they are looked at: their many intervals take longer than all the rest."""
+        reader, run, ks, group = self.workbench.reader, self._view.run.id, self._view.ks, self.group or self._view.group
+        if reader is not None and self.tab == CURVE:
+            self.drawing.ask(lambda: load_curves(reader, run, group, ks), self._draw)
 
     def _put(self, found: Findings) -> None:
         self.findings = found
@@ -176,7 +186,10 @@ class WentWrongScreen(ModeScreen):
         """Show the list of the current tab and what belongs to its entry."""
         tabs = self.query_one(TabLine)
         tabs.current = self.tab
-        listings = self.findings.listings if self.findings is not None else {}
+        found = self.findings
+        listings = (
+            {**found.listings, **({FAILURES: found.failures[self.level]} if found.failures else {})} if found else {}
+        )
         tabs.empty = frozenset(name for name, listing in listings.items() if not listing.entries)
         listing = (
             (self.curves.listing if self.curves is not None else None) if self.tab == CURVE else listings.get(self.tab)
@@ -188,9 +201,10 @@ class WentWrongScreen(ModeScreen):
         self.query_one("#plot-pane").set_class(not at_curve, "-off")
         for selector in ("#test-pane", "#body-pane"):
             self.query_one(selector).set_class(at_curve, "-off")
-        if listing is not None:
-            self.list.put(listing, cursor=self._cursors.get(self.tab, 1))
-            self.retitle("#findings-pane", f"{self.tab} · {listing.said}", whose)
+        listing = listing or COMING
+        self.list.put(listing, cursor=self._cursors.get(self.tab, 1))
+        by = f" by {self.level}" if self.level and self.tab == FAILURES else ""
+        self.retitle("#findings-pane", f"{self.tab}{by} · {listing.said}", whose)
         if self.findings is not None:
             said = f"{self.findings.failed:,} failed in {self.findings.groups:,} ways"
             self.set_status(f"what went wrong · {whose} · {said}")
@@ -238,16 +252,28 @@ class WentWrongScreen(ModeScreen):
         """Offer other evaluators only where there are some."""
         if action == "evaluator":
             return len(self._view.groups) > 1
+        if action == "group":
+            return self.tab == FAILURES
         return super().check_action(action, parameters)
 
     def show_tab(self, name: str) -> None:
         """Show another tab."""
         self.tab, self._shown = name, None
+        if self.curves is None:
+            self._load_curves()
         self._show_tab()
 
     def action_tab(self, step: int) -> None:
         """Show the next or previous tab."""
         self.show_tab(TABS[(TABS.index(self.tab) + step) % len(TABS)])
+
+    def action_group(self) -> None:
+        """Put failures together that are less alike: the same error whatever test, then the same exception."""
+        levels = list(LEVELS)
+        self.level = levels[(levels.index(self.level) + 1) % len(levels)]
+        self._cursors.pop(FAILURES, None)
+        self._shown = None
+        self._show_tab()
 
     def action_evaluator(self) -> None:
         """Show the candidates of the next evaluator, after the last one those of all."""

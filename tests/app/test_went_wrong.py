@@ -1,0 +1,260 @@
+"""What went wrong in a run, tasks in order and in groups, and evaluators side by side: through real session files."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from regenerated import EVALUATOR, RUN, Recorder, word_counter
+from regeneration_app import press, quiet, regeneration
+from trajectory_app import screen_text, until
+
+from workbench.app.regeneration.evaluator_line import EvaluatorLine
+from workbench.app.regeneration.went_wrong.findings import TABS, load_curves, load_findings
+from workbench.app.regeneration.went_wrong.screen import WentWrongScreen
+from workbench.app.toolkit.curve import PlotLine, plotted
+from workbench.app.toolkit.status import StatusLine
+from workbench.app.toolkit.text_pane import TextPane
+from workbench.session import SessionReader
+from workbench.session.groups import Group
+
+TEST_FILE = """from wordcount import count_text
+
+
+def test_counts_trailing_line():
+    found = count_text("a\\nb")
+    assert found.lines == 2
+"""
+TRACE = (
+    'Traceback (most recent call last):\n  File "tests/test_count.py", line 6, in test_counts_trailing_line\n'
+    "    assert found.lines == 2\nAssertionError: assert {} == 2\n +  where {} = Counts(lines={}).lines\n"
+)
+RAISED = (
+    'Traceback (most recent call last):\n  File "tests/test_count.py", line 5, in test_counts_trailing_line\n'
+    '    found = count_text("a\\nb")\n  File "wordcount.py", line 12, in count_text\n    return nope\n'
+    "NameError: name 'nope' is not defined\n"
+)
+
+
+def failing(path: Path) -> None:
+    """Record two tasks: three samples say 1, two say 5, one raises, one is no code; the second task is never solved."""
+    recorder = Recorder(path)
+    recorder.run()
+    writer = recorder.writer
+    with writer.transaction():
+        index = writer.blob(json.dumps({"tests/test_count.py": writer.blob(TEST_FILE)}))
+    one = recorder.task("count_text", 0, test_files_blob=index, tests=1)
+    two = recorder.task("Table.total", 1, path="report/[b]format.py", tests=1, test_files_blob=index)
+    recorder.controls([one, two])
+    test = "tests/test_count.py::test_counts_trailing_line"
+    for task, values in ((one, "111✓"), (two, "55!∅")):
+        for sample, value in enumerate(values):
+            wrong = value.isdigit() or value == "!"
+            key = f"{task}/{EVALUATOR}/{sample}"
+            body = "    return 1\n" + "    # more\n" * sample
+            recorder.sample(task, sample, "✗" if wrong else value, body=body)
+            if wrong:
+                trace = RAISED if value == "!" else TRACE.format(value, value, value)
+                recorder.failing(key, test, trace.strip().split("\n")[-1 if value == "!" else -2], trace)
+    recorder.close()
+
+
+async def test_failures_are_grouped_and_the_test_stands_beside_the_difference(tmp_path):
+    failing(tmp_path / "demo.session")
+    async with regeneration(tmp_path / "demo.session") as (pilot, mode):
+        app = mode.app
+        await pilot.press("w")
+        await until(pilot, lambda: isinstance(app.screen, WentWrongScreen) and app.screen.idle, "the screen")
+        screen = app.screen
+        assert isinstance(screen, WentWrongScreen)
+        await until(pilot, lambda: screen.findings is not None and screen.idle, "the findings")
+        assert [entry.cells[0] for entry in screen.list.listing.entries] == ["3", "2", "1", "1"]
+        assert "7 failed in 4 ways" in screen.query_one(StatusLine).sentence
+        await until(pilot, lambda: "assert 1 == 2" in screen_text(app), "what the test said")
+        shown = screen_text(app)
+        assert "6     assert found.lines == 2" in shown  # the source, with its line number
+        assert "where 1 = Counts" in shown
+        assert "+ return 1" in shown
+        assert "Count the lines of a text." in shown
+        lines = screen.query_one("#test-text", TextPane).document.lines
+        assert [line.number for line in lines if line.fill] == [6]
+        # An exception names its place; markup in a path is only text.
+        await pilot.press("G")
+        await until(
+            pilot, lambda: screen.idle and "raised at wordcount.py:12 in count_text" in screen_text(app), "place"
+        )
+        # Less alike: both wrong values are an AssertionError.
+        await pilot.press("b", "b")
+        await until(
+            pilot, lambda: [one.cells[0] for one in screen.list.listing.entries] == ["5", "1", "1"], "by exception"
+        )
+        await pilot.press("b")
+        # What nobody solves, what fails most, and the curve.
+        await pilot.press("right_square_bracket")
+        await until(pilot, lambda: "report/[b]format.py::Table.total" in screen_text(app), "the unsolved task")
+        assert len(screen.list.listing.entries) == 1
+        await pilot.press("right_square_bracket")
+        await until(pilot, lambda: screen.list.listing.entries[0].cells[1:] == ("6", "2"), "the test that fails most")
+        await pilot.press("right_square_bracket")
+        await until(pilot, lambda: screen.curves is not None and screen.idle, "the curves")
+        assert screen.tab == TABS[-1]
+        assert "pass@1 of the first m samples" in screen_text(app)
+        assert [entry.cells[1] for entry in screen.list.listing.entries] == ["0.00", "0.00", "0.00", "0.12"]
+        # Enter shows the candidate that stands for a group.
+        await pilot.press("left_square_bracket", "left_square_bracket", "left_square_bracket", "g", "j", "enter")
+        await until(pilot, lambda: app.screen is mode and quiet(mode), "the mode again")
+        assert mode.table.selected is not None
+        assert (mode.table.selected.name, mode.table.sample) == ("Table.total", 0)
+
+
+def test_a_run_in_which_nothing_failed_says_so_in_every_list(tmp_path):
+    recorder = Recorder(tmp_path / "demo.session")
+    recorder.run()
+    recorder.cells(recorder.task("count_text", 0), "✓·")
+    recorder.close()
+    with SessionReader(tmp_path / "demo.session") as reader:
+        found = load_findings(reader, RUN, None)
+        said = [listing.empty for listing in found.listings.values() if not listing.entries]
+        assert said == [
+            "No candidate failed.",
+            "Every task with a sample is solved by some candidate.",
+            "No test failed.",
+        ]
+        assert load_curves(reader, RUN, Group("original", "nobody"), (1, 3)).listing.entries == ()
+        curves = load_curves(reader, RUN, Group("original", EVALUATOR), (1, 3))
+        assert [entry.cells[:2] for entry in curves.listing.entries] == [("1", "1.00"), ("2", "1.00")]
+
+
+async def test_tasks_sort_by_key_and_by_a_click_and_stand_in_groups(tmp_path):
+    recorder = Recorder(tmp_path / "demo.session")
+    word_counter(recorder)
+    recorder.close()
+    async with regeneration(tmp_path / "demo.session") as (pilot, screen):
+        table = screen.table
+
+        def names() -> list[str]:
+            return [table.lines[place].name for place in table.shown]
+
+        await press(pilot, screen, "o")
+        assert names() == ["format_stats", "Table.add_row", "count_text", "total"]
+        assert table.selected is not None
+        assert table.selected.name == "format_stats"
+        assert "sorted by pass@k" in screen_text(screen.app)
+        await press(pilot, screen, "O")
+        assert names()[0] == "total"
+        # A column's heading sorts by it, once more the other way round.
+        heading = screen.query_one("#table-heading")
+        at = "".join(text for text, _ in table.heading()).index("tests")
+        await pilot.click(heading, offset=(at, 0))
+        await until(pilot, lambda: quiet(screen) and names()[0] == "count_text", "the most tests first")
+        await pilot.click(heading, offset=(at, 0))
+        await until(pilot, lambda: quiet(screen) and names()[0] == "total", "the fewest tests first")
+        await press(pilot, screen, "b")
+        shown = screen_text(screen.app)
+        assert "▾ report/format.py  2 tasks  pass@1 0.17" in shown
+        assert "▾ wordcount.py  2 tasks  pass@1 0.83" in shown
+        assert table.row_count() == 6
+        assert table.selected is not None  # headings take no cursor
+        first = table.selected.name
+        await press(pilot, screen, "g", "j", "j")
+        assert table.selected is not None
+        assert table.selected.name != first
+        await press(pilot, screen, "b", "b")
+        assert "▾ some passed  2 tasks" in screen_text(screen.app)
+        # A filter keeps the groups and counts in them what is shown; search and the way to a task still work.
+        screen.filter_tasks(table.filter.choosing("leak", "leaking"))
+        await until(pilot, lambda: quiet(screen) and len(table.shown) == 1, "the filter")
+        assert table.row_count() == 2
+        screen.go_to(f"{RUN}-count_text", 1)
+        assert table.selected is not None
+        assert table.selected.name == "count_text"
+        await press(pilot, screen, "b", "b")
+        assert table.row_count() == 4
+
+
+async def test_sorting_follows_new_verdicts_and_keeps_the_task_under_the_cursor(tmp_path):
+    recorder = Recorder(tmp_path / "demo.session")
+    word_counter(recorder)
+    async with regeneration(tmp_path / "demo.session") as (pilot, screen):
+        await press(pilot, screen, "o", "G")
+        assert screen.table.selected is not None
+        assert screen.table.selected.name == "total"
+        recorder.cells(f"{RUN}-total", "✗✗✗", at=200.0)
+        recorder.cells(f"{RUN}-format_stats", "✓✓✓", at=200.0)
+        await until(
+            pilot,
+            lambda: quiet(screen) and screen.table.lines[screen.table.shown[-1]].name == "format_stats",
+            "the order",
+        )
+        assert screen.table.selected is not None
+        assert screen.table.selected.name == "total"
+    recorder.close()
+
+
+async def test_all_evaluators_stand_side_by_side_with_pass_at_1(tmp_path):
+    recorder = Recorder(tmp_path / "demo.session")
+    word_counter(recorder)
+    for place, name in enumerate(("count_text", "format_stats", "Table.add_row", "total")):
+        recorder.cells(f"{RUN}-{name}", "✗✗✗" if place else "✓✓✓", evaluator="local", at=50.0)
+    recorder.close()
+    async with regeneration(tmp_path / "demo.session", (200, 60)) as (pilot, screen):
+        await until(pilot, lambda: quiet(screen) and len(screen.standings.estimates) == 2, "how all stand")
+        shown = screen_text(screen.app)
+        assert "[local 0.25" in shown
+        assert "gpt-5-mini 0.50" in shown  # in the line, whoever is in front
+        row = next(line for line in shown.split("\n") if " count_text " in line and "✓✗✓" in line)
+        assert row.index("✓✓✓") < row.index("✓✗✓")  # its own samples, then those of the other evaluator
+        await press(pilot, screen, "v")
+        await until(
+            pilot, lambda: quiet(screen) and "[gpt-5-mini 0.50" in screen_text(screen.app), "the other in front"
+        )
+        # Difference, candidate, docstring, prompt and failing tests at once.
+        assert {pane.id for pane in screen.panes} == {"tasks", "sample", "given", "failing"}
+        shown = screen_text(screen.app)
+        assert "Count the lines of a text." in shown
+        assert "tests passed" in shown
+        await pilot.resize_terminal(120, 40)
+        await until(pilot, lambda: quiet(screen) and not screen.given.display, "one tab at a time")
+        assert "local 0.25" in screen_text(screen.app)
+        assert not screen.table.others
+
+
+async def test_a_run_that_begins_elsewhere_stays_in_sight_and_is_one_key_away(tmp_path):
+    recorder = Recorder(tmp_path / "demo.session")
+    word_counter(recorder)
+    recorder.run(run_id="regen-2", docs="none")
+    task = recorder.task("count_text", 0, run_id="regen-2", docs="none")
+    recorder.cells(task, "✗✗✗", run_id="regen-2")
+    async with regeneration(tmp_path / "demo.session") as (pilot, screen):
+        await screen.workbench.show_run(RUN)
+        await until(
+            pilot, lambda: quiet(screen) and screen.view is not None and screen.view.run.id == RUN, "the first run"
+        )
+        await until(pilot, lambda: "docs [original 0.50] none 0.00" in screen_text(screen.app), "docs side by side")
+        recorder.run(run_id="regen-3", state="running", docs="llm:x")
+        recorder.cells(recorder.task("count_text", 0, run_id="regen-3", docs="llm:x"), "✓··", run_id="regen-3")
+        line = screen.query_one(EvaluatorLine)
+        await until(pilot, lambda: line.begun == "regen-3", "that another run began")
+        assert "another run began: L" in screen.query_one(StatusLine).sentence
+        await press(pilot, screen, "L")  # past the second run
+        assert screen.view is not None
+        assert screen.view.run.id == "regen-3"
+        await until(pilot, lambda: not line.begun, "that it was looked at")
+        assert "another run began" not in screen.query_one(StatusLine).sentence
+    recorder.close()
+
+
+def test_a_plot_has_every_curve_at_its_height_with_a_letter_at_its_end():
+    rising = PlotLine("rising", tuple((x, x / 10, None, None) for x in range(1, 11)))
+    level = PlotLine("level", ((1, 0.5, 0.4, 0.6), (10, 0.5, 0.4, 0.6)))
+    rows = ["".join(text for text, _ in row) for row in plotted([rising, level], 40, 16)]
+    assert rows[0].startswith(" 1.00 │")
+    assert rows[0].endswith("a")  # 1.0 at the right
+    assert rows[-4:-2] == [" " * 6 + "└" + "─" * 33, " " * 7 + "1" + " " * 30 + "10"]
+    assert [row.strip() for row in rows[-2:]] == ["a  rising", "b  level"]
+    assert len({len(row) for row in rows[:-2]}) == 1
+    assert plotted([level], 40, 3) == []
+    assert plotted([PlotLine("one", ((3, 0.4, None, None),))], 30, 10)
