@@ -54,6 +54,9 @@ async def test_steps_contents_and_tabs(two_trials: Path) -> None:
         await press(pilot, screen, "left_square_bracket")
         assert screen.content.tab == "Action"
         await press(pilot, screen, "h", "h", "right_square_bracket", "right_square_bracket")
+        assert screen.content.tab == "Prompt"
+        assert "1,064 tokens sent" in screen.content.text.document.text
+        await press(pilot, screen, "right_square_bracket")
         assert screen.content.tab == "Raw"
         raw = screen.content.text.document.text
         assert recorded.SYSTEM in raw

@@ -1,0 +1,187 @@
+"""Anything side by side: marks outlive their session, samples, evaluators and runs are compared, and the way back leads there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.compared import two_trials
+from app.recorded import Recorder as TrialRecorder
+from app.recorded import word_counter
+from app.regenerated import RUN, Recorder
+from app.regeneration_app import press, quiet, regeneration
+from app.trajectory_app import screen_text, table_of_trials, trajectory, until
+from samples.hostile_names import NAME, obeyed
+from textual.pilot import Pilot
+
+from workbench.app.compare.candidate_screen import CandidatesScreen
+from workbench.app.compare.failing_rows import FailingRows
+from workbench.app.compare.frame import SideBySide
+from workbench.app.compare.group_screen import GroupsScreen
+from workbench.app.compare.screen import CompareScreen
+from workbench.app.compare.task_rows import TaskRows
+from workbench.app.marks import Marked, Pair
+from workbench.app.run_list.screen import RunsScreen
+
+OTHER = "openai/other"
+
+
+def two_evaluators(path: Path, *, name: str = "count_text") -> Path:
+    """Record a run of two evaluators on two tasks."""
+    recorder = Recorder(path)
+    recorder.run()
+    tasks = [recorder.task(name, 0), recorder.task("total", 1)]
+    for task, mine, theirs in zip(tasks, ("✓✗✓", "✓✓✓"), ("✗✗✗", "✓✓✓"), strict=True):
+        recorder.cells(task, mine)
+        recorder.cells(task, theirs, evaluator=OTHER)
+    recorder.close()
+    return path
+
+
+async def shown(pilot: Pilot[int], kind: type[SideBySide]) -> SideBySide:
+    """Wait until a comparison of a kind is shown."""
+    await until(pilot, lambda: isinstance(pilot.app.screen, kind), kind.__name__)
+    screen = pilot.app.screen
+    assert isinstance(screen, kind)
+    await until(pilot, lambda: screen.comparison is not None and screen.comparing.idle, "both")
+    if isinstance(screen, GroupsScreen):
+        await until(pilot, lambda: screen.detailing.idle and screen.query_one(FailingRows).comparison, "the task")
+    await pilot.pause()
+    return screen
+
+
+async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_comparison(tmp_path: Path, home: Path) -> None:
+    here, there = two_trials(tmp_path / "here.session"), tmp_path / "there.session"
+    recorder = TrialRecorder(there)
+    recorder.run()
+    word_counter(recorder, "abroad", readme="# word_counter\n\nAnother text.\n")
+    word_counter(recorder, "second", repeat=2)
+    recorder.close()
+    async with trajectory(here, (160, 50)) as (pilot, _):
+        app = pilot.app
+        await table_of_trials(pilot)
+        await pilot.press("g", "space")
+        await until(pilot, lambda: "marked: white · word_counter · rep 1" in screen_text(app), "the mark")
+        app.open_session(there, then=lambda: app.show_trial("abroad"))
+        await until(pilot, lambda: app.session_path == there and app.selected_trial == "abroad", "the other session")
+        await until(pilot, lambda: "rep 1 of here.session" in screen_text(app), "the mark of the other session")
+        table = await table_of_trials(pilot)
+        await until(pilot, lambda: table.table.selected is not None, "the cursor")
+        await pilot.press("C")
+        screen = await shown(pilot, CompareScreen)
+        assert (screen.pair.left.session, screen.pair.right.session) == (here, there)
+        text = screen_text(app)
+        assert "here.session" in text
+        assert "there.session" in text
+        await pilot.press("enter")
+        await until(pilot, lambda: app.session_path == here and app.selected_trial == "long", "A in its own session")
+        await until(pilot, lambda: not isinstance(app.screen, CompareScreen), "the trial")
+        await pilot.press("alt+left")
+        again = await shown(pilot, CompareScreen)
+        assert again.pair == screen.pair
+
+
+async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, home: Path) -> None:
+    async with regeneration(two_evaluators(tmp_path / "two.session"), (120, 40)) as (pilot, mode):
+        app = pilot.app
+        await press(pilot, mode, "v", "space")
+        await until(pilot, lambda: mode.marking.looking_up.idle and app.marks.of("candidate"), "the mark")
+        await press(pilot, mode, "l")
+        await pilot.press("C")
+        await shown(pilot, CandidatesScreen)
+        text = screen_text(app)
+        for words in ("sample 1", "sample 2", "✓ passed", "✗ failed", "docstring the same", "only B 1", "Original → A"):
+            assert words in text
+        assert "Prompts" not in text
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is mode, "the mode")
+        await press(pilot, mode, "M", "v", "C")
+        groups = await shown(pilot, GroupsScreen)
+        rows = groups.query_one(TaskRows)
+        assert rows.selected is not None
+        assert rows.selected.name == "count_text"
+        text = screen_text(app)
+        for words in ("▼ count_text", "2/3", "0/3", "−0.67", "B wins 0, ties 1, loses 1", "2 in both", "✗ 3"):
+            assert words in text, words
+        await pilot.press("v")
+        assert "the same" in screen_text(app)
+        await pilot.press("enter")
+        samples = await shown(pilot, CandidatesScreen)
+        assert samples.comparison.left.candidate.verdict == "passed"
+        assert samples.comparison.right.candidate.evaluator == OTHER
+        await pilot.press("s")
+        await until(pilot, lambda: samples.comparison.left.candidate.evaluator == OTHER, "the other way round")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is mode and quiet(mode), "the sample")
+        assert (mode.following.evaluator or mode.view.evaluator) == OTHER
+        await pilot.press("alt+left")
+        await shown(pilot, CandidatesScreen)
+
+
+async def test_without_a_mark_two_evaluators_else_a_sentence(tmp_path: Path, home: Path) -> None:
+    async with regeneration(two_evaluators(tmp_path / "two.session"), (80, 24)) as (pilot, mode):
+        await press(pilot, mode, "C")
+        screen = await shown(pilot, GroupsScreen)
+        for _ in range(3):
+            await pilot.press("tab", "n", "N", "v")
+        await pilot.press("escape")
+        await until(pilot, lambda: pilot.app.screen is mode, "the mode")
+        pilot.app.push_screen(
+            GroupsScreen(Pair(screen.pair.left, Marked(screen.pair.left.session, "group", ("no",) * 5, run=RUN)))
+        )
+        await until(pilot, lambda: "B has no samples in two.session" in screen_text(pilot.app), "the sentence")
+        await pilot.press("n", "enter", "s", "escape")
+
+
+async def test_two_runs_with_hostile_names_and_a_file_that_is_gone(tmp_path: Path, home: Path) -> None:
+    path = tmp_path / "runs.session"
+    recorder = Recorder(path)
+    for run, cells in (("one", "✓✓✓"), ("two", "✗✗✗")):
+        recorder.run(run_id=run)
+        recorder.cells(recorder.task(NAME, 0, run_id=run), cells, run_id=run)
+    recorder.writer.add_run("three", "document", {"cases": ["word_counter"]})
+    recorder.close()
+    async with regeneration(path, (120, 40)) as (pilot, _):
+        app = pilot.app
+        await pilot.press("U")
+        await until(pilot, lambda: isinstance(app.screen, RunsScreen) and app.screen.table.lines, "the runs")
+        runs = app.screen
+        await pilot.press("C")
+        await until(pilot, lambda: "Mark a run with space" in screen_text(app), "what to do")
+        by_id = {line.id: runs.table.marked(line) for line in runs.table.lines}
+        app.marks.toggle(by_id["one"])
+        app.marks.toggle(by_id["two"])
+        await pilot.press("C")
+        screen = await shown(pilot, GroupsScreen)
+        assert "B wins 0, ties 0, loses 1" in screen_text(app)
+        assert not obeyed(screen_text(app))
+        app.show_pair(Pair(by_id["one"], by_id["three"]))
+        await until(pilot, lambda: "Run B has trials, no tasks" in screen_text(app), "the sentence")
+        gone = Marked(tmp_path / "gone.session", "run", "one")
+        app.show_pair(Pair(screen.pair.left, gone))
+        await until(pilot, lambda: "gone.session" in screen_text(app), "which file is gone")
+        await pilot.press("v", "s", "n", "enter", "escape")
+
+
+async def test_prompt_and_what_it_takes(tmp_path: Path, home: Path) -> None:
+    async with trajectory(two_trials(tmp_path / "two.session"), (120, 40), "long") as (pilot, mode):
+        mode.content.choose("Prompt")
+        await until(pilot, lambda: "tokens sent" in screen_text(pilot.app) and mode.content.loader.idle, "the prompt")
+        text = screen_text(pilot.app)
+        assert "system" in text
+        assert "You document repositories." in text
+        await pilot.press("s")
+        assert 'names "click", which the' in screen_text(pilot.app)
+        await pilot.press("W")
+        text = screen_text(pilot.app)
+        assert "what it takes" in text
+        assert "+7  Dependencies" in text
+        assert mode.score_pane.selected is not None
+        assert mode.score_pane.selected.title == "Dependencies"
+        await pilot.press("j")
+        assert mode.score_pane.selected.title == "Completeness"
+        await pilot.press("W")
+        text = screen_text(pilot.app)
+        assert "side by side" in text
+        assert "b strict" in text
+        await pilot.press("W")
+        assert "side by side" not in screen_text(pilot.app)
