@@ -89,7 +89,7 @@ def _settle(arguments: argparse.Namespace, session: Path) -> int | None:
 
     with SessionReader(session) as reader:
         parent = the_trial(session, reader, arguments.trial)
-        rest = [step for step in reader.steps(parent.id, arguments.step) if step.call_id is not None]
+        rest = [step for step in reader.steps(parent.id, arguments.step) if step.answer_blob is not None]
     model = arguments.model or parent.model
 
     def estimate(measured: Measured) -> Estimate:
