@@ -27,7 +27,7 @@ _NAMES = {
     "next-hit next-run next-sample next-tab next-task open open-task page-down page-up previous-hit "
     "previous-run previous-sample previous-tab previous-task problem rerun-failed rerun-task resume "
     "samples search up zoom",
-    "runs": "all back bring-back cancel name open put-away resume reverse sort",
+    "runs": "all back bring-back cancel later name open pause put-away resume reverse sooner sort",
     "search": "all-sessions back facet next open previous query results",
     "sessions": "back cancel delete export open reload resume",
     "trajectory": "annotate cancel copy down enter escape evidence export first fork last more next-hit next-step next-tab "

@@ -256,9 +256,9 @@ class WorkbenchApp(ThemedApp):
 
     # -- runs
 
-    def start_run(self, plan: DocumentPlan, name: str) -> None:
+    def start_run(self, plan: DocumentPlan, name: str, *, queue: bool = False) -> None:
         """Start a run in the open session, or in a new one called ``name`` where that is only read."""
-        self._run_control.start(plan, name)
+        self._run_control.start(plan, name, queue=queue)
 
     def call_elsewhere(self, text: str) -> None:
         """Tell a person who may look elsewhere: by bell, or by a notification of the desktop, as the settings say."""

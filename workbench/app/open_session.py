@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workbench.app.messages import SessionChanged
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
+    from workbench.settings import Settings
 
 
 class Holder(Node, Protocol):
@@ -26,6 +27,7 @@ class Holder(Node, Protocol):
 
     selected_trial: str | None
     selected_run: str | None
+    settings: Settings
 
     @property
     def session_opened(self) -> Signal[SessionReader | None]:
@@ -49,6 +51,9 @@ class Holder(Node, Protocol):
 
     def call_later(self, callback: Callable[[], Any]) -> Any:
         """Call something soon."""
+
+    def call_elsewhere(self, text: str) -> None:
+        """Tell a person who may look elsewhere."""
 
     def refresh_bindings(self) -> None:
         """Look again which keys make sense."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.agents.names import AGENTS, agent_info
-from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
+from workbench.app.toolkit.form_dialog import ABOUT_WHEN, WHEN, Field, FormDialog, Refused, begins_later
 from workbench.app.toolkit.model_check import model_problem
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ class RunChoice:
     model: str
     judge: str
     repeats: int
+    queue: bool = False
 
     def estimate(self, cases: Sequence[str], measured: Measured, at_once: int) -> Estimate:
         """Return what it will take on these cases, by what former runs took, with so many trials side by side."""
@@ -45,6 +46,7 @@ class RunDialog(FormDialog[RunChoice]):
         known: Models to complete what is typed with.
         settings: The settings in force.
         measure: Reads what former runs took.
+        busy: Whether a run of the open session is under way or waits, so that it is asked whether to begin after it.
     """
 
     def __init__(
@@ -55,18 +57,23 @@ class RunDialog(FormDialog[RunChoice]):
         known: tuple[str, ...],
         settings: Settings,
         measure: Callable[[], Measured] | None = None,
+        *,
+        busy: bool = False,
     ) -> None:
-        fields = (
+        fields: tuple[Field, ...] = (
             Field("agent", answers["agent"], [info.name for info in AGENTS]),
             Field("model", answers["model"], known, paths=True),
             Field("judge", answers["judge"], ("offline", *known), paths=True),
             Field("repeats", answers["repeats"], digits=3),
         )
+        fields += (WHEN,) if busy else ()
         super().__init__(f"Run {title}", fields, measure=measure)
         self._cases, self._settings = cases, settings
 
     def about(self, field: str) -> str:
         """Return what an agent does, or what may be typed."""
+        if field == "when":
+            return ABOUT_WHEN
         if field == "agent":
             return _about(self.text("agent"))
         model = self.text("model")
@@ -105,7 +112,8 @@ class RunDialog(FormDialog[RunChoice]):
             return Refused("judge", problem)
         if not _is_count(repeats):
             return Refused("repeats", "Repeats must be a number from 1 to 100.")
-        return RunChoice(agent, model, judge, int(repeats))
+        later = begins_later(self)
+        return later if isinstance(later, Refused) else RunChoice(agent, model, judge, int(repeats), later)
 
 
 def _is_count(text: str) -> bool:

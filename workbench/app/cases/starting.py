@@ -29,6 +29,7 @@ async def ask_and_run(host: Host, cases: list[tuple[str, str]]) -> None:
         cases: Key and name of each case.
     """
     from workbench.app.cases.run_dialog import RunChoice, RunDialog
+    from workbench.app.runs import something_runs
     from workbench.app.toolkit.agreeing import agreed
     from workbench.app.toolkit.answers import remember, remembered
     from workbench.engine.defaults import document_plan
@@ -40,9 +41,10 @@ async def ask_and_run(host: Host, cases: list[tuple[str, str]]) -> None:
     keys = [key for key, _ in cases]
     plain = defaults(settings)
     answers = remembered(_DIALOG, plain)
+    busy = await asyncio.to_thread(something_runs, host.reader)
     while True:
         dialog = RunDialog(
-            title, keys, answers, available_models(), settings, measure=lambda: measure(host.session_path)
+            title, keys, answers, available_models(), settings, lambda: measure(host.session_path), busy=busy
         )
         choice: RunChoice | None = await host.push_screen_wait(dialog)
         if choice is None:
@@ -64,4 +66,4 @@ async def ask_and_run(host: Host, cases: list[tuple[str, str]]) -> None:
         judge=choice.judge,
         repeats=choice.repeats,
     )
-    host.start_run(plan, cases[0][1] if len(cases) == 1 else f"{len(cases)}-cases")
+    host.start_run(plan, cases[0][1] if len(cases) == 1 else f"{len(cases)}-cases", queue=choice.queue)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
+from workbench.app.toolkit.form_dialog import ABOUT_WHEN, WHEN, Field, FormDialog, Refused, begins_later
 from workbench.app.toolkit.model_check import model_problem
 from workbench.session.groups import CONTROLS
 
@@ -27,6 +27,7 @@ class RegenerationChoice:
     evaluator: str
     samples: int
     limit: int
+    queue: bool = False
 
     def tasks(self, measured: Measured) -> int | None:
         """Return how many tasks there will be, None where none of the source were ever built."""
@@ -54,6 +55,7 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         cases: Cases to complete what is typed with.
         settings: The settings in force.
         measure: Reads what former runs took.
+        busy: Whether a run of the open session is under way or waits, so that it is asked whether to begin after it.
     """
 
     def __init__(
@@ -63,14 +65,17 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         cases: tuple[str, ...],
         settings: Settings,
         measure: Callable[[], Measured] | None = None,
+        *,
+        busy: bool = False,
     ) -> None:
-        fields = (
+        fields: tuple[Field, ...] = (
             Field("source", answers["source"], cases, paths=True),
             Field("docs", answers["docs"], (*_DOCS, *(f"llm:{model}" for model in models)), paths=True),
             Field("evaluator", answers["evaluator"], (*models, "reference", "stub"), paths=True),
             Field("samples", answers["samples"], digits=4),
             Field("limit", answers["limit"], digits=6, placeholder="all tasks"),
         )
+        fields += (WHEN,) if busy else ()
         first = "" if answers["source"] else "source"
         super().__init__("Test documentation by regeneration", fields, first, measure)
         self._settings = settings
@@ -78,6 +83,8 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
     def about(self, field: str) -> str:
         """Return what may stand in a field, or what the evaluator means."""
         evaluator = self.text("evaluator")
+        if field == "when":
+            return ABOUT_WHEN
         if field == "source":
             return "A case, a folder, a git URL@revision or NAME==VERSION, with pytest tests."
         if field == "docs":
@@ -120,5 +127,8 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
             return Refused("samples", f"Samples must be a number from 1 to {_MOST_SAMPLES:,}.")
         if not limit.isdigit():
             return Refused("limit", "Limit must be a number, or empty for all tasks.")
-        docs = self.text("docs") or "original"
-        return RegenerationChoice(self.text("source"), docs, self.text("evaluator"), int(samples), int(limit))
+        later = begins_later(self)
+        if isinstance(later, Refused):
+            return later
+        docs, evaluator = self.text("docs") or "original", self.text("evaluator")
+        return RegenerationChoice(self.text("source"), docs, evaluator, int(samples), int(limit), later)

@@ -26,6 +26,7 @@ async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
         docs: Doc system to start with.
     """
     from workbench.app.regeneration.dialog import RegenerationDialog
+    from workbench.app.runs import something_runs
     from workbench.app.toolkit.agreeing import agreed
     from workbench.app.toolkit.answers import remember, remembered
     from workbench.engine.measured import measure
@@ -38,8 +39,11 @@ async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
     answers = remembered(_DIALOG, plain)
     answers["source"] = source or answers["source"] or (_FIRST_CASE if _FIRST_CASE in cases else next(iter(cases), ""))
     answers["docs"] = docs or answers["docs"]
+    busy = await asyncio.to_thread(something_runs, host.reader)
     while True:
-        dialog = RegenerationDialog(answers, models, cases, settings, lambda: measure(open_now, into=open_now))
+        dialog = RegenerationDialog(
+            answers, models, cases, settings, lambda: measure(open_now, into=open_now), busy=busy
+        )
         choice = await host.push_screen_wait(dialog)
         if choice is None:
             return
@@ -116,6 +120,7 @@ def _begin(host: Host, session: Path | None, choice: RegenerationChoice, sandbox
     from workbench.app import runs
     from workbench.engine import client
     from workbench.engine.plan import RegenerationPlan
+    from workbench.engine.queue import enqueue
     from workbench.engine.regeneration_client import order_regeneration
 
     name = f"regenerate-{Path(choice.source).name}"
@@ -130,5 +135,7 @@ def _begin(host: Host, session: Path | None, choice: RegenerationChoice, sandbox
         sandbox=sandbox,
     )
     order = order_regeneration(path, plan)
+    if choice.queue:
+        enqueue(path, order.run)
     client.launch(path, order.run, host.warm)
     return path, order.run, order.ask.evaluator
