@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -259,9 +260,18 @@ class WorkbenchApp(ThemedApp):
 
     # -- runs
 
-    def start_run(self, plan: DocumentPlan, name: str, session: Path | None = None) -> None:
+    def start_run(self, plan: DocumentPlan, name: str, session: Path | None = None, *, queue: bool = False) -> None:
         """Start a run in a session, by default the open one, or in a new one called ``name`` where that is only read."""
-        self._run_control.start(plan, name, session)
+        self._run_control.start(plan, name, session, queue=queue)
+
+    def call_elsewhere(self, text: str) -> None:
+        """Tell a person who may look elsewhere: by bell, or by a notification of the desktop, as the settings say."""
+        if self.settings.notify == "bell":
+            self.bell()
+        elif self._driver is not None:
+            from workbench.app.toolkit.ending import notification
+
+            self._driver.write(notification(text, os.environ))
 
     def confirm(self, title: str, question: str, yes: str, then: Callable[[], Any]) -> None:
         """Ask yes or no, and do something after a yes."""

@@ -17,6 +17,7 @@ from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.narrow_line import LONGEST
 from workbench.app.toolkit.texts import Static
+from workbench.session.forks import SIGN
 
 _GLYPHS = (
     *((glyph, name, f"verdict-{name}") for name, glyph in glyphs.VERDICTS.items() if name != "error"),
@@ -26,6 +27,7 @@ _GLYPHS = (
     (glyphs.VERDICTS["error"], glyphs.OUR_ERROR, "verdict-unscored"),
     (glyphs.CANCELLED, "cancelled", "verdict-waiting"),
     (glyphs.VERDICTS["passed"], "former verdict, tested again", "verdict-passed underline"),
+    (SIGN, "fork, last step taken over", "foreground"),
     ("≈", "docstring carries the code", "foreground"),
     ("~", "unstable tests", "verdict-unscored"),
     ("≠", "a re-check disagrees", "error"),

@@ -74,8 +74,11 @@ class Host(Protocol):
     def warm(self) -> WarmEngine | None:
         """The idle engine, None until it was started."""
 
-    def start_run(self, plan: DocumentPlan, name: str, session: Path | None = None) -> None:
-        """Start a run in a session, by default the open one, or in a new one called ``name`` where that is only read."""
+    def start_run(self, plan: DocumentPlan, name: str, session: Path | None = None, *, queue: bool = False) -> None:
+        """Start a run in a session, by default the open one, or in a new one called ``name`` where that is only read.
+
+        With ``queue`` it waits until the session's runs before it are over.
+        """
 
     def resume_session(self, path: Path, run: str | None = None) -> None:
         """Take up what is missing in a session, or in one of its runs."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workbench.app.messages import SessionChanged
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
+    from workbench.settings import Settings
 
 
 class Holder(Node, Protocol):
@@ -26,6 +27,7 @@ class Holder(Node, Protocol):
 
     selected_trial: str | None
     selected_run: str | None
+    settings: Settings
 
     @property
     def session_opened(self) -> Signal[SessionReader | None]:
@@ -49,6 +51,9 @@ class Holder(Node, Protocol):
 
     def call_later(self, callback: Callable[[], Any]) -> Any:
         """Call something soon."""
+
+    def call_elsewhere(self, text: str) -> None:
+        """Tell a person who may look elsewhere."""
 
     def refresh_bindings(self) -> None:
         """Look again which keys make sense."""
@@ -205,9 +210,19 @@ class OpenSession:
 
     def _counted(self, reader: SessionReader | None, facts: SessionFacts | None) -> None:
         if reader is self.reader and self._app.screen_stack:
-            self.facts = facts
+            before, self.facts = self.facts, facts
+            if before is not None and facts is not None and self._app.settings.notify != "off":
+                self._tell_of_the_end(before, facts)
             self._app.facts_changed.publish(self._app.facts_sentence)
             self._app.refresh_bindings()
+
+    def _tell_of_the_end(self, before: SessionFacts, after: SessionFacts) -> None:
+        """Tell by bell or desktop that a run has ended."""
+        from workbench.app.toolkit.ending import end_words
+
+        name = self.path.stem if self.path is not None else ""
+        if said := end_words(name, dict(before.states), dict(after.states)):
+            self._app.call_elsewhere(said)
 
     def end(self) -> None:
         """Stop the thread that watches, and close the session."""

@@ -26,8 +26,11 @@ class RunControl:
         self._jobs = Latest(node, "engine", every=True)
         self._reports = Latest(node, "export", every=True)
 
-    def start(self, plan: DocumentPlan, name: str, wanted: Path | None = None) -> None:
-        """Start a run in a session, by default the open one, or in a new one called ``name`` where that is only read, and show it."""
+    def start(self, plan: DocumentPlan, name: str, wanted: Path | None = None, *, queue: bool = False) -> None:
+        """Start a run in a session, by default the open one, or in a new one called ``name`` where that is only read, and show it.
+
+        With ``queue`` it waits until the session's runs before it are over.
+        """
         host = self._host
         session, warm = wanted or (host.session_path if host.reader is not None else None), host.warm
         host.notify(f"Starting {name}…", timeout=2)
@@ -35,7 +38,7 @@ class RunControl:
         def work() -> Begun:
             from workbench.app import runs
 
-            return runs.begin(session, name, plan, warm)
+            return runs.begin(session, name, plan, warm, queue=queue)
 
         def done(begun: Begun) -> None:
             trial = begun.trial

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 from workbench import paths
 from workbench.engine import client
 from workbench.engine.plan import DocumentPlan
+from workbench.engine.queue import enqueue
+from workbench.engine.queue import move as move_run
+from workbench.engine.queue import pause as pause_run
 from workbench.engine.session_names import new_place
 from workbench.engine.writable_copy import is_example, is_writable, new_session, writable_copy
 from workbench.session import SUFFIX, SessionReader, SessionWriter
@@ -27,11 +30,14 @@ __all__ = [
     "is_example",
     "is_writable",
     "known_sessions",
+    "move_run",
     "name_run",
     "new_session",
+    "pause_run",
     "put_away_run",
     "resume",
     "session_named",
+    "something_runs",
     "writable_copy",
 ]
 
@@ -92,10 +98,13 @@ class Begun:
     trial: str | None
 
 
-def begin(session: Path | None, name: str, plan: DocumentPlan, warm: WarmEngine | None) -> Begun:
+def begin(
+    session: Path | None, name: str, plan: DocumentPlan, warm: WarmEngine | None, *, queue: bool = False
+) -> Begun:
     """Write a run into the session (a new one if that cannot take it) and hand it to an engine.
 
-    Trials go on counting where the session's trials of the same agent, model and case end.
+    Trials go on counting where the session's trials of the same agent, model and case end. With ``queue`` the run waits until
+    those of the session that are under way or wait already are over.
 
     Raises:
         WorkbenchError: The plan does not fit or the session cannot be written.
@@ -106,10 +115,17 @@ def begin(session: Path | None, name: str, plan: DocumentPlan, warm: WarmEngine 
 
         plan = replace(plan, first_repeat=0)
     run = client.plan_document(path, plan)
+    if queue:
+        enqueue(path, run)
     client.launch(path, run, warm)
     with SessionReader(path) as reader:
         trials = reader.trials(run)
     return Begun(path, run, trials[0].id if trials else None)
+
+
+def something_runs(reader: SessionReader | None) -> bool:
+    """Return whether a run of a session is under way or waits; of an example nothing is."""
+    return reader is not None and any(reader.run_state(run) in {"queued", "running"} for run in reader.runs())
 
 
 def cancel(session: Path, run: str | None = None) -> int:

@@ -65,6 +65,13 @@ def add_judge_repeats(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_queue(parser: argparse.ArgumentParser) -> None:
+    """Add ``--queue`` to a command that starts a run in a session."""
+    parser.add_argument(
+        "--queue", action="store_true", help="begin when the session's runs that are under way or wait already are over"
+    )
+
+
 def check_texts(given: list[str]) -> str:
     """Return why a list of arguments cannot be meant, "" where nothing speaks against it.
 

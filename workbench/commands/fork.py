@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from workbench.commands.arguments import whole
+from workbench.commands.arguments import add_queue, whole
 from workbench.commands.estimating import add_estimate_arguments, settle
 from workbench.commands.output import say_path
 
@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--message", metavar="FILE", help="what the model answers at that step instead; - reads standard input"
     )
     parser.add_argument("--model", default="", help="go on with this model; the trial's own unless given")
+    add_queue(parser)
     add_estimate_arguments(parser)
     parser.add_argument("--detach", action="store_true", help="start and leave; watch it in the app")
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
@@ -43,6 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.commands.run import watch
     from workbench.engine import client
     from workbench.engine.forking import Edit, plan_fork
+    from workbench.engine.queue import enqueue
     from workbench.engine.session_names import resolve_session
     from workbench.engine.writable_copy import working_copy
     from workbench.session import SessionReader
@@ -59,6 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
         return leave
     with working_copy(original) as session:
         made = plan_fork(session, arguments.trial, arguments.step, edit, model=arguments.model)
+    if arguments.queue:
+        enqueue(session, made.run)
     process = client.launch(session, made.run)
     if arguments.detach:
         say_path(session)
@@ -90,7 +94,7 @@ def _settle(arguments: argparse.Namespace, session: Path) -> int | None:
 
     with SessionReader(session) as reader:
         parent = the_trial(session, reader, arguments.trial)
-        rest = [step for step in reader.steps(parent.id, arguments.step) if step.call_id is not None]
+        rest = [step for step in reader.steps(parent.id, arguments.step) if step.answer_blob is not None]
     model = arguments.model or parent.model
 
     def estimate(measured: Measured) -> Estimate:

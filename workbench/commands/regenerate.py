@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.commands.arguments import dollars, whole
+from workbench.commands.arguments import add_queue, dollars, whole
 from workbench.commands.estimating import add_estimate_arguments, settle
 from workbench.commands.output import say_path
 
@@ -61,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--context", default="", help="context policy: prefix-1, signatures-1, tail-1, function-1")
     parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
     parser.add_argument("--rebuild", action="store_true", help="build the tasks anew although the cache has them")
+    add_queue(parser)
     add_estimate_arguments(parser)
     parser.add_argument("--detach", action="store_true", help="start and leave; watch it in the app")
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
@@ -73,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.commands.run import session_path
     from workbench.engine import client
     from workbench.engine.plan import RegenerationPlan
+    from workbench.engine.queue import enqueue
     from workbench.engine.regeneration_client import order_regeneration
 
     session = session_path(arguments.session)
@@ -98,6 +100,8 @@ def run(arguments: argparse.Namespace) -> int:
     since, began = position(session), time.time()
     new = not session.exists()
     order = order_regeneration(session, plan)
+    if arguments.queue:
+        enqueue(session, order.run)
     process = client.launch(session, order.run)
     if arguments.detach:
         say_path(session)

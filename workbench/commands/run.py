@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.commands.arguments import add_judge_repeats, add_rubrics, dollars, whole
+from workbench.commands.arguments import add_judge_repeats, add_queue, add_rubrics, dollars, whole
 from workbench.commands.estimating import add_estimate_arguments, settle
 from workbench.commands.output import say_path, tell
 from workbench.numbers import MOST_REPEATS
@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeats", type=whole(1, MOST_REPEATS), default=1, metavar="N", help="trials per case")
     parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
     parser.add_argument("--session", help="a session file or name; a new one is made if there is none")
+    add_queue(parser)
     add_estimate_arguments(parser)
     parser.add_argument("--detach", action="store_true", help="start and leave; watch it in the app")
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
@@ -70,6 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.commands.damaged import look_for_damage
     from workbench.engine import client
     from workbench.engine.plan import RUBRICS, DocumentPlan
+    from workbench.engine.queue import enqueue
 
     cases = list(arguments.cases)
     if "all" in cases:
@@ -92,6 +94,8 @@ def run(arguments: argparse.Namespace) -> int:
         return code
     new_run = client.plan_document(session, plan)
     tell_recorded(session, new_run)
+    if arguments.queue:
+        enqueue(session, new_run)
     process = client.launch(session, new_run)
     if arguments.detach:
         say_path(session)

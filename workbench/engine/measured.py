@@ -16,7 +16,7 @@ NEWEST = 30
 """So many sessions are looked at, the newest first: prices and machines change."""
 
 _TRIALS = """
-SELECT agent, model, case_id, (SELECT count(*) FROM steps WHERE trial_id = trials.id AND call_id IS NOT NULL), seconds, cost_usd
+SELECT agent, model, case_id, (SELECT count(*) FROM steps WHERE trial_id = trials.id AND answer_blob IS NOT NULL), seconds, cost_usd
 FROM trials WHERE state = 'done' AND parent = '' AND seconds > 0
 """
 _JUDGING = """

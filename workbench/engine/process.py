@@ -16,6 +16,7 @@ from workbench import settings as settings_room
 from workbench.engine import document
 from workbench.engine.client import mark_cancelled
 from workbench.engine.plan import RegenerationPlan
+from workbench.engine.queue import wait_for_turn
 from workbench.engine.run_record import RunRecord
 from workbench.errors import WorkbenchError
 from workbench.session import SessionError, SessionLocked, SessionReader, SessionWriter
@@ -133,7 +134,15 @@ def _executor(run: RunRow) -> Callable[[SessionWriter, RunRow, Settings], Corout
 
 async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
     settings = settings_room.load()
-    writer.set_run(run.id, state="running", started_at=run.started_at or time.time(), error=None, finished_at=None)
+    writer.set_run(
+        run.id,
+        state="running",
+        started_at=run.started_at or time.time(),
+        error=None,
+        finished_at=None,
+        turn=None,
+        paused=0,
+    )
     work: asyncio.Task[None] = asyncio.create_task(_executor(run)(writer, run, settings))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -184,6 +193,8 @@ def serve(session: Path, run_id: str) -> int:
         is recorded in the run and printed to standard output.
     """
     try:
+        if not wait_for_turn(session, run_id):
+            raise SessionError(f"{session.name} is gone, so the run that waited in its queue was not begun.")
         with SessionWriter(session) as writer:
             held, waited = _acquired(writer, run_id)
             try:

@@ -13,6 +13,7 @@ class RunRow:
     """A run: what a person started. ``config`` is the JSON text of :class:`workbench.engine.plan` objects.
 
     ``name`` is what a person calls it; ``deleted_at`` is when it was put away, in unix seconds.
+    ``turn`` orders the runs that wait for one another (None: it waits for none); ``paused`` is whether it is to stay back.
     """
 
     id: str
@@ -27,6 +28,8 @@ class RunRow:
     spend_usd: float
     name: str | None = None
     deleted_at: float | None = None
+    turn: float | None = None
+    paused: int = 0
 
 
 @dataclass(frozen=True, slots=True)

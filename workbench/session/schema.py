@@ -34,7 +34,7 @@ CREATE TABLE runs (
     id TEXT PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN ('document', 'regenerate')), config TEXT NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled')),
     created_at REAL NOT NULL, started_at REAL, finished_at REAL, error TEXT, note TEXT, spend_usd REAL NOT NULL DEFAULT 0,
-    name TEXT, deleted_at REAL
+    name TEXT, deleted_at REAL, turn REAL, paused INTEGER NOT NULL DEFAULT 0
 );
 
 -- Who executes a run; apart from runs, so that a heartbeat is no change that a reader must look at.
@@ -219,7 +219,7 @@ _ADDED_IN_4: dict[str, tuple[str, ...]] = {
     ),
     "former_verdicts": ("doubtful TEXT",),
     "tasks": ("test_count INTEGER NOT NULL DEFAULT 0", "test_files_blob TEXT"),
-    "runs": ("name TEXT", "deleted_at REAL"),
+    "runs": ("name TEXT", "deleted_at REAL", "turn REAL", "paused INTEGER NOT NULL DEFAULT 0"),
     "trials": (
         "parent TEXT NOT NULL DEFAULT ''",
         "fork_step INTEGER NOT NULL DEFAULT 0",
@@ -272,7 +272,7 @@ READ_AS: dict[int, dict[str, dict[str, str]]] = {
         },
         "former_verdicts": {"doubtful": "NULL", "route": "path_taken"},
         "tasks": {"test_count": _TEST_COUNT, "test_files_blob": "NULL"},
-        "runs": {"name": "NULL", "deleted_at": "NULL"},
+        "runs": {"name": "NULL", "deleted_at": "NULL", "turn": "NULL", "paused": "0"},
         "trials": {"parent": "''", "fork_step": "0", "edited": "''", "edit_blob": "NULL"},
     },
 }  # fmt: skip

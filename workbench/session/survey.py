@@ -63,6 +63,7 @@ _NEUTRAL: Mapping[str, Mapping[str, str]] = {
         "state": "'failed'",
         "created_at": "0.0",
         "spend_usd": "0.0",
+        "paused": "0",
     },
     "snapshots": {"source": _UNKNOWN, "revision": _UNKNOWN, "files_blob": "''"},
     "trials": {

@@ -19,7 +19,7 @@ from workbench.session.rows import AccessedFileRow, ScoreRow, StepRow
 
 #: A writer that nobody asks for checkpoints makes one by itself after so long.
 _CHECKPOINT_SECONDS = 2.0
-_RUN_FIELDS = {"state", "started_at", "finished_at", "error", "note", "spend_usd", "config"}
+_RUN_FIELDS = {"state", "started_at", "finished_at", "error", "note", "spend_usd", "config", "turn", "paused"}
 _TRIAL_FIELDS = {
     "state",
     "error_kind",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.agents.names import AGENTS, agent_info
-from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
+from workbench.app.toolkit.form_dialog import ABOUT_WHEN, WHEN, Field, FormDialog, Refused, begins_later
 from workbench.app.toolkit.model_check import model_problem
 from workbench.app.toolkit.session_field import about_session, problem_of_session, session_field
 
@@ -27,6 +27,7 @@ class RunChoice:
     judge: str
     repeats: int
     session: str = ""
+    queue: bool = False
 
     def estimate(self, cases: Sequence[str], measured: Measured, at_once: int) -> Estimate:
         """Return what it will take on these cases, by what former runs took, with so many trials side by side."""
@@ -49,6 +50,7 @@ class RunDialog(FormDialog[RunChoice]):
         measure: Reads what former runs took.
         session: Session to start with, "" for a new one.
         sessions: Sessions to complete what is typed with.
+        busy: Whether a run of the open session is under way or waits, so that it is asked whether to begin after it.
     """
 
     def __init__(
@@ -61,19 +63,24 @@ class RunDialog(FormDialog[RunChoice]):
         measure: Callable[[], Measured] | None = None,
         session: str = "",
         sessions: tuple[str, ...] = (),
+        *,
+        busy: bool = False,
     ) -> None:
-        fields = (
+        fields: tuple[Field, ...] = (
             Field("agent", answers["agent"], [info.name for info in AGENTS]),
             Field("model", answers["model"], known, paths=True),
             Field("judge", answers["judge"], ("offline", *known), paths=True),
             Field("repeats", answers["repeats"], digits=3),
             session_field(session, sessions),
         )
+        fields += (WHEN,) if busy else ()
         super().__init__(f"Run {title}", fields, measure=measure)
         self._cases, self._settings = cases, settings
 
     def about(self, field: str) -> str:
         """Return what an agent does, or what may be typed."""
+        if field == "when":
+            return ABOUT_WHEN
         if field == "agent":
             return _about(self.text("agent"))
         if field == "session":
@@ -117,7 +124,8 @@ class RunDialog(FormDialog[RunChoice]):
         session = self.text("session")
         if problem := problem_of_session(session):
             return Refused("session", problem)
-        return RunChoice(agent, model, judge, int(repeats), session)
+        later = begins_later(self)
+        return later if isinstance(later, Refused) else RunChoice(agent, model, judge, int(repeats), session, later)
 
 
 def _is_count(text: str) -> bool:

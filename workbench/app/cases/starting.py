@@ -43,6 +43,7 @@ async def ask_and_run(host: Host, cases: list[tuple[str, str]]) -> None:
     answers = remembered(_DIALOG, plain)
     session = runs.default_session(host.session_path if host.reader is not None else None)
     known = runs.known_sessions()
+    busy = await asyncio.to_thread(runs.something_runs, host.reader)
     while True:
         dialog = RunDialog(
             title,
@@ -53,6 +54,7 @@ async def ask_and_run(host: Host, cases: list[tuple[str, str]]) -> None:
             lambda: measure(host.session_path),
             session,
             known,
+            busy=busy,
         )
         choice: RunChoice | None = await host.push_screen_wait(dialog)
         if choice is None:
@@ -76,4 +78,4 @@ async def ask_and_run(host: Host, cases: list[tuple[str, str]]) -> None:
         repeats=choice.repeats,
     )
     name = cases[0][1] if len(cases) == 1 else f"{len(cases)}-cases"
-    host.start_run(plan, name, runs.session_named(choice.session, name))
+    host.start_run(plan, name, runs.session_named(choice.session, name), queue=choice.queue)

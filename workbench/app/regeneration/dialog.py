@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
+from workbench.app.toolkit.form_dialog import ABOUT_WHEN, WHEN, Field, FormDialog, Refused, begins_later
 from workbench.app.toolkit.model_check import model_problem
 from workbench.app.toolkit.session_field import about_session, problem_of_session, session_field
 from workbench.session.groups import CONTROLS
@@ -29,6 +29,7 @@ class RegenerationChoice:
     samples: int
     limit: int
     session: str = ""
+    queue: bool = False
 
     def tasks(self, measured: Measured) -> int | None:
         """Return how many tasks there will be, None where none of the source were ever built."""
@@ -58,6 +59,7 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         measure: Reads what former runs took.
         session: Session to start with, "" for a new one.
         sessions: Sessions to complete what is typed with.
+        busy: Whether a run of the open session is under way or waits, so that it is asked whether to begin after it.
     """
 
     def __init__(
@@ -69,8 +71,10 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         measure: Callable[[], Measured] | None = None,
         session: str = "",
         sessions: tuple[str, ...] = (),
+        *,
+        busy: bool = False,
     ) -> None:
-        fields = (
+        fields: tuple[Field, ...] = (
             Field("source", answers["source"], cases, paths=True),
             Field("docs", answers["docs"], (*_DOCS, *(f"llm:{model}" for model in models)), paths=True),
             Field("evaluator", answers["evaluator"], (*models, "reference", "stub"), paths=True),
@@ -78,6 +82,7 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
             Field("limit", answers["limit"], digits=6, placeholder="all tasks"),
             session_field(session, sessions),
         )
+        fields += (WHEN,) if busy else ()
         first = "" if answers["source"] else "source"
         super().__init__("Test documentation by regeneration", fields, first, measure)
         self._settings = settings
@@ -87,6 +92,8 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         evaluator = self.text("evaluator")
         if field == "session":
             return about_session(self.text("session"))
+        if field == "when":
+            return ABOUT_WHEN
         if field == "source":
             return "A case, a folder, a git URL@revision or NAME==VERSION, with pytest tests."
         if field == "docs":
@@ -132,5 +139,8 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         session = self.text("session")
         if problem := problem_of_session(session):
             return Refused("session", problem)
-        docs = self.text("docs") or "original"
-        return RegenerationChoice(self.text("source"), docs, self.text("evaluator"), int(samples), int(limit), session)
+        later = begins_later(self)
+        if isinstance(later, Refused):
+            return later
+        docs, evaluator = self.text("docs") or "original", self.text("evaluator")
+        return RegenerationChoice(self.text("source"), docs, evaluator, int(samples), int(limit), session, later)

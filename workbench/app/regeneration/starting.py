@@ -41,9 +41,17 @@ async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
     answers["source"] = source or answers["source"] or (_FIRST_CASE if _FIRST_CASE in cases else next(iter(cases), ""))
     answers["docs"] = docs or answers["docs"]
     session, known = runs.default_session(open_now), runs.known_sessions()
+    busy = await asyncio.to_thread(runs.something_runs, host.reader)
     while True:
         dialog = RegenerationDialog(
-            answers, models, cases, settings, partial(measure, open_now, into=_place(session)), session, known
+            answers,
+            models,
+            cases,
+            settings,
+            partial(measure, open_now, into=_place(session)),
+            session,
+            known,
+            busy=busy,
         )
         choice = await host.push_screen_wait(dialog)
         if choice is None:
@@ -129,6 +137,7 @@ def _begin(host: Host, choice: RegenerationChoice, sandbox: str = "") -> tuple[P
     from workbench.app import runs
     from workbench.engine import client
     from workbench.engine.plan import RegenerationPlan
+    from workbench.engine.queue import enqueue
     from workbench.engine.regeneration_client import order_regeneration
 
     name = f"regenerate-{Path(choice.source).name}"
@@ -144,5 +153,7 @@ def _begin(host: Host, choice: RegenerationChoice, sandbox: str = "") -> tuple[P
         sandbox=sandbox,
     )
     order = order_regeneration(path, plan)
+    if choice.queue:
+        enqueue(path, order.run)
     client.launch(path, order.run, host.warm)
     return path, order.run, order.ask.evaluator

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.engine.plan_title import plan_title
+from workbench.engine.queue import waiting
 from workbench.glyphs import STATES
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import is_rescored, lacking, scores_asked
@@ -42,6 +43,8 @@ class RunLine:
         error: Why it failed, "" if it did not.
         put_away: Whether a person put it away.
         labels: Its star and its tags.
+        place: Its place in the queue, from 1; 0 where it does not wait for its turn.
+        paused: Whether it stays back in the queue.
     """
 
     id: str
@@ -59,6 +62,8 @@ class RunLine:
     error: str = ""
     put_away: bool = False
     labels: tuple[str, ...] = ()
+    place: int = 0
+    paused: bool = False
 
     @property
     def title(self) -> str:
@@ -75,7 +80,12 @@ def load_runs(reader: SessionReader, now: float) -> tuple[RunLine, ...]:
     first = dict(reader.query("SELECT run_id, id FROM trials GROUP BY run_id HAVING position = min(position)"))
     lines = [_line(reader, run, trials.get(run.id, Counter()), first.get(run.id), now) for run in reader.every_run()]
     labels = labels_by_item(reader.labels())
-    return tuple(replace(line, labels=labels.get(line.id, ())) for line in reversed(lines))
+    queue = {run.id: (place, bool(run.paused)) for place, run in enumerate(waiting(reader), 1)}
+    told = []
+    for line in reversed(lines):
+        place, paused = queue.get(line.id, (0, False))
+        told.append(replace(line, labels=labels.get(line.id, ()), place=place, paused=paused))
+    return tuple(told)
 
 
 def _line(reader: SessionReader, run: RunRow, trials: Counter[str], first: str | None, now: float) -> RunLine:

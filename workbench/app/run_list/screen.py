@@ -40,6 +40,15 @@ _WHAT_TO_DO = {
 }
 
 
+def _in_queue(line: RunLine) -> str:
+    """Return what is to be said of a run that waits for its turn, "" for any other."""
+    if not line.place:
+        return ""
+    if line.paused:
+        return "It stays back in the queue: p lets it go on."
+    return f"It is number {line.place} in the queue: shift with up or down moves it, p lets it stay back, c cancels it."
+
+
 class RunsScreen(ModeScreen):
     """A table of runs.
 
@@ -52,6 +61,9 @@ class RunsScreen(ModeScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("u", "resume", "resume", id="runs.resume"),
         Binding("c", "cancel", "cancel", id="runs.cancel"),
+        Binding("P", "pause", "pause", id="runs.pause"),
+        Binding("shift+up", "turn(-1)", "sooner", key_display="⇧↑", id="runs.sooner"),
+        Binding("shift+down", "turn(1)", "later", key_display="⇧↓", id="runs.later"),
         Binding("f2", "name", "name", id="runs.name"),
         Binding("d,delete", "put_away", "put away", id="runs.put-away"),
         Binding("ctrl+z", "bring_back", "bring back", id="runs.bring-back"),
@@ -154,7 +166,7 @@ class RunsScreen(ModeScreen):
             away = "It was put away, so its figures count nowhere: d brings it back." if line.put_away else ""
             failed = f"✗ {one_line(line.error, 600)}" if line.error else ""
             what = f"{line.kind} {line.id} · {line.asked}" if line.name else f"{line.kind} {line.id}"
-            todo = _WHAT_TO_DO.get(line.state, "")
+            todo = _in_queue(line) or _WHAT_TO_DO.get(line.state, "")
             text = "\n".join(filter(None, (one_line(what, 400), f"{so_far(line)} {todo}".strip(), failed, away)))
         self.query_one("#run-details", Static).update(text)
 
@@ -169,6 +181,8 @@ class RunsScreen(ModeScreen):
             return line is not None and line.state in RESUMABLE and not line.put_away
         if action == "cancel":
             return line is not None and line.state in {"running", "queued", "interrupted"}
+        if action in {"pause", "turn"}:
+            return line is not None and line.place > 0
         if action in {"name", "put_away", "star", "tags", "mark"}:
             return line is not None
         if action == "bring_back":
@@ -222,6 +236,18 @@ class RunsScreen(ModeScreen):
         line, path = self.table.selected, self.workbench.session_path
         if line is not None and path is not None and self._writable():
             self.workbench.cancel_session(path, line.id)
+
+    def action_pause(self) -> None:
+        """Let the run under the cursor stay back in the queue, or go on."""
+        line, path = self.table.selected, self.workbench.session_path
+        if line is not None and line.place and path is not None and self._writable():
+            self._do(lambda: runs.pause_run(path, line.id, not line.paused))
+
+    def action_turn(self, places: int) -> None:
+        """Let the run under the cursor come to its turn sooner or later."""
+        line, path = self.table.selected, self.workbench.session_path
+        if line is not None and line.place and path is not None and self._writable():
+            self._do(lambda: runs.move_run(path, line.id, places))
 
     def _writable(self) -> bool:
         path = self.workbench.session_path

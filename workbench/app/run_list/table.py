@@ -130,6 +130,10 @@ class RunTable(HeadedList):
         name = fit(shortened(clean(line.title), room), room)
         if line.put_away:
             state, style = "put away", "dim"
+        elif line.paused:
+            state, style = f"{STATES['interrupted']} paused", "paused"
+        elif line.place:
+            state, style = f"{STATES['queued']} queued {line.place}", "waiting"
         else:
             state, style = f"{STATES.get(line.state, '?')} {line.state}", _STYLES.get(line.state, "dim")
         quiet = "dim" if line.put_away else ""

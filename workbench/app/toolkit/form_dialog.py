@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -37,6 +37,19 @@ class Field:
     digits: int = 0
     placeholder: str = ""
     paths: bool = False
+
+
+WHEN = Field("when", "now", ("now", "queue"))
+"""Whether a run begins now, or when those of the session that are under way or wait already are over."""
+ABOUT_WHEN = "A run of this session is under way: now begins beside it, queue begins after it (U shows the queue)."
+
+
+def begins_later(form: FormDialog[Any]) -> bool | Refused:
+    """Return what a form says of :data:`WHEN`, where it has that field: whether the run goes into the queue."""
+    said = form.text("when") if form.query("#when") else "now"
+    if said not in WHEN.known:
+        return Refused("when", "A run begins now, or goes into the queue.")
+    return said == "queue"
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ async def edit_and_go_on(
     drafts[key] = text
     changed = text != before
     rest = await asyncio.to_thread(lambda: [one for one in reader.steps(trial.id, step.number) if one.kind != "error"])
-    left = [(one.seconds or 0.0, one.cost_usd) for one in rest if one.call_id is not None]
+    left = [(one.seconds or 0.0, one.cost_usd) for one in rest if one.answer_blob is not None]
 
     def estimate(model: str, measured: Measured) -> Estimate:
         return estimate_fork(measured, model, left, same=model == trial.model)

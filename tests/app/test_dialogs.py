@@ -1,0 +1,128 @@
+"""What dialogs share: completed paths, remembered answers, defaults that are those of the command line, what they say."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from workbench.app.cases import starting as cases
+from workbench.app.regeneration import starting as regeneration
+from workbench.app.toolkit.answers import remember, remembered
+from workbench.app.toolkit.completion import completed_path
+from workbench.app.toolkit.ending import end_words, notification
+from workbench.cli import build_parser
+from workbench.engine import client
+from workbench.engine.plan import DocumentPlan, RegenerationPlan
+from workbench.engine.regeneration_client import full_ask
+from workbench.settings import Settings, load
+
+
+def test_paths_are_completed_after_what_says_what_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / ".git").mkdir()
+    (tmp_path / "project" / "wordcount.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert completed_path(f"{tmp_path}/pro") == f"{tmp_path}/project/"
+    assert completed_path(f"folder:{tmp_path}/project/w") == f"folder:{tmp_path}/project/wordcount.py"
+    assert completed_path("~/pro") == "~/project/"
+    assert completed_path("./project/") == "./project/wordcount.py", "what is hidden is named by its dot"
+    assert completed_path("./project/.") == "./project/.git/"
+    assert completed_path("pro") is None, "a name is no path"
+    assert completed_path("folder:pro") == "folder:project/"
+    assert completed_path(f"{tmp_path}/missing/x") is None
+
+
+@hypothesis_settings(max_examples=40, deadline=None)
+@given(st.text(max_size=40))
+def test_anything_can_be_typed(text: str) -> None:
+    found = completed_path(text)
+    assert found is None or found.startswith(text)
+
+
+def test_the_last_answers_come_back_until_the_default_changes() -> None:
+    plain = {"model": "local", "repeats": "1"}
+    assert remembered("run", plain) == plain
+    remember("run", {"model": "openai/gpt-4o", "repeats": "1"}, plain)
+    assert remembered("run", plain) == {"model": "openai/gpt-4o", "repeats": "1"}
+    assert remembered("other", plain) == plain
+    set_since = {"model": "openai/gpt-5", "repeats": "1"}
+    assert remembered("run", set_since) == set_since, "who sets a model in the settings gets that"
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", '{"run": 3}', '{"run": {"model": ["x"]}}', '{"run": {"model": [1, "local"]}}', "\x00"]
+)
+def test_a_damaged_file_of_answers_is_as_if_never_answered(tmp_path: Path, content: str) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "answers.json").write_text(content)
+    assert remembered("run", {"model": "local"}) == {"model": "local"}
+
+
+def _arguments(*words: str) -> argparse.Namespace:
+    return build_parser(words[0]).parse_args(words)
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {},
+        {"OPENAI_API_KEY": "sk-test"},
+        {
+            "WORKBENCH_AGENT": "planner",
+            "WORKBENCH_JUDGE": "offline",
+            "WORKBENCH_EVALUATOR": "stub",
+            "WORKBENCH_MAX_STEPS": "7",
+        },
+        {"WORKBENCH_BASE_URL": "http://127.0.0.1:9"},
+    ],
+)
+def test_the_app_begins_with_what_the_command_line_takes(
+    environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    known: Settings = load()
+    given = _arguments("run", "word_counter")
+    plan = client.with_defaults(
+        DocumentPlan(("word_counter",), given.agent or known.agent, given.model, given.judge, given.repeats)
+    )
+    assert cases.defaults(known) == {
+        "agent": plan.agent,
+        "model": plan.model,
+        "judge": plan.judge,
+        "repeats": str(plan.repeats),
+    }
+    given = _arguments("regenerate", "word_counter")
+    ask = full_ask(
+        RegenerationPlan("word_counter", evaluator=given.evaluator, samples=given.samples, limit=given.limit)
+    )
+    shown = regeneration.defaults(known)
+    assert (shown["docs"], shown["evaluator"], shown["limit"]) == (given.docs, ask.evaluator, "")
+    if ask.evaluator != "stub":
+        assert shown["samples"] == str(ask.samples)
+
+
+def test_the_end_of_runs_in_words() -> None:
+    assert end_words("demo", {"running": 1}, {"running": 1, "done": 1}) == ""
+    assert end_words("demo", {"running": 1, "done": 2}, {"done": 3}) == "demo: a run has ended, done"
+    assert (
+        end_words("demo", {"running": 1, "queued": 1}, {"done": 1, "failed": 1})
+        == "demo: 2 runs have ended, done, failed"
+    )
+
+
+def test_a_notification_is_one_sequence_whatever_the_session_is_called() -> None:
+    said = notification("evil\x1b]0;x\x07; name", {"TERM": "xterm"})
+    assert said.startswith("\x1b]9;")
+    assert said.endswith("\x1b\\")
+    assert "\x1b" not in said[4:-2]
+    assert "\x07" not in said
+    assert ";" not in said[4:-2]
+    assert notification("x", {"TERM": "foot"}).startswith("\x1b]777;notify;Workbench;")

@@ -1,0 +1,96 @@
+"""The queue of a session: runs that wait for their turn, each with an engine that waits for it. Cheap to import.
+
+A run in the queue has a ``turn``. Its engine starts at once, but takes the run up only when no run of the session is being
+executed and none before it in the queue is about to be. So nothing has to hand over: an engine that dies takes only its own run
+out of the queue, which is then interrupted and can be resumed like any other.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from workbench.errors import UsageError
+from workbench.session import SessionReader, SessionWriter, engine_starts
+from workbench.session.moved_files import Fate
+from workbench.session.rows import RunRow
+
+_LOOK_SECONDS = 0.25
+
+
+def enqueue(session: Path, run: str) -> None:
+    """Let a run that was planned and not launched yet wait for its turn, after those that wait already."""
+    with SessionWriter(session) as writer, writer.transaction() as connection:
+        last = connection.execute("SELECT coalesce(max(turn), 0) FROM runs").fetchone()[0]
+        connection.execute("UPDATE runs SET turn = ? WHERE id = ? AND state = 'queued'", (last + 1, run))
+
+
+def waiting(reader: SessionReader) -> list[RunRow]:
+    """Return the runs that wait for their turn, the next one first; one whose engine is gone waits no more."""
+    queued = [run for run in reader.runs() if run.state == "queued" and run.turn is not None]
+    living = [run for run in queued if engine_starts.is_coming(run.id) and reader.holder(run.id) is None]
+    return sorted(living, key=lambda run: (run.turn or 0.0, run.created_at))
+
+
+def move(session: Path, run: str, places: int) -> None:
+    """Let a waiting run go so many places up (negative) or down in the queue, as far as it goes.
+
+    Raises:
+        UsageError: It does not wait.
+    """
+    with SessionReader(session) as reader:
+        rows = waiting(reader)
+    at = _place(rows, run)
+    to = max(0, min(len(rows) - 1, at + places))
+    order = [row.id for row in rows]
+    order.insert(to, order.pop(at))
+    turns = sorted(row.turn or 0.0 for row in rows)
+    with SessionWriter(session) as writer, writer.transaction() as connection:
+        for key, turn in zip(order, turns, strict=True):
+            connection.execute("UPDATE runs SET turn = ? WHERE id = ? AND state = 'queued'", (turn, key))
+
+
+def pause(session: Path, run: str, paused: bool) -> None:
+    """Let a waiting run not come to its turn until it may go on; those behind it overtake it.
+
+    Raises:
+        UsageError: It does not wait.
+    """
+    with SessionReader(session) as reader:
+        _place(waiting(reader), run)
+    with SessionWriter(session) as writer, writer.transaction() as connection:
+        connection.execute("UPDATE runs SET paused = ? WHERE id = ? AND state = 'queued'", (int(paused), run))
+
+
+def wait_for_turn(session: Path, run: str) -> bool:
+    """Wait until a run's turn has come; returns False where its session is gone meanwhile.
+
+    A run that is in no queue, or was cancelled, is not waited for.
+    """
+    look = threading.Event()
+    with SessionReader(session, surveyed=False) as reader:
+        while reader.fate() is Fate.IN_PLACE:
+            row = reader.run(run)
+            if row is None or row.state != "queued" or row.turn is None:
+                return True
+            if not row.paused and not _before(reader, row):
+                return True
+            # Nothing tells of an engine that dies, so this looks now and then.
+            look.wait(_LOOK_SECONDS)
+    return False
+
+
+def _before(reader: SessionReader, mine: RunRow) -> bool:
+    """Return whether another run is being executed, or one that waits comes before this one."""
+    ahead = (run for run in waiting(reader) if not run.paused)
+    if next(ahead, mine).id != mine.id:
+        return True
+    going = (run for run in reader.every_run() if run.id != mine.id and run.state in {"queued", "running"})
+    return any(reader.holder(run.id) is not None for run in going)
+
+
+def _place(rows: list[RunRow], run: str) -> int:
+    for place, row in enumerate(rows):
+        if row.id == run:
+            return place
+    raise UsageError(f"Run {run} does not wait in the queue: it has begun, has ended, or its engine is gone.")
