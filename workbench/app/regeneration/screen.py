@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, work
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
@@ -20,7 +20,7 @@ from workbench.app.regeneration.building_panes import Building
 from workbench.app.regeneration.evaluator_line import EvaluatorLine
 from workbench.app.regeneration.evaluators import model_name
 from workbench.app.regeneration.figures import Figures
-from workbench.app.regeneration.figures_line import FiguresLine
+from workbench.app.regeneration.figures_line import FiguresLine, headline
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.finding import Finder
 from workbench.app.regeneration.following import Following
@@ -226,6 +226,7 @@ class RegenerationScreen(RunScreen):
     def show_figures(self, figures: Figures | None) -> None:
         """Show pass@k."""
         self.query_one(FiguresLine).figures = figures
+        self._show_header()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Look again soon at what changed of this run."""
@@ -291,11 +292,7 @@ class RegenerationScreen(RunScreen):
 
     def _show_header(self) -> None:
         if self.view is not None:
-            self.set_status(one_line(loading.header(self.view, self.size.width - 2), 400))
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Fit the header; Textual calls the frame's own handler as well."""
-        self._show_header()
+            self.set_status(loading.header(self.view, headline(self.query_one(FiguresLine).figures)))
 
     # -- the selected task and sample
 
