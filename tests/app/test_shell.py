@@ -202,4 +202,4 @@ def test_a_long_name_in_the_header_does_not_push_the_state_out(width: int) -> No
     assert short.endswith("✓ done")
     assert len(short) <= width
     assert fitted("white · ✓ done", width) == "white · ✓ done"
-    assert fitted(f"failed: {'x' * 200}", 20) == f"failed: {'x' * 200}"
+    assert fitted(f"failed: {'x' * 200}", 20) == f"failed: {'x' * 11}…"

@@ -90,6 +90,12 @@ def _apart(left: list[_Piece], right: list[_Piece], width: int) -> list[_Piece]:
     return [*left, (" " * max(0, width - _length(left) - _length(right)), ""), *right]
 
 
+def headline(figures: Figures | None) -> str:
+    """Return the first pass@k for the header, "" while there is none."""
+    first = figures.pass_at[0] if figures is not None and figures.pass_at else None
+    return f"pass@{first.k} {share(first.value)}" if first is not None and first.value is not None else ""
+
+
 def _pass_at(view: RunView, figures: Figures | None) -> list[_Piece]:
     if figures is None or not view.total:
         return [("pass@k comes with the first tested task" if view.live else "no samples", "$text-muted")]

@@ -12,6 +12,7 @@ from workbench.app.regeneration.evaluators import EvaluatorProgress, progress_of
 from workbench.app.regeneration.funnel import in_order
 from workbench.app.regeneration.wording import pace, plural
 from workbench.app.toolkit.amounts import money
+from workbench.app.toolkit.header import Header, Part
 from workbench.app.toolkit.times import duration
 from workbench.glyphs import STATES
 from workbench.session.groups import OF_GROUP, Group
@@ -329,29 +330,18 @@ def _shown_as(view: RunView) -> str:
     return short_name(view.evaluator, view.name_of(view.group))
 
 
-def header(view: RunView, room: int = 400) -> str:
-    """Return the sentence of the header: what is regenerated from which docs by which model, how far, what it cost.
-
-    Where the ``room`` in cells is short, what the table tells as well goes first.
-    """
+def header(view: RunView, score: str = "") -> Header:
+    """Return the header: what is regenerated from which docs by which model, its score, what it cost, how far it is."""
     docs = view.plan.get("docs")
-    source, model = source_of(view), _shown_as(view)
-    parts = {
-        "source": f"regenerate {source}",
-        "docs": f"docs {one_line(docs, 30)}" if isinstance(docs, str) and docs else "",
-        "model": model,
-        "samples": f"m = {view.samples}" if view.samples else "",
-        "progress": progress(view),
-        "spend": money(view.spend_usd) if view.spend_usd else "",
-    }
-    for name, shorter in (("samples", ""), ("source", source), ("docs", ""), ("model", ""), ("source", "")):
-        if len(_sentence(parts)) > room:
-            parts[name] = shorter
-    return _sentence(parts)
-
-
-def _sentence(parts: Mapping[str, str]) -> str:
-    return " · ".join(part for part in parts.values() if part)
+    return (
+        Part(f"regenerate {source_of(view)}", rank=1, name=True, short=source_of(view)),
+        Part(f"docs {one_line(docs, 30)}" if isinstance(docs, str) and docs else "", rank=4),
+        Part(_shown_as(view), rank=2, name=True),
+        Part(f"m = {view.samples}" if view.samples else "", rank=5),
+        Part(score),
+        Part(progress(view), reason=True),
+        Part(money(view.spend_usd) if view.spend_usd else ""),
+    )
 
 
 def progress(view: RunView) -> str:

@@ -22,7 +22,7 @@ from workbench.app.regeneration.building_panes import Building
 from workbench.app.regeneration.evaluator_line import EvaluatorLine
 from workbench.app.regeneration.evaluators import short_names
 from workbench.app.regeneration.figures import Figures
-from workbench.app.regeneration.figures_line import FiguresLine
+from workbench.app.regeneration.figures_line import FiguresLine, headline
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.finding import Finder
 from workbench.app.regeneration.following import Following
@@ -38,6 +38,7 @@ from workbench.app.regeneration.search import Hit
 from workbench.app.regeneration.standings import Comparing, Standings
 from workbench.app.regeneration.task_table import OtherSamples, TaskTable
 from workbench.app.regeneration.texts_pane import TextsPane
+from workbench.app.toolkit.header import Part
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.pane_tabs import PaneTabs
@@ -48,7 +49,6 @@ from workbench.app.toolkit.subject import Subject
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import VirtualView
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.regeneration.failure_groups import FailedCandidate
@@ -253,6 +253,7 @@ class RegenerationScreen(RunScreen):
     def show_figures(self, figures: Figures | None) -> None:
         """Show pass@k."""
         self.query_one(FiguresLine).figures = figures
+        self._show_header()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Look again soon at what changed of this run."""
@@ -336,9 +337,9 @@ class RegenerationScreen(RunScreen):
 
     def _show_header(self) -> None:
         if self.view is not None:
-            begun = " · ▸ another run began: L" if self.announcing.begun else ""
-            said = loading.header(self.view, self.size.width - 2 - len(begun))
-            self.set_status(one_line(said, 400) + begun)
+            said = loading.header(self.view, headline(self.query_one(FiguresLine).figures))
+            begun = (Part("another run began: L"),) if self.announcing.begun else ()
+            self.set_status((*said, *begun))
 
     def on_resize(self, event: events.Resize) -> None:
         """Fit the header and the panes; Textual calls the frame's own handler as well."""

@@ -21,6 +21,9 @@ class ThemedApp(App[int]):
 
     def __init__(self, theme: str) -> None:
         super().__init__()
+        for own in tuple(self.available_themes):
+            # Textual's themes know no verdicts, and nobody measured what can be read in them.
+            self.unregister_theme(own)
         self._themes: ThemeWatch | None = None
         first, self._theme_problem = first_theme(theme)
         self.register_theme(first)
@@ -29,8 +32,9 @@ class ThemedApp(App[int]):
         self.stylesheet.set_variables(self.get_css_variables())
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Give every theme colours for verdicts."""
-        return fallback_variables(self.current_theme or FALLBACK)
+        """Give every theme colours for verdicts; one that was read from a file has them already."""
+        theme = self.current_theme or FALLBACK
+        return {} if "text-dim" in theme.variables else fallback_variables(theme)
 
     def start_themes(self) -> None:
         """Read all themes and follow their files."""

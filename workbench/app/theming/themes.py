@@ -17,6 +17,7 @@ from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
 from workbench import paths
+from workbench.app.theming.readable import derived
 from workbench.errors import WorkbenchError
 from workbench.files import Unreadable, read_text
 
@@ -37,6 +38,7 @@ _COLORS = (
 )
 _KEYS = ("name", "dark", "colors", "verdicts", "seen", "variables")
 _LARGEST = 1_000_000  # bytes of a theme
+_CACHED = 2  # goes up when a theme is made of its file in another way
 SUFFIXES = (".yaml", ".yml")
 
 
@@ -69,7 +71,7 @@ FALLBACK = Theme(
 
 
 def fallback_variables(theme: Theme) -> dict[str, str]:
-    """Return the colours of verdicts for a theme that names none."""
+    """Return what a theme need not name: the colours of verdicts and of what is derived from its own colours."""
     foreground = theme.foreground or "#e0e0e0"
     muted = Color.parse(foreground).blend(Color.parse(theme.background or "#121212"), 0.5).hex
     good, bad = theme.success or "#4ebf71", theme.error or "#ba3c5b"
@@ -77,7 +79,7 @@ def fallback_variables(theme: Theme) -> dict[str, str]:
     cool = theme.secondary or theme.primary
     verdicts = dict(zip(VERDICTS, (good, bad, warning, bad, hint, muted, cool, warning), strict=True))
     seen = dict(zip(SEEN, (good, cool, muted), strict=True))
-    return _prefixed(verdicts, seen)
+    return _prefixed(verdicts, seen) | derived(theme)
 
 
 def _prefixed(verdicts: Mapping[str, str], seen: Mapping[str, str]) -> dict[str, str]:
@@ -190,13 +192,19 @@ def load_theme(file: ThemeFile) -> Theme:
     cached = _cache_file(file.path.stem)
     try:
         stored = json.loads(cached.read_text(encoding="utf-8"))
-        if stored["file"] == str(file.path) and stored["stamp"] == list(file.stamp):
+        same = stored["version"] == _CACHED, stored["file"] == str(file.path), stored["stamp"] == list(file.stamp)
+        if all(same):
             return Theme(**stored["theme"])
     except (OSError, ValueError, TypeError, KeyError):
         pass  # no cache, or one of another version
     theme = read_theme(file.path)
     fields = ("name", "dark", "variables", *_COLORS)
-    content = {"file": str(file.path), "stamp": file.stamp, "theme": {key: getattr(theme, key) for key in fields}}
+    content = {
+        "version": _CACHED,
+        "file": str(file.path),
+        "stamp": file.stamp,
+        "theme": {key: getattr(theme, key) for key in fields},
+    }
     with contextlib.suppress(OSError):
         cached.parent.mkdir(parents=True, exist_ok=True)
         fresh = cached.with_suffix(".new")

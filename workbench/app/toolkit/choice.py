@@ -62,7 +62,6 @@ class Choice(Widget, can_focus=True):
     def render(self) -> RenderResult:
         """Return the option with its arrows."""
         _, title, description = self._options[self.at]
-        text = Content.assemble(
-            ("‹ ", "$text-muted"), (clean(title), "bold"), (" › ", "$text-muted"), (clean(description), "$text-muted")
-        )
+        quiet = "" if self.has_focus else "$text-muted"
+        text = Content.assemble(("‹ ", quiet), (clean(title), "bold"), (" › ", quiet), (clean(description), quiet))
         return text.truncate(max(1, self.size.width), ellipsis=True)

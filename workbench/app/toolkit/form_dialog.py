@@ -94,7 +94,7 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
     FormDialog #note.-problem { color: $text-error; }
     FormDialog #buttons { height: 1; align-horizontal: right; margin-bottom: 1; }
     FormDialog Button { margin-left: 2; min-width: 12; }
-    FormDialog #buttons Button:focus { text-style: bold; background: $primary; color: $background; }
+    FormDialog #buttons Button:focus { text-style: bold; background: $primary; color: $block-cursor-foreground; }
     """
 
     def __init__(

@@ -13,6 +13,7 @@ from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 
+from workbench.app.toolkit.header import Header
 from workbench.app.toolkit.keybar import KeyBar
 from workbench.app.toolkit.labelling import Labelled, Labelling
 from workbench.app.toolkit.latest import Latest, sentence_of
@@ -100,15 +101,15 @@ class ModeScreen(Screen[None]):
         """Yield the panes of the mode."""
         return ()
 
-    def set_status(self, sentence: str) -> None:
-        """Set the sentence on the right of the header, in place of the session's own."""
+    def set_status(self, header: str | Header) -> None:
+        """Set the right of the header, in place of the session's own sentence; of a sentence the last part is the state."""
         self._own_status = True
-        self.query_one(StatusLine).sentence = sentence
+        self.query_one(StatusLine).say(header)
 
     def on_facts_changed(self, sentence: str) -> None:
         """Say in the header how the session stands, unless the mode has a sentence of its own."""
         if not self._own_status:
-            self.query_one(StatusLine).sentence = sentence
+            self.query_one(StatusLine).say(sentence)
 
     # -- the session
 

@@ -30,7 +30,7 @@ class RowList(VirtualView):
         & > .row--paused { color: $verdict-unscored; }
         & > .row--running { color: $verdict-running; text-style: bold; }
         & > .row--unscored { color: $verdict-unscored; }
-        & > .row--hidden { color: $foreground 45%; text-style: italic; }
+        & > .row--hidden { color: $text-dim; text-style: italic; }
         & > .row--marked { color: $accent; text-style: bold; }
         & > .row--group { color: $primary; text-style: bold; }
         & > .row--score { color: $foreground; text-style: bold; }

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 
+from rich.cells import cell_len
 from textual.app import RenderResult
 from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from workbench.app.toolkit.header import Header, Part, header_of, laid_out, middle_out
 from workbench.app.toolkit.literal import literal
 from workbench.glyphs import STATES
-from workbench.text import clean, shortened
+from workbench.text import one_line
 
 _COLOURS = {
     STATES["running"]: "running",
@@ -20,12 +22,13 @@ _COLOURS = {
     STATES["failed"]: "failed",
     STATES["cancelled"]: "waiting",
 }
-_LEAST = 9  # characters by which a name is still told from others
 _STATE = re.compile(f"(?:^| · )([{''.join(_COLOURS)}]) ")
+_APP = "Workbench"
+_LEAST = 12  # cells of a session's name that are worth their room
 
 
 class StatusLine(Widget):
-    """``Workbench  demo.session`` on the left, the mode's sentence on the right; the sentence is cut last.
+    """``Workbench  demo.session`` on the left, the mode's header on the right; that one has the room first.
 
     From its glyph on the state has the colour of its verdict.
     """
@@ -37,45 +40,43 @@ class StatusLine(Widget):
 
     session = reactive("")
     marked = reactive("")
-    sentence: reactive[str] = reactive("")
+    header: reactive[Header] = reactive(())
+
+    def say(self, what: str | Header) -> None:
+        """Show a header, or a sentence whose last part is the state."""
+        self.header = header_of(what) if isinstance(what, str) else what
 
     def render(self) -> RenderResult:
         """Return the line for the present width."""
         width = self.size.width
-        marked = Content.styled(f"  {clean(self.marked)}", "bold $accent") if self.marked else Content("")
-        left = Content.assemble(("Workbench", "bold $primary"), ("  ", ""), (clean(self.session), "$text"), marked)
-        right = self._state_coloured(literal(self.sentence))
-        if left.cell_length + right.cell_length + 2 > width:
-            left = Content.styled("Workbench", "bold $primary") if not self.marked else marked[2:]
-        if self.marked and left.cell_length + right.cell_length + 2 > width:
-            # What is marked elsewhere is seen nowhere but here.
-            left = left.truncate(max(0, width // 2), ellipsis=True)
-            rest = width - left.cell_length - 2
-            right = self._state_coloured(literal(fitted(self.sentence, rest))).truncate(rest, ellipsis=True)
-        if left.cell_length + right.cell_length + 2 > width:
-            return self._state_coloured(literal(fitted(self.sentence, width))).truncate(width, ellipsis=True)
-        return Content.assemble(left, " " * (width - left.cell_length - right.cell_length), right)
+        marked = one_line(self.marked, 300)
+        # What is marked elsewhere is seen nowhere but here.
+        marked = f"  {middle_out(marked, width // 2)}" if marked else ""
+        right = laid_out(self.header, width - cell_len(marked) - (2 if marked else 0))
+        left = beside(self.session, width - cell_len(right) - cell_len(marked) - 2)
+        content = Content.assemble(
+            (left[: len(_APP)], "bold $primary"), (left[len(_APP) :], "$text"), (marked, "bold $accent")
+        )
+        gap = width - content.cell_length - cell_len(right)
+        return Content.assemble(content, " " * max(0, gap), self._state_coloured(literal(right)))
 
     def _state_coloured(self, sentence: Content) -> Content:
         state = _STATE.search(sentence.plain)
         return sentence if state is None else sentence.stylize(f"$verdict-{_COLOURS[state[1]]}", state.start(1))
 
 
-def fitted(sentence: str, width: int) -> str:
-    """Return a sentence of parts with the longest of them shortened in the middle, so that its end, the state, is seen.
+def beside(session: str, room: int) -> str:
+    """Return what stands on the left in so many cells: the app, and the session where its name can still be told."""
+    name = one_line(session, len(session) + 1)
+    left = room - len(_APP) - 2
+    if name and left >= min(_LEAST, cell_len(name)):
+        return f"{_APP}  {middle_out(name, left)}"
+    return _APP if room >= len(_APP) else ""
 
-    Args:
-        sentence: Parts between `` · ``; the last one says how it stands and is left as it is.
-        width: Characters that there is room for.
-    """
-    *parts, state = clean(sentence).split(" · ")
-    while parts and (excess := len(" · ".join([*parts, state])) - width) > 0:
-        # Only names, which have no spaces: half of "trial 2 of 3" says nothing.
-        longest = max(range(len(parts)), key=lambda at: 0 if " " in parts[at] else len(parts[at]))
-        size = len(parts[longest])
-        if size <= _LEAST or " " in parts[longest]:
-            # What stands first is what the panes say as well.
-            parts.pop(0)
-        else:
-            parts[longest] = shortened(parts[longest], max(_LEAST, size - excess))
-    return " · ".join([*parts, state])
+
+def fitted(sentence: str, width: int) -> str:
+    """Return a sentence of parts in so many cells, so that its end, the state, is seen; see :func:`laid_out`."""
+    return laid_out(header_of(sentence), width)
+
+
+__all__ = ["Header", "Part", "StatusLine", "beside", "fitted"]

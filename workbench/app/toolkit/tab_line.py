@@ -60,12 +60,12 @@ class TabLine(Widget):
         parts: list[tuple[str, str]] = []
         used = 0
         for name, shown in zip(self.names, self._shown, strict=True):
-            style = "$foreground 35%" if name in self.empty else "$foreground 75%"
+            style = "$text-faint" if name in self.empty else "$text-muted"
             parts += [(" ", ""), (shown, "bold underline $primary" if name == self.current else style), (" ", "")]
             used += len(shown) + 2
         room = self.size.width - used - 1
         if self.remark and room >= len(self.remark):
-            parts.append((self.remark.rjust(room), "$foreground 50%"))
+            parts.append((self.remark.rjust(room), "$text-dim"))
         return Content.assemble(*parts)
 
     def on_click(self, event: events.Click) -> None:

@@ -69,7 +69,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
     DEFAULT_CSS = """
     VirtualView {
         background: $background; color: $foreground; scrollbar-size-vertical: 0; overflow-x: hidden; overflow-y: scroll;
-        & > .row--comment { color: $foreground 55%; text-style: italic; }
+        & > .row--comment { color: $text-dim; text-style: italic; }
         & > .row--string { color: $text-success; }
         & > .row--number { color: $text-warning; }
         & > .row--keyword { color: $text-accent; }
@@ -83,8 +83,8 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         & > .row--code { color: $text-warning; }
         & > .row--plain-code { color: $foreground; }
         & > .row--link { color: $text-primary; text-style: underline; }
-        & > .row--dim { color: $foreground 55%; }
-        & > .row--rule { color: $foreground 30%; }
+        & > .row--dim { color: $text-dim; }
+        & > .row--rule { color: $text-faint; }
         & > .row--bullet { color: $text-accent; }
         & > .row--added { color: $text-success; }
         & > .row--removed { color: $text-error; }

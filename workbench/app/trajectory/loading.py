@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench.app.toolkit.amounts import money
+from workbench.app.toolkit.header import Header, Part
 from workbench.glyphs import STATES
 from workbench.session.labels import STAR, in_words, labels_by_part
 from workbench.session.pending_work import trial_problem
@@ -257,11 +258,12 @@ def marks_of_steps(state: TrialState) -> dict[int, str]:
     return marks | {int(part): STAR for part, labels in state.labels.items() if part.isdecimal() and STAR in labels}
 
 
-def header(state: TrialState, waited: float = 0.0) -> str:
-    """Return the sentence of the header: agent, model, case, which trial, spend and state.
+def header(state: TrialState, score: str = "", waited: float = 0.0) -> Header:
+    """Return the header: agent, model, case, which trial, score, spend and state.
 
     Args:
         state: The trial.
+        score: Its score as it is shown, "" where it has none.
         waited: Seconds since it is waited for the first step, as far as they are known.
     """
     trial = state.trial
@@ -280,16 +282,19 @@ def header(state: TrialState, waited: float = 0.0) -> str:
         clock = f" {waited:.0f} s" if waited >= 1 else ""
         words = f"{'live: ' if shown == 'running' else ''}{waiting}{clock}"
     model = trial.model.rpartition("/")[2] if trial.model.startswith("local/") else trial.model
-    parts = [trial.agent, "local" if trial.model == "local" else model, trial.case_name or trial.case_id]
-    parts += [state.told_apart] if state.told_apart else []
-    parts.append(f"trial {at} of {len(order)}")
-    if trial.parent:
-        of = f"trial {order.index(trial.parent) + 1}" if trial.parent in order else trial.parent[:8]
-        parts.append(f"fork of {of} at step {trial.fork_step}")
-    parts += [one_line(in_words(state.labels[""]), 60)] if "" in state.labels else []
-    if trial.cost_usd:
-        parts.append(money(trial.cost_usd))
-    return " · ".join([*parts, f"{STATES[shown]} {words}"])
+    of = f"trial {order.index(trial.parent) + 1}" if trial.parent in order else trial.parent[:8]
+    return (
+        Part(trial.agent, rank=3, name=True),
+        Part("local" if trial.model == "local" else model, rank=5, name=True),
+        Part(trial.case_name or trial.case_id, rank=1, name=True),
+        Part(state.told_apart, rank=4),
+        Part(f"trial {at} of {len(order):,}", rank=2),
+        Part(f"fork of {of} at step {trial.fork_step}" if trial.parent else "", rank=3),
+        Part(one_line(in_words(state.labels.get("", ())), 60), rank=6),
+        Part(score),
+        Part(money(trial.cost_usd) if trial.cost_usd else ""),
+        Part(f"{STATES[shown]} {words}", reason=True),
+    )
 
 
 def inheritance(trial: TrialRow, step: int) -> str:

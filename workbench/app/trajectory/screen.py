@@ -32,7 +32,7 @@ from workbench.app.trajectory.loading import TrialState
 from workbench.app.trajectory.outcome_pane import OutcomePane
 from workbench.app.trajectory.repository_pane import Coverage, Entry, RepositoryPane, entries_of
 from workbench.app.trajectory.score_pane import ScorePane
-from workbench.app.trajectory.scores import Item, plain_text
+from workbench.app.trajectory.scores import Item, plain_text, title
 from workbench.app.trajectory.search import OUTCOME
 from workbench.app.trajectory.step_list import StepList
 from workbench.app.trajectory.why import needles_of
@@ -296,7 +296,6 @@ class TrajectoryScreen(RunScreen):
         if self.state is None or self.state.trial.id != state.trial.id:
             self._waiting_since = monotonic()
         self.state = state
-        self.set_status(one_line(loading.header(state, self._waited()), 300))
         step_list = self.step_list
         step_list.inherited = state.trial.fork_step if state.trial.parent else 0
         step_list.mark(loading.marks_of_steps(state))
@@ -319,6 +318,7 @@ class TrajectoryScreen(RunScreen):
         steps_pane.show_count(state, step_list.following)
         steps_pane.show_heading()
         self.query_one(panes.Score).show_scores(state)
+        self._show_header(state)
         self.outcome.show_trial(reader, state)
         if loading.state_of(state) != self._state_shown:
             self._state_shown = loading.state_of(state)
@@ -334,8 +334,12 @@ class TrajectoryScreen(RunScreen):
     def _tick(self) -> None:
         """Let the clock go on while the first step is waited for."""
         if self.state is not None and self.is_current and loading.waiting_for(self.state):
-            self.set_status(one_line(loading.header(self.state, self._waited()), 300))
+            self._show_header(self.state)
             self._show_step()
+
+    def _show_header(self, state: TrialState) -> None:
+        card = self.query_one(ScorePane).card
+        self.set_status(loading.header(state, title(card) if card else "", self._waited()))
 
     def _load_rest(self) -> None:
         """Read the next page of a long trajectory while the first is on the screen already."""
@@ -517,6 +521,7 @@ class TrajectoryScreen(RunScreen):
         pane = self.query_one(panes.Score)
         if isinstance(self.focused, ScorePane) and self.state is not None:
             pane.next_rubric(self.state)
+            self._show_header(self.state)
         else:
             self.focus_pane(pane)
 

@@ -1,0 +1,117 @@
+"""What the first line says of what is shown, in order of what must not be missing; no widget in sight.
+
+Where there is little room, names give way first: they are shortened in the middle, the longest first, down to what still tells
+them apart. Then parts are left out, those that matter least first. What matters most is never left out: the state, the score, the
+spend; only then is the reason behind a state cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rich.cells import cell_len, set_cell_size
+
+from workbench.text import one_line
+
+BETWEEN = " · "
+_TOLD_APART = 9  # cells by which a name is still told from others
+_EASY = 20  # cells down to which names are shortened before anything is left out
+_READ = 40  # and a reason is cut
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of the line.
+
+    Attributes:
+        text: What it says.
+        rank: The higher, the earlier it is left out where there is no room; 0 stays.
+        name: Whether it is a name, which may be shortened in the middle.
+        reason: Whether its end may be cut: a state with its reason.
+        short: What it says instead where there is little room, "" for the same.
+    """
+
+    text: str
+    rank: int = 0
+    name: bool = False
+    reason: bool = False
+    short: str = ""
+
+
+Header = tuple[Part, ...]
+
+
+def header_of(sentence: str) -> Header:
+    """Return the parts of a sentence: those with a space in them stay whole, the last one says how it stands."""
+    *parts, state = one_line(sentence, len(sentence) + 1).split(BETWEEN)
+    count = len(parts)
+    # What stands first is what the panes say as well.
+    return (
+        *(Part(text, rank=count - place, name=" " not in text) for place, text in enumerate(parts)),
+        Part(state, reason=True),
+    )
+
+
+def laid_out(header: Sequence[Part], width: int) -> str:
+    """Return the parts on a line of at most ``width`` cells.
+
+    A pure function of its arguments: the same header looks the same wherever there is the same room.
+    """
+    parts = [replace(part, text=one_line(part.text, len(part.text) + 1)) for part in header]
+    parts = [part for part in parts if part.text]
+    if _excess(parts, width) > 0:
+        parts = [replace(part, text=part.short) if part.short else part for part in parts]
+    _shorten(parts, width, _EASY)
+    _cut_reason(parts, header, width, _READ)
+    while _excess(parts, width) > 0 and any(part.rank for part in parts):
+        parts.remove(max(parts, key=lambda part: part.rank))
+        _shorten(parts, width, _EASY)
+    _shorten(parts, width, _TOLD_APART)
+    _cut_reason(parts, header, width, _TOLD_APART)
+    return _cut(BETWEEN.join(part.text for part in parts), width)
+
+
+def _excess(parts: Sequence[Part], width: int) -> int:
+    return sum(cell_len(part.text) for part in parts) + len(BETWEEN) * max(0, len(parts) - 1) - width
+
+
+def _shorten(parts: list[Part], width: int, least: int) -> None:
+    """Shorten the longest name, again and again, until all fits or none is longer than ``least``."""
+    while (excess := _excess(parts, width)) > 0:
+        sizes = sorted(((cell_len(part.text), place) for place, part in enumerate(parts) if part.name), reverse=True)
+        if not sizes or sizes[0][0] <= least:
+            return
+        size, place = sizes[0]
+        # Down to the next longest, so that two long names are both short in the end and not one gone.
+        next_longest = sizes[1][0] if len(sizes) > 1 and sizes[1][0] < size else least
+        wanted = max(least, size - excess, min(next_longest, size - 1))
+        parts[place] = replace(parts[place], text=middle_out(parts[place].text, wanted))
+
+
+def middle_out(text: str, width: int) -> str:
+    """Return a text in at most ``width`` cells, its middle left out: both ends of a long name tell it apart."""
+    if cell_len(text) <= width:
+        return text
+    end = (width - 1) // 2
+    tail = text
+    while cell_len(tail) > end:
+        tail = tail[1:]
+    head = set_cell_size(text, width - 1 - cell_len(tail)).rstrip()
+    return f"{head}…{tail}"
+
+
+def _cut_reason(parts: list[Part], header: Sequence[Part], width: int, least: int) -> None:
+    """Cut the end of a reason by as much as is needed, down to ``least`` cells; what was cut before may come back."""
+    reason = next((part for part in header if part.reason), None)
+    place = next((place for place, part in enumerate(parts) if part.reason), None)
+    if reason is not None and place is not None:
+        parts[place] = replace(reason, text=one_line(reason.text, len(reason.text) + 1))
+        size = cell_len(parts[place].text)
+        parts[place] = replace(reason, text=_cut(parts[place].text, max(least, size - max(0, _excess(parts, width)))))
+
+
+def _cut(text: str, width: int) -> str:
+    if cell_len(text) <= width:
+        return text
+    return set_cell_size(text, width - 1).rstrip() + "…" if width > 0 else ""
