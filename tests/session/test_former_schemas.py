@@ -26,6 +26,12 @@ def older(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return Path(shutil.copy(FORMER / f"schema-{request.param}.session", tmp_path / "older.session"))
 
 
+@pytest.fixture(params=range(1, 4))
+def before_4(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The same of a version in which groups and unused tests were no columns and rows."""
+    return Path(shutil.copy(FORMER / f"schema-{request.param}.session", tmp_path / "older.session"))
+
+
 def contents(path: Path) -> dict[str, object]:
     with SessionReader(path) as reader:
         runs = reader.runs()
@@ -128,9 +134,9 @@ def test_the_group_of_a_candidate_is_read_from_the_plan_and_its_call(older: Path
     assert groups(older) == expected
 
 
-def test_two_prompts_of_one_evaluator_are_two_groups_in_a_former_file(older: Path) -> None:
+def test_two_prompts_of_one_evaluator_are_two_groups_in_a_former_file(before_4: Path) -> None:
     """A candidate's id names its prompt, so that both can be told apart although no column does."""
-    with sqlite3.connect(older) as connection:
+    with sqlite3.connect(before_4) as connection:
         run, config = connection.execute("SELECT id, config FROM runs WHERE kind = 'regenerate'").fetchone()
         plan = json.loads(config)
         plan["asks"].append({**plan["asks"][0], "prompt": "paper-1", "context": "prefix-1"})
@@ -143,10 +149,10 @@ def test_two_prompts_of_one_evaluator_are_two_groups_in_a_former_file(older: Pat
                 values,
             )
     connection.close()
-    found = {(name, prompt, context) for name, prompt, context, _ in groups(older)}
+    found = {(name, prompt, context) for name, prompt, context, _ in groups(before_4)}
     assert {("local", "short-1", "function-1"), ("local", "paper-1", "prefix-1")} < found
-    SessionWriter(older).close()
-    assert {(name, prompt, context) for name, prompt, context, _ in groups(older)} == found
+    SessionWriter(before_4).close()
+    assert {(name, prompt, context) for name, prompt, context, _ in groups(before_4)} == found
 
 
 def test_the_order_of_rows_is_known_of_a_former_file_that_is_only_read(older: Path) -> None:
@@ -157,9 +163,9 @@ def test_the_order_of_rows_is_known_of_a_former_file_that_is_only_read(older: Pa
         ]
 
 
-def test_tests_that_were_named_in_a_note_are_rows(older: Path) -> None:
+def test_tests_that_were_named_in_a_note_are_rows(before_4: Path) -> None:
     """They stood below the first line of the suite's note, their parts divided by tabs."""
-    with sqlite3.connect(older) as connection:
+    with sqlite3.connect(before_4) as connection:
         note = "3 stable\nunstable\tt.py::a\tpassed, failed\nbroken line\nfailing\tt.py::b[x y]\tE  1 == 2"
         connection.execute("UPDATE stages SET note = ? WHERE name = 'suite'", (note,))
         (run,) = connection.execute("SELECT run_id FROM stages WHERE name = 'suite'").fetchone()
@@ -167,8 +173,8 @@ def test_tests_that_were_named_in_a_note_are_rows(older: Path) -> None:
     expected = [("unstable", "t.py::a", "passed, failed"), ("failing", "t.py::b[x y]", "E  1 == 2")]
     for write in (False, True):
         if write:
-            SessionWriter(older).close()
-        with SessionReader(older) as reader:
+            SessionWriter(before_4).close()
+        with SessionReader(before_4) as reader:
             assert [(row.kind, row.test_id, row.why) for row in reader.unused_tests(run)] == expected
-    with SessionReader(older) as reader:
+    with SessionReader(before_4) as reader:
         assert [stage.note for stage in reader.stages(run) if stage.name == "suite"] == ["3 stable"]

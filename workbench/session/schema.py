@@ -15,7 +15,7 @@ from workbench.session.groups import former_groups
 from workbench.session.views import VIEWS
 
 APPLICATION_ID = 0x574B4253  # "WKBS": tells a session from any other SQLite file
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -218,8 +218,12 @@ _ADDED_IN_4: dict[str, tuple[str, ...]] = {
         "doubtful TEXT",
     ),
     "former_verdicts": ("doubtful TEXT",),
-    "tasks": ("test_count INTEGER NOT NULL DEFAULT 0", "test_files_blob TEXT"),
-    "runs": ("name TEXT", "deleted_at REAL", "turn REAL", "paused INTEGER NOT NULL DEFAULT 0"),
+    "tasks": ("test_count INTEGER NOT NULL DEFAULT 0",),
+    "runs": ("name TEXT", "deleted_at REAL"),
+}
+_ADDED_IN_5: dict[str, tuple[str, ...]] = {
+    "tasks": ("test_files_blob TEXT",),
+    "runs": ("turn REAL", "paused INTEGER NOT NULL DEFAULT 0"),
     "trials": (
         "parent TEXT NOT NULL DEFAULT ''",
         "fork_step INTEGER NOT NULL DEFAULT 0",
@@ -271,8 +275,12 @@ READ_AS: dict[int, dict[str, dict[str, str]]] = {
             "route": "path_taken",
         },
         "former_verdicts": {"doubtful": "NULL", "route": "path_taken"},
-        "tasks": {"test_count": _TEST_COUNT, "test_files_blob": "NULL"},
-        "runs": {"name": "NULL", "deleted_at": "NULL", "turn": "NULL", "paused": "0"},
+        "tasks": {"test_count": _TEST_COUNT},
+        "runs": {"name": "NULL", "deleted_at": "NULL"},
+    },
+    4: {
+        "tasks": {"test_files_blob": "NULL"},
+        "runs": {"turn": "NULL", "paused": "0"},
         "trials": {"parent": "''", "fork_step": "0", "edited": "''", "edit_blob": "NULL"},
     },
 }  # fmt: skip
@@ -311,6 +319,14 @@ def _listed(columns: dict[str, str]) -> str:
 
 def read_as_current(connection: sqlite3.Connection, version: int) -> None:
     """Let a connection to an older file read it as if it were current; see :func:`views`."""
+    if version < 4:
+        _read_as_4(connection)
+    for view in views(version):
+        connection.execute(view)
+
+
+def _read_as_4(connection: sqlite3.Connection) -> None:
+    """Give a connection to a file older than 4 what is no column of a table there: groups, unused tests, labels."""
     _note_former_groups(connection)
     connection.execute(
         "CREATE TEMP TABLE unused_tests (run_id TEXT, position INTEGER, kind TEXT, test_id TEXT, why TEXT)"
@@ -318,8 +334,6 @@ def read_as_current(connection: sqlite3.Connection, version: int) -> None:
     connection.execute("CREATE TEMP TABLE labels (item TEXT, part TEXT, label TEXT, at REAL, removed_at REAL)")
     with contextlib.suppress(sqlite3.DatabaseError):  # a damaged table is named when the file is looked through
         connection.executemany(_INSERT_UNUSED.format("temp."), _unused_in_notes(connection))
-    for view in views(version):
-        connection.execute(view)
 
 
 _INSERT_UNUSED = "INSERT INTO {}unused_tests (run_id, position, kind, test_id, why) VALUES (?, ?, ?, ?, ?)"
@@ -384,7 +398,7 @@ def _to_3(connection: sqlite3.Connection) -> None:
 
 
 def _to_4(connection: sqlite3.Connection) -> None:
-    """Add groups of candidates, whether re-checks agree and bodies are plain, tests per task, names of runs, views for people."""
+    """Add groups of candidates, whether re-checks agree and bodies are plain, tests per task, names of runs."""
     _create(connection, _TABLES_OF_4)
     for trigger in TRIGGERS.split("\n"):
         if " ON labels " in trigger:
@@ -402,9 +416,16 @@ def _to_4(connection: sqlite3.Connection) -> None:
     )
     connection.execute(f"UPDATE tasks SET test_count = {_TEST_COUNT}")
     connection.execute(f"DROP TABLE temp.{FORMER_GROUPS}")
+
+
+def _to_5(connection: sqlite3.Connection) -> None:
+    """Add forks of trials, the place of a run in the queue, the files of a task's tests; views for people as they are today."""
+    _add_columns(connection, _ADDED_IN_5)
+    for (view,) in connection.execute("SELECT name FROM main.sqlite_master WHERE type = 'view'").fetchall():
+        connection.execute(f'DROP VIEW main."{view}"')
     for statement in filter(str.strip, VIEWS.split(";")):
         connection.execute(statement)
 
 
 # version that a file has -> what turns it into the next version; runs inside one transaction on a copy of the file
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4}
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5}
