@@ -12,6 +12,7 @@ from workbench.commands.terminal import Terminal
 from workbench.reports import report_tables, wording
 from workbench.reports.contents import Contents, Trial, accessed_files_words, card_of
 from workbench.reports.excerpts import pretty_json, split_answer
+from workbench.reports.grounded import grounded
 from workbench.reports.regenerated import Regenerated, former_failing, former_words, interval_notes, stands_words
 from workbench.reports.report_tables import Shown
 from workbench.session import SessionReader, json_forms
@@ -200,6 +201,7 @@ class Pages:
             self._line(row.error, "red")
         if trial.problem:
             self._line(trial.problem, "yellow")
+        self._grounding(trial)
         self._remarks(row.id)
         steps = self._reader.steps(row.id)
         self._heading(f"Steps {len(steps)}")
@@ -218,6 +220,19 @@ class Pages:
             short = self._contents.short.get(row.id, row.id)
             self._line()
             self._facts(f"One step: workbench show {self._called} {short}:{steps[-1].number}")
+
+    def _grounding(self, trial: Trial) -> None:
+        found = grounded(self._reader, trial.row)
+        if found is None:
+            return
+        if found.counts:
+            self._line(f"README: {found.counts}")
+        if found.inventions:
+            self._line(f"likely inventions: {', '.join(found.inventions)}", "yellow")
+        if found.note:
+            self._line(found.note)
+        if found.patterns:
+            self._line(f"exploration: {'; '.join(found.patterns)}")
 
     def _score(self, score: ScoreRow) -> None:
         card = card_of(self._reader, score)

@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from workbench.grounding import words
 from workbench.grounding.items import (
@@ -22,12 +23,13 @@ from workbench.grounding.items import (
     RepositoryFile,
     Shown,
 )
-from workbench.rubric import terms
 
 MOST_OF_A_FILE = 2_000_000
 """Bytes of a file of the repository that are looked at."""
 MOST_OF_ALL = 60_000_000
 """Bytes of a repository that are looked at in all; sources before data."""
+_MOST_PLACES = 40
+"""Places of a number in one text at which its surroundings are looked at."""
 _PARSERS = re.compile(rb"\btyper\b|\bfire\b|\bclick\b|BooleanOptionalAction|\bargparse\b|\boptparse\b")
 _MADE_UP = re.compile(rb"\btyper\b|\bfire\.Fire\b|BooleanOptionalAction|\bclap\b|\bcyclopts\b|\btap\b")
 
@@ -43,10 +45,15 @@ class _Text:
 
 @dataclass(frozen=True, slots=True)
 class _Needle:
-    """A spelling with its words; every text that has them is searched for it."""
+    """A spelling with its words; every text that has them is searched for it, unless it is ``plain``: one word."""
 
     spelling: str
     words: frozenset[bytes]
+
+    @property
+    def plain(self) -> bool:
+        """Whether a text that has the word has the spelling."""
+        return " " not in self.spelling and "." not in self.spelling
 
 
 def ground(
@@ -66,11 +73,16 @@ def ground(
     needles = {claim: _needles(claim) for claim in claims}
     wanted = words.union(needle.words for groups in needles.values() for group in groups for needle in group)
     finder = _Finder(wanted)
-    steps = sorted(shown, key=lambda one: one.step)
-    seen = {claim: _Found([], []) for claim in claims}
-    texts = [(one.step, finder.text(one)) for one in steps]
+    texts = [(one.step, finder.text(one)) for one in sorted(shown, key=lambda one: one.step)]
+    index = _index(texts)
+    # A thing that is named ten times is looked for once.
+    known: dict[tuple[object, ...], _Found] = {}
+    seen: dict[Claim, _Found] = {}
     for claim in claims:
-        seen[claim] = finder.steps(claim, needles[claim], texts)
+        key = (claim.kind, claim.needles, claim.context, claim.within)
+        if key not in known:
+            known[key] = finder.steps(claim, needles[claim], texts, index)
+        seen[claim] = known[key]
     open_claims = [claim for claim in claims if not seen[claim].complete]
     lying = _lying(open_claims, needles, seen, finder, repository) if open_claims and repository is not None else {}
     return Grounding(_items(claims, seen, lying, repository is not None), repository is not None, cut)
@@ -122,18 +134,30 @@ class _Finder:
                 self._known[data] = has
         return _Text(name, data, has)
 
-    def steps(self, claim: Claim, needles: list[list[_Needle]], texts: list[tuple[int, _Text]]) -> _Found:
-        """Return the steps whose text has each needle of a claim."""
-        by_needle: list[list[int]] = [[] for _ in needles]
-        together: list[int] = []
-        for step, text in texts:
-            hits = [self.place(claim, group, text) is not None for group in needles]
-            for number, hit in enumerate(hits):
-                if hit:
-                    by_needle[number].append(step)
-            if all(hits):
-                together.append(step)
-        return _Found(by_needle, together)
+    def steps(
+        self,
+        claim: Claim,
+        needles: list[list[_Needle]],
+        texts: list[tuple[int, _Text]],
+        index: dict[bytes, frozenset[int]],
+    ) -> _Found:
+        """Return the steps whose text has each needle of a claim; only texts with all words of a spelling are looked at."""
+        found: list[list[int]] = []
+        for group in needles:
+            places: set[int] = set()
+            for needle in group:
+                if needle.words:
+                    places |= frozenset.intersection(*(index.get(word, frozenset()) for word in needle.words))
+            if claim.kind == "option" and claim.text.startswith("--"):
+                places |= index.get(_parameter(claim.text), frozenset())
+            plain = claim.kind == "identifier" and not claim.within and all(one.plain for one in group)
+            found.append(
+                [place for place in sorted(places) if plain or self.place(claim, group, texts[place][1]) is not None]
+            )
+        together = sorted(set(found[0]).intersection(*found[1:]))
+        return _Found(
+            [[texts[place][0] for place in places] for places in found], [texts[place][0] for place in together]
+        )
 
     def place(self, claim: Claim, group: list[_Needle], text: _Text) -> tuple[int, int] | None:
         """Return where the first spelling of a group stands in a text that has it, None in others."""
@@ -155,16 +179,17 @@ class _Finder:
             match = re.search(rb"^(?:\.PHONY:.*\b)?" + target + rb"\s*:(?!=)|\"" + target + rb"\"\s*:", text.data, re.M)
             return match.span() if match else None
         if claim.kind == "identifier":
-            if " " not in needle.spelling and "." not in needle.spelling:
+            if needle.plain:
                 at = text.data.find(needle.spelling.encode("utf-8", "surrogatepass"))
                 return at, at + len(needle.spelling)  # it is a word of the text: where it begins is only shown
-            match = words.pattern("identifier" if " " in needle.spelling else "attribute", needle.spelling).search(
-                text.data
-            )
-            return match.span() if match else None
-        for match in words.pattern(claim.kind, needle.spelling).finditer(text.data):
-            if not claim.context or _in_context(claim.context, text.data, match):
-                return match.span()
+            kind = "identifier" if " " in needle.spelling else "attribute"
+            return next(words.places_of(kind, needle.spelling, text.data), None)
+        places = words.places_of(claim.kind, needle.spelling, text.data)
+        if not claim.context:
+            return next(places, None)
+        for place in islice(places, _MOST_PLACES):
+            if words.has_beginning(words.lines_around(text.data, *place), claim.context):
+                return place
         return None
 
 
@@ -178,15 +203,23 @@ def _listing(data: bytes, base: str) -> bytes:
     return "\n".join(base + str(name) for name in names).encode("utf-8", "surrogatepass")
 
 
-def _in_context(context: frozenset[str], data: bytes, match: re.Match[bytes]) -> bool:
-    near = words.lines_around(data, *match.span()).decode("utf-8", "replace")
-    return any(token.stem in context for token in terms.tokens(near))
+def _index(texts: list[tuple[int, _Text]]) -> dict[bytes, frozenset[int]]:
+    """Return which texts (by their places) have each wanted word."""
+    places: dict[bytes, set[int]] = defaultdict(set)
+    for place, (_, text) in enumerate(texts):
+        for word in text.has:
+            places[word].add(place)
+    return {word: frozenset(found) for word, found in places.items()}
+
+
+def _parameter(option: str) -> bytes:
+    return option.removeprefix("--").removeprefix("no-").replace("-", "_").encode()
 
 
 def _made_option(option: str, text: _Text) -> tuple[int, int] | None:
     """Return where an option comes from that its parser makes out of a parameter's name or another option's."""
     name = option.removeprefix("--")
-    plain = name.removeprefix("no-").replace("-", "_").encode()
+    plain = _parameter(option)
     if name.startswith("no-") and plain in text.has and _PARSERS.search(text.data):
         match = re.search(rb"--" + re.escape(plain.replace(b"_", b"-")) + rb"(?![\w-])", text.data)
         if match is not None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from workbench import paths
@@ -83,6 +84,8 @@ def modules_of(files: list[str]) -> frozenset[str]:
 
 _FOUND: dict[tuple[str, str], Path] = {}
 """(cache folder, digest) → folder: to look through all its files again for every trial would take longer than the rest."""
+_MISSING: dict[tuple[str, str], float] = {}
+_ASKED_AGAIN_SECONDS = 5.0
 
 
 def repository_of(trial: TrialRow) -> Path | None:
@@ -94,9 +97,13 @@ def repository_of(trial: TrialRow) -> Path | None:
     known = _FOUND.get(key)
     if known is not None and known.is_dir():
         return known
+    if monotonic() < _MISSING.get(key, 0.0):
+        return None
     found = _folder(trial.snapshot, trial.case_id, cache)
     if found is not None:
         _FOUND[key] = found
+    else:
+        _MISSING[key] = monotonic() + _ASKED_AGAIN_SECONDS
     return found
 
 

@@ -9,6 +9,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
+from workbench.grounding import Counts, KeptGroundings
 from workbench.reports import records, wording
 from workbench.reports.contents import Contents, Trial
 from workbench.reports.regenerated import Line, Regenerated, is_former
@@ -32,12 +33,14 @@ _TRIAL = (
         "seconds",
     ),
     *("started_at", "finished_at", "error_kind", "error", "given_by_format", "parent", "fork_step", "edited"),
+    *("items_seen", "items_not_looked_at", "items_nowhere", "bytes_seen_share"),
 )
 _CANDIDATE = (
     *("candidate", "task", "run", "path", "function", "occurrence", "docs", "evaluator", "control", "sample", "state"),
     *("verdict", "verdict_reason", "route", "failing_tests", "prompt_tokens", "completion_tokens", "cost_usd"),
     *("asked_s", "tested_s", "at", "again", "former", "prompt", "context", "settings", "doubtful", "failure_group"),
 )
+_NOT_COUNTED = Counts(None, None, None, None)
 Cell = str | int | float | None
 
 
@@ -45,7 +48,8 @@ def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
     """Yield the table line by line, its heading first."""
     others = contents.judged[1:] if contents.judged else ()
     of_trials = [*_TRIAL, *(f"score {rubric} {judge}" for rubric, judge in others)]
-    trials = (_trial(trial, others) for trial in contents.trials)
+    counts = dict(KeptGroundings().all_of(reader)) if contents.trials else {}
+    trials = (_trial(trial, others, counts.get(trial.row.id, _NOT_COUNTED)) for trial in contents.trials)
     ks = sorted({k for _, outcome in contents.regenerations for k in outcome.ks})
     of_candidates = [*_CANDIDATE, *(f"file_pass_at_{k}" for k in ks)]
     candidates = (row for _, outcome in contents.regenerations for row in _candidates(reader, outcome, ks))
@@ -76,8 +80,10 @@ def _line(cells: Sequence[Cell]) -> str:
     return written.getvalue()
 
 
-def _trial(trial: Trial, others: Sequence[tuple[str, str]]) -> list[Cell]:
+def _trial(trial: Trial, others: Sequence[tuple[str, str]], counts: Counts) -> list[Cell]:
     values = records.trial_values(trial)
+    values |= {"items_seen": counts.seen, "items_not_looked_at": counts.unseen, "items_nowhere": counts.nowhere}
+    values["bytes_seen_share"] = counts.share
     values["cost_usd"] = values["cost"]
     values |= {f"tier{number}": points for number, points in values["tiers"].items()}
     cells: list[Cell] = [values[name] for name in _TRIAL]

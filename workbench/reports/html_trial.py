@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.reports import report_tables, wording
 from workbench.reports.contents import Contents, Trial, accessed_files_words, card_of, evidence_words
 from workbench.reports.excerpts import Excerpts, pretty_json, split_answer
+from workbench.reports.grounded import grounded
 from workbench.reports.html_parts import bar, details, e, facts, pre
 from workbench.reports.html_readme import rendered
 from workbench.session.json_forms import TIER_NAMES
@@ -50,6 +51,7 @@ def section(reader: SessionReader, contents: Contents, trial: Trial, excerpts: E
     if not trial.scores:
         yield '<p class="note">Not scored.</p>\n'
     yield "</div></div>\n"
+    yield _grounding(reader, trial)
     if row.metadata_blob:
         metadata = excerpts.of(row.metadata_blob, f"the metadata of trial {row.id}")
         yield details(f"Metadata <small>{e(metadata.words)}</small>", pre(pretty_json(metadata.text)))
@@ -82,6 +84,20 @@ def _readme(trial: Trial, excerpts: Excerpts) -> str:
     if shown is None:
         shown = '<p class="note">Too long to render; the source is below.</p>'
     return f'<div><h3>README</h3><div class="readme">{shown}</div>\n{source}</div>\n'
+
+
+def _grounding(reader: SessionReader, trial: Trial) -> str:
+    found = grounded(reader, trial.row)
+    if found is None or not (found.counts or found.patterns):
+        return ""
+    inside = [f'<p class="note">{e(found.note)}</p>\n'] if found.note else []
+    if found.inventions:
+        listed = "".join(f"<li>{e(one)}</li>" for one in found.inventions)
+        inside.append(f"<p>Likely inventions, nowhere in the repository:</p><ul>{listed}</ul>\n")
+    if found.patterns:
+        inside.append(f"<p>Exploration: {e('; '.join(found.patterns))}.</p>\n")
+    head = f"Where the README comes from <small>{e(found.counts or 'no README')}</small>"
+    return details(head, "".join(inside), unfolded=bool(found.inventions))
 
 
 def _score(reader: SessionReader, score: ScoreRow, *, unfolded: bool) -> str:

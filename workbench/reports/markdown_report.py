@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.reports import report_tables, wording
 from workbench.reports.contents import Contents, Run, Trial, accessed_files_words, card_of, evidence_words
 from workbench.reports.excerpts import Excerpts, pretty_json, split_answer
+from workbench.reports.grounded import grounded
 from workbench.reports.markdown_text import fence, folded, inline, table
 from workbench.reports.regenerated import Line, Regenerated, former_words, interval_notes, stands_words
 from workbench.reports.report_tables import Shown
@@ -88,6 +89,7 @@ def _trial(reader: SessionReader, contents: Contents, trial: Trial, excerpts: Ex
         given = wording.given(card.given if card else None)
         yield f"{wording.of(score.total, score.out_of)}{f', {given}' if given else ''}\n\n"
         yield _criteria(card)
+    yield from _grounding(reader, trial)
     readme = excerpts.readme(row.readme_blob, f"the README of trial {row.id}")
     yield "\n### README\n\n"
     yield fence(readme.text, "markdown") if row.readme_blob else "None was handed in.\n"
@@ -100,6 +102,21 @@ def _trial(reader: SessionReader, contents: Contents, trial: Trial, excerpts: Ex
     yield f"\n### Trajectory, {wording.plural(len(steps), 'step')}\n"
     for step in steps:
         yield _step(step, excerpts)
+
+
+def _grounding(reader: SessionReader, trial: Trial) -> Iterator[str]:
+    found = grounded(reader, trial.row)
+    if found is None:
+        return
+    if found.counts:
+        yield f"\n### Where the README comes from: {inline(found.counts)}\n"
+    if found.note:
+        yield f"\n{inline(found.note)}\n"
+    if found.inventions:
+        yield "\nLikely inventions, nowhere in the repository:\n\n"
+        yield from (f"- {inline(one)}\n" for one in found.inventions)
+    if found.patterns:
+        yield f"\nExploration: {inline('; '.join(found.patterns))}.\n"
 
 
 def _criteria(card: Scorecard | None) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from workbench.reports import wording
 from workbench.reports.contents import Contents, Run, Trial, tier_points
 from workbench.reports.excerpts import split_answer
+from workbench.reports.grounded import grounding_values
 from workbench.reports.regenerated import Regenerated, former_failing, is_former
 from workbench.session.groups import settings_of
 from workbench.session.reader import SessionReader
@@ -98,6 +99,7 @@ def trial_details(reader: SessionReader, trial: Trial) -> Values:
         "seen": [
             {"path": seen.path, "how": seen.how, "step": seen.step, "size": seen.size} for seen in reader.seen(row.id)
         ],
+        "grounding": grounding_values(reader, row),
     }
 
 

@@ -1,0 +1,122 @@
+"""Grounding of a README of 10,000 words against a trajectory of 10 MB: claims found, linked, and read from a session.
+
+The observations are source files of this environment, the README names what is in them, in prose, tables and code. The
+baseline looks every spelling up in every observation with a regular expression, which is what one would write first.
+
+    python tests/benchmarks/grounding.py
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from app.recorded import Recorder  # noqa: E402
+
+from workbench.grounding import Shown, claims_of, ground, read_trial  # noqa: E402
+from workbench.session.reader import SessionReader  # noqa: E402
+
+BYTES, WORDS, LIMIT = 10_000_000, 10_000, 0.300
+
+
+def observations() -> list[tuple[str, str]]:
+    """Return (path, text) of Python files of this environment, 10 MB in all."""
+    found, size = [], 0
+    root = Path(sysconfig.get_paths()["purelib"])
+    for path in sorted(root.rglob("*.py")):
+        text = path.read_text("utf-8", "replace")[:60_000]
+        if len(text) > 5_000:
+            found.append((str(path.relative_to(root)), text))
+            size += len(text.encode("utf-8", "replace"))
+        if size >= BYTES:
+            break
+    return found
+
+
+def readme(texts: list[tuple[str, str]]) -> str:
+    """Return a README of 10,000 words about them: every sixth word is something to be looked up."""
+    parts, words = ["# bench\n"], 0
+    number = 0
+    while words < WORDS:
+        path, text = texts[number * 7 % len(texts)]
+        names = re.findall(r"(?:def|class) ([A-Za-z]\w{3,})", text)[:4] or ["nothing_here"]
+        section = f"## Part {number}\n\nThe module `{path}` holds what the project does about part {number}; read it before the rest.\n\n"
+        section += "".join(
+            f"- `{name}()` is called with what the caller has, and returns what was asked for.\n" for name in names
+        )
+        section += f"- `invented_{number}` waits at most {number + 3} seconds, as of version 1.{number}.\n\n"
+        section += f"```python\nfrom {path.split('/')[0]} import {names[0]}\n\nprint({names[0]}())\n```\n\n"
+        parts.append(section)
+        words += len(section.split())
+        number += 1
+    return "".join(parts)
+
+
+def best(work: Callable[[], object], times: int = 5) -> float:
+    """Return the shortest of several times in seconds."""
+    taken = []
+    for _ in range(times):
+        began = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - began)
+    return min(taken)
+
+
+def main() -> None:
+    """Measure and print."""
+    texts = observations()
+    text = readme(texts)
+    modules = frozenset(path.split("/")[0] for path, _ in texts)
+    shown = [Shown(number, path, said.encode("utf-8", "replace")) for number, (path, said) in enumerate(texts, 1)]
+    size = sum(len(one.data) for one in shown)
+    claims = claims_of(text, modules=modules)
+    found = ground(claims, shown, None)
+    print(
+        f"README {len(text.split()):,} words, {len(claims):,} claims, {found.sentence()}; {len(shown)} steps, {size / 1e6:.1f} MB"
+    )
+    # A little other text each time: what was parsed before is remembered.
+    nth = iter(range(1_000))
+    reading = best(lambda: claims_of(f"{text}\n{next(nth)}\n", modules=modules))
+    linking = best(lambda: ground(claims, shown, None))
+    print(f"claims {1000 * reading:.0f} ms, links {1000 * linking:.0f} ms")
+
+    spellings = {name for claim in claims for group in claim.needles for name in group}
+    patterns = [re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)") for name in sorted(spellings)][:10]
+    naive = (
+        best(lambda: [pattern.search(one.data) for pattern in patterns for one in shown], 1)
+        * len(spellings)
+        / len(patterns)
+    )
+    print(
+        f"a pattern for each of {len(spellings):,} spellings: {naive:.1f} s (from 10 of them); links are {naive / linking:.0f} times as fast"
+    )
+
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["WORKBENCH_CACHE_DIR"] = folder
+        recorder = Recorder(Path(folder) / "bench.session")
+        recorder.run()
+        recorder.trial("bench", state="running", case="bench")
+        for number, (path, said) in enumerate(texts, 1):
+            recorder.tool("bench", number, "read_file", path, said)
+        recorder.finish("bench", readme=text)
+        recorder.close()
+        with SessionReader(Path(folder) / "bench.session") as reader:
+            trial = reader.trial("bench")
+            assert trial is not None
+            whole = best(lambda: read_trial(reader, trial))
+    print(
+        f"all, read from the session: {1000 * whole:.0f} ms; {whole / LIMIT:.2f} of the limit of {1000 * LIMIT:.0f} ms"
+    )
+
+
+if __name__ == "__main__":
+    main()
