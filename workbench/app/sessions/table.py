@@ -49,8 +49,6 @@ class SessionTable(HeadedList):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "open", id="sessions.open"),
         Binding("u", "screen.resume", "resume", id="sessions.resume"),
-        Binding("c", "screen.cancel", "cancel run", id="sessions.cancel"),
-        Binding("x", "screen.export", "export report", id="sessions.export"),
         Binding("d,delete", "screen.delete", "delete", id="sessions.delete"),
         Binding("space", "mark", "mark", id="sessions.mark", show=False),
     ]
