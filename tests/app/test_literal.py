@@ -21,7 +21,7 @@ from samples.hostile_names import FILE, FILE_SHOWN, MARKUP, NAME, SHORT, SHOWN, 
 import workbench
 from workbench import paths
 from workbench.app.cases.run_dialog import RunDialog
-from workbench.app.toolkit.ask import AskText, Confirm
+from workbench.app.toolkit.ask import AskText
 from workbench.app.toolkit.literal import LastNet
 from workbench.engine.orders import last_ask
 from workbench.engine.plan import RegenerationPlan
@@ -254,9 +254,15 @@ async def test_sessions_and_dialogs_with_hostile_names(start, make_session) -> N
         await person.sees(FILE_SHOWN, "Sessions 3")
         await harmless(person, "j", "k", "g")
         await person.press("d")
-        await person.until(lambda: isinstance(person.app.screen, Confirm))
-        await person.sees("Delete session", "[x][bold")
-        await harmless(person, "n", "g", "j", "x")
+        await person.sees("Sessions 2", "was deleted: ctrl+z")
+        await person.press("full_stop")
+        await person.sees("1 deleted", "deleted just now")
+        await harmless(person, "G", "ctrl+z")
+        await person.sees("Sessions 3", "is back")
+        await harmless(person, "slash", "x", "enter", "escape", "g", "f2")
+        await person.until(lambda: isinstance(person.app.screen, AskText))
+        await person.sees("Rename session")
+        await harmless(person, "escape", "g", "j", "x")
         await person.until(lambda: isinstance(person.app.screen, AskText))
         await harmless(person, "escape", "g", "enter")
         await person.until(lambda: len(person.app._notifications) > 0)

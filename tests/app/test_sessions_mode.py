@@ -109,7 +109,7 @@ async def test_a_deleted_session_comes_back_also_after_a_restart(start, several)
         await person.press("3")
         await person.sees("Sessions 4")
         await person.press("full_stop")
-        await person.sees("1 deleted", "deleted, age now")
+        await person.sees("1 deleted", "deleted just now")
         await person.press("ctrl+z")
         await person.sees("Sessions 5", "cancelled is back")
     assert path.read_bytes() == before

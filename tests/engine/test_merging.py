@@ -73,6 +73,7 @@ def test_two_sessions_of_the_same_work_keep_both_results(tmp_path: Path) -> None
         assert {(row.item, row.label) for row in reader.labels()} == {(third, "good"), (SESSION, STAR)}
         assert [(row.item, row.step, row.text) for row in reader.annotations()] == [(third, 1, "why?")]
         assert sorted(run.name or "" for run in reader.runs()) == ["evening", "evening (two)"]
+        assert third in {change.item for change in reader.changes(0)}  # the search learns of it
         assert not reader.damage
 
 

@@ -16,6 +16,7 @@ from workbench.reports.grounded import grounded
 from workbench.reports.regenerated import Regenerated, former_failing, former_words, interval_notes, stands_words
 from workbench.reports.report_tables import Shown
 from workbench.session import SessionReader, json_forms
+from workbench.session.labels import SESSION
 from workbench.session.rows import CandidateRow, ScoreRow, StepRow, TaskRow
 
 _WIDE = 160  # columns where the output is no terminal and nothing must fit
@@ -130,6 +131,9 @@ class Pages:
         contents = self._contents
         self._line(contents.name, "bold")
         self._facts(wording.when(contents.created_at), contents.created_by, str(self._reader.path))
+        if tags := contents.tags(SESSION):
+            self._line(f"Tags: {tags}", "italic")
+        self._remarks(SESSION)
         for warning in self._reader.warnings():
             self._line(warning, "yellow")
         away = report_tables.put_away_sentence(contents)

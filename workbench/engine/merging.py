@@ -17,7 +17,7 @@ from pathlib import Path
 
 from workbench.engine.merged_rows import Source, Tally, add_source
 from workbench.errors import UsageError, WorkbenchError
-from workbench.session import SUFFIX, SessionError, SessionReader, create
+from workbench.session import SUFFIX, SessionError, SessionReader, create, schema
 from workbench.session.damage import summary
 from workbench.session.file import SessionExists, migrate, translated
 
@@ -122,8 +122,7 @@ def _checked(building: Path, tallies: Sequence[Tally]) -> tuple[dict[str, int], 
         MergeFailed: It is not.
     """
     with translated(building), contextlib.closing(sqlite3.connect(building, isolation_level=None)) as connection:
-        # Nobody has followed this file yet: what changed while it was made is no news.
-        connection.execute("DELETE FROM changes")
+        schema.prune_changes(connection)
         problems = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
         problems += [f"a row of {row[0]} hangs on nothing" for row in connection.execute("PRAGMA foreign_key_check")]
         rows = {table: int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]) for table in COUNTED}

@@ -9,6 +9,7 @@ from workbench.reports import html_regeneration, html_trial, report_tables, word
 from workbench.reports.contents import Contents
 from workbench.reports.excerpts import Excerpts
 from workbench.reports.html_parts import e, facts, marked, table
+from workbench.session.labels import SESSION
 from workbench.session.reader import SessionReader
 
 # The browser itself enforces that nothing is fetched and nothing runs, whatever a README says.
@@ -78,9 +79,7 @@ def _head(contents: Contents) -> str:
         ]
     )
     said = " ".join(marked(state) for state in states)
-    return (
-        f'<header><p class="over">Workbench session</p><h1>{e(contents.name)}</h1><p>{said}</p>\n{numbers}</header>\n'
-    )
+    return f'<header><p class="over">Workbench session</p><h1>{e(contents.name)}</h1><p>{said}</p>\n{numbers}{html_trial.remarks(contents, SESSION)}</header>\n'
 
 
 def _contents_list(contents: Contents) -> str:

@@ -12,6 +12,7 @@ from workbench.reports.grounded import grounded
 from workbench.reports.markdown_text import fence, folded, inline, table
 from workbench.reports.regenerated import Line, Regenerated, former_words, interval_notes, stands_words
 from workbench.reports.report_tables import Shown
+from workbench.session.labels import SESSION
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow, StepRow, TaskRow
 
@@ -26,6 +27,10 @@ def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
         f"Created {wording.when(contents.created_at)} by {inline(contents.created_by)}; file {inline(contents.file)}."
     )
     yield f"# Session {inline(contents.name)}\n\n{made}\n"
+    if tags := contents.tags(SESSION):
+        yield f"\n> Tags: {inline(tags)}\n"
+    for remark in contents.remarks(SESSION):
+        yield f"\n> Remark: {inline(remark.text)}\n"
     for advice in report_tables.state_advice(contents, contents.file):
         yield f"\n**{inline(advice)}**\n"
     yield _section("Runs", report_tables.runs(contents))

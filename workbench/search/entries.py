@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.rubric.losses import lost_points
-from workbench.session.labels import star_first
+from workbench.session.labels import SESSION, star_first
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A trial, a task or a candidate: what conditions are asked of.
+    """A trial, a task, a candidate or the session itself: what conditions are asked of.
 
     Attributes:
         id: Its id.
-        kind: ``trial``, ``task`` or ``candidate``.
+        kind: ``trial``, ``task``, ``candidate`` or ``session``.
         run: Its run.
         title: What a person calls it.
         agent: The agent of a trial, else "".
@@ -104,6 +104,8 @@ def read_part(reader: SessionReader, part: Part) -> tuple[Item | None, list[Entr
             return (_trial(reader, trial), list(_of_trial(reader, trial))) if trial is not None else (None, [])
         case "step":
             return None, list(_of_step(reader, part.item, part.number))
+        case "annotation" | "label" if part.item == SESSION:
+            return _session(reader), list(_of_session(reader, part.kind))
         case "annotation":
             return None, [
                 Entry(part.item, "remark", note.step or 0, text=note.text) for note in reader.annotations(part.item)
@@ -119,6 +121,17 @@ def _tagged(reader: SessionReader, key: str) -> Item | None:
     """Return a trial, task or candidate again, which has other tags now; None for anything else."""
     trial = reader.trial(key)
     return _trial(reader, trial) if trial is not None else _task(reader, key)[0] or _candidate(reader, key)[0]
+
+
+def _session(reader: SessionReader) -> Item:
+    return Item(SESSION, "session", "", reader.path.stem, tag=_tags(reader, SESSION))
+
+
+def _of_session(reader: SessionReader, kind: str) -> Iterator[Entry]:
+    if kind == "label":
+        yield Entry(SESSION, "name", 0, text=reader.path.stem)
+    else:
+        yield from (Entry(SESSION, "remark", 0, text=note.text) for note in reader.annotations(SESSION))
 
 
 def _tags(reader: SessionReader, key: str) -> str:

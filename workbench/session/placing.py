@@ -63,7 +63,17 @@ def _held(path: Path) -> Iterator[list[Path]]:
     """
     if not path.is_file():
         raise SessionError(f"{path} is not there any more.")
-    sides = [Path(f"{path}-wal"), Path(f"{path}-shm")]
+    wal, index = Path(f"{path}-wal"), Path(f"{path}-shm")
+    try:
+        yield from _holding(path, wal)
+    finally:
+        # SQLite makes the index of a log anew.
+        if not path.exists():
+            with contextlib.suppress(OSError):
+                index.unlink(missing_ok=True)
+
+
+def _holding(path: Path, wal: Path) -> Iterator[list[Path]]:
     try:
         if log.log_size(path) and not log.belongs(path):
             log.set_aside(path)
@@ -71,7 +81,7 @@ def _held(path: Path) -> Iterator[list[Path]]:
             f"{path.resolve().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=BUSY_MS / 1000
         )
     except sqlite3.Error:
-        yield sides
+        yield [wal]
         return
     with contextlib.closing(connection):
         try:
@@ -84,16 +94,16 @@ def _held(path: Path) -> Iterator[list[Path]]:
         except sqlite3.OperationalError as error:
             if "locked" in str(error) or "busy" in str(error):
                 raise _busy(path) from None
-            yield sides
+            yield [wal]
             return
         except sqlite3.DatabaseError:
-            yield sides
+            yield [wal]
             return
         yield []
-        # The log is empty and belongs to no file any more.
-        for side in sides:
+        if not path.exists():
+            # It is empty and belongs to no file any more.
             with contextlib.suppress(OSError):
-                side.unlink(missing_ok=True)
+                wal.unlink(missing_ok=True)
 
 
 def _busy(path: Path) -> SessionLocked:

@@ -79,6 +79,9 @@ class SessionWriter:
             with contextlib.suppress(sqlite3.Error):
                 if fate is Fate.IN_PLACE:
                     log.checkpoint(self._connection, self.path, BUSY_MS)
+                elif fate is Fate.MOVED:
+                    # SQLite itself leaves the log of a moved file behind, with what it holds.
+                    self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             if self._original.fate() is Fate.OVERWRITTEN:
                 # In this very moment: closed, SQLite would write the log into what was put there.
                 leave_open(self._connection, self.path)

@@ -16,7 +16,9 @@ _SEARCHED_THERE = frozenset({"step", "file", "message", "readme", "metadata", "d
 async def show_hit(host: Host, hit: Hit, line: Line | None) -> None:
     """Show the place of a hit in the open session, with the matched text marked there."""
     needle = line.text[line.start : line.end] if line is not None and hit.entry.kind in _SEARCHED_THERE else ""
-    if hit.item.kind == "trial":
+    if hit.item.kind == "session":
+        host.open_session(hit.session, show=True)
+    elif hit.item.kind == "trial":
         await host.show_trial(hit.item.id, Place(hit.entry.number, needle))
     else:
         task = hit.item.task or hit.item.id

@@ -49,6 +49,8 @@ class SessionsScreen(ModeScreen):
         Binding("equals_sign", "use", "for the next run", key_display="=", id="sessions.use"),
         Binding("f2", "name", "rename", id="sessions.name"),
         Binding("ampersand", "merge", "merge marked", key_display="&", id="sessions.merge"),
+        Binding("x", "export", "export report", id="sessions.export"),
+        Binding("c", "cancel", "cancel run", id="sessions.cancel"),
         Binding("ctrl+z", "bring_back", "bring back the one deleted last", id="sessions.bring-back", show=False),
         Binding("full_stop", "all", "show deleted ones", key_display=".", id="sessions.all", show=False),
         Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),

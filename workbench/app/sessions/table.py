@@ -49,8 +49,6 @@ class SessionTable(HeadedList):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "open", id="sessions.open"),
         Binding("u", "screen.resume", "resume", id="sessions.resume"),
-        Binding("c", "screen.cancel", "cancel run", id="sessions.cancel"),
-        Binding("x", "screen.export", "export report", id="sessions.export"),
         Binding("d,delete", "screen.delete", "delete", id="sessions.delete"),
         Binding("space", "mark", "mark", id="sessions.mark", show=False),
     ]
@@ -159,7 +157,8 @@ class SessionTable(HeadedList):
         mark = "■" if entry.path in self.marked else " "
         lead: list[Part] = [(mark, "marked"), (fit(name, name_width) + " ", "hidden" if entry.deleted else "")]
         if entry.deleted is not None:
-            said = f"deleted, age {age(entry.deleted.at)}, from {entry.deleted.was.parent}"
+            when = age(entry.deleted.at)
+            said = f"deleted {'just now' if when == 'now' else f'{when} ago'}, from {entry.deleted.was.parent}"
             return [*lead, (fit(one_line(said, 300), max(0, width - name_width - 3)), "hidden")]
         if entry.problem:
             rest = width - name_width - _STATE_WIDTH - 3
