@@ -21,6 +21,7 @@ from workbench.engine.regeneration_client import add_samples, plan_regeneration
 from workbench.engine.rerunning import rerun_items
 from workbench.engine.stages import STAGES
 from workbench.errors import UsageError
+from workbench.regeneration.source_of_test import source_of_test, text_of_test_file
 from workbench.session import SessionReader
 from workbench.session.rows import CandidateRow
 
@@ -99,6 +100,11 @@ def test_canned_bodies_give_the_pass_at_k_computed_by_hand(
     assert closing["pass_at_k"]["3"] == pytest.approx(1.6 / 3)
     assert closing["pass_at_k"]["5"] == pytest.approx(2 / 3)
     assert closing["pass_at_k"]["6"] is None  # k > m is undefined, never 1
+    # 6 failed and 5 gave no code, which is one way to fail; nobody solves the third task.
+    assert sum(one["candidates"] for one in closing["failures"]) == 11
+    assert closing["failures"][0]["verdict"] == "invalid"
+    assert len(closing["unsolved"]) == 1
+    assert sum(file["tasks"] for file in closing["files"].values()) == 3
     assert closing["controls"] == {"reference": 1.0, "stub": 0.0}
     assert closing["dropped"] == {"trace": 1}
     assert closing["excluded"] == 0
@@ -118,6 +124,14 @@ def test_canned_bodies_give_the_pass_at_k_computed_by_hand(
         tests = reader.failing_tests(failed.id)
         assert tests
         assert all("assert" in reader.text(test.traceback_blob) for test in tests)
+        # The files of its tests are in the session, so that the asserting line can be shown anywhere.
+        task = reader.task(failed.task_id)
+        assert task is not None
+        assert task.test_files_blob is not None
+        text = text_of_test_file(reader, task, tests[0].test_id)
+        found = source_of_test(text, tests[0].test_id, reader.text(tests[0].traceback_blob))
+        assert found is not None
+        assert "assert" in found.lines[found.asserting - found.first]
         assert failed.route in {"hot", "warm", "cold"}
         assert failed.tested_s is not None
         assert failed.completion_tokens

@@ -11,7 +11,8 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # by row and column within a cell
-_STYLES = ("$primary", "$accent", "$warning", "$secondary")
+_STYLES = ("$primary", "$accent", "$success", "$secondary")
+_QUIET = "$foreground 45%"
 _LETTERS = "abcd"  # at the end of each curve: colours alone do not tell
 _AXIS = 6  # cells left of the plot
 _TALLEST = 24  # rows of the plot: a curve of a few points says no more in fifty
@@ -56,11 +57,11 @@ def plotted(lines: Sequence[PlotLine], width: int, height: int) -> list[list[tup
     for row in range(rows):
         value = top * (1 - row / (rows - 1))
         label = f"{value:.2f}" if row in {0, rows // 4, rows // 2, 3 * rows // 4, rows - 1} else ""
-        found.append([(f"{label:>{_AXIS - 1}} ", "$text-muted"), ("│", "$text-muted"), *canvas.row(row)])
-    found.append([(" " * _AXIS + "└" + "─" * columns, "$text-muted")])
+        found.append([(f"{label:>{_AXIS - 1}} ", _QUIET), ("│", _QUIET), *canvas.row(row)])
+    found.append([(" " * _AXIS + "└" + "─" * columns, _QUIET)])
     first, last = f"{left:,}", f"{right:,}"
     gap = max(1, columns - len(first) - len(last))
-    found.append([(" " * (_AXIS + 1) + first + " " * gap + last, "$text-muted")])
+    found.append([(" " * (_AXIS + 1) + first + " " * gap + last, _QUIET)])
     for number, line in enumerate(drawn):
         found.append([(" " * (_AXIS + 1), ""), (_LETTERS[number], f"bold {_STYLES[number]}"), (f"  {line.name}", "")])
     return found
@@ -87,7 +88,10 @@ class _Canvas:
         x, value, *_ = line.points[-1]
         column = round((x - self._left) / (self._right - self._left) * wide)
         self._dot(column, value, number, band=False)
-        self._ends.setdefault(self._cell(column, value), number)
+        row, cell = self._cell(column, value)
+        while (row, cell) in self._ends and cell > 0:
+            cell -= 1
+        self._ends[row, cell] = number
 
     def _cell(self, column: int, value: float) -> tuple[int, int]:
         return round((1 - min(1.0, max(0.0, value / self._top))) * (4 * self._rows - 1)) // 4, column // 2
@@ -109,7 +113,7 @@ class _Canvas:
                 pieces.append((_LETTERS[end], f"bold {_STYLES[end]}"))
                 continue
             number, band = self._owner.get((row, column), (0, True))
-            style = "$text-muted" if band else f"bold {_STYLES[number]}"
+            style = _QUIET if band else f"bold {_STYLES[number]}"
             pieces.append((chr(0x2800 + dots) if dots else " ", style))
         return pieces
 

@@ -56,7 +56,7 @@ class FindingList(HeadedList):
         widths = [min(column.width, longest[at]) for at, column in enumerate(columns)]
         grows = next((at for at, column in enumerate(columns) if not column.width), -1)
         for at in range(len(widths) - 1, _MOST_FIXED - 1, -1):
-            if width - sum(widths) - _GAP * len(widths) >= _NARROWEST:
+            if width - sum(widths) - _GAP * len(widths) >= (min(_NARROWEST, longest[grows]) if grows >= 0 else 0):
                 break
             if at != grows:
                 widths[at] = 0

@@ -107,6 +107,7 @@ class WentWrongScreen(ModeScreen):
     def on_mount(self) -> None:
         """Begin in the list."""
         self.set_status("reading why candidates fail…")
+        self.list.put(COMING)
         self.workbench.after_first_paint(self.list.focus)
 
     @property
