@@ -20,6 +20,7 @@ class Marked:
         key: Its id; of a group the columns of :class:`workbench.session.groups.Group`.
         title: How a person calls it.
         run: The run of a candidate or group, "" where its id says all.
+        of_trials: Whether it is a run of trials, not of tasks.
     """
 
     session: Path
@@ -27,6 +28,7 @@ class Marked:
     key: str | tuple[str, ...]
     title: str = ""
     run: str = ""
+    of_trials: bool = False
 
     def same(self, other: Marked) -> bool:
         """Return whether both stand for the same thing, whatever each is called."""

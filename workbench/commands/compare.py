@@ -19,7 +19,7 @@ SUMMARY = "compare two trials, samples, evaluators or runs, of one session or of
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     what = (
-        "SESSION/ITEM: a trial, candidate or run by the first characters of its id, an evaluator by its name, or RUN/EVALUATOR; "
+        "SESSION/ITEM: a trial, candidate or run by the first characters of its id (a run of trials by all of it, or its name), an evaluator by its name, or RUN/EVALUATOR; "
         "SESSION alone is its newest regeneration run"
     )
     parser.add_argument("a", metavar="A", help=what)
@@ -41,9 +41,9 @@ class _Named:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the comparison."""
-    from workbench.commands.comparing import show_candidates, show_groups, show_trials
+    from workbench.commands.comparing import show_candidates, show_groups, show_runs, show_trials
     from workbench.commands.output import print_json
-    from workbench.comparison import join_groups
+    from workbench.comparison import compare_runs, join_groups
     from workbench.errors import UsageError
     from workbench.session import SessionReader
 
@@ -59,6 +59,13 @@ def run(arguments: argparse.Namespace) -> int:
                 print_json({"type": "comparison", "kind": "trials", **trials.to_json()})
             else:
                 show_trials(trials)
+        elif left.kind == "run of trials":
+            runs = compare_runs((left.reader, left.id), (right.reader, right.id), arguments.rubric, arguments.judge)
+            assert runs is not None
+            if arguments.json:
+                print_json({"type": "comparison", "kind": "runs", **runs.to_json()})
+            else:
+                show_runs(runs)
         elif left.kind == "candidate":
             candidates = _candidates(left, right)
             if arguments.json:
@@ -124,6 +131,9 @@ def _named(reader: SessionReader, item: str) -> _Named:
         if not runs:
             raise UsageError(f"{reader.path.name} has no regeneration run; name a trial: {reader.path.name}/TRIAL.")
         return _of_run(reader, runs[-1].id)
+    of_trials = [run for run in reader.runs() if run.kind == "document" and item in (run.name, run.id)]
+    if len(of_trials) == 1:
+        return _Named(reader, "run of trials", of_trials[0].id)
     first, _, rest = item.partition("/")
     meant = [run for run in runs if run.id.startswith(first.lower()) or run.name == first]
     if len(meant) == 1:

@@ -11,7 +11,15 @@ from workbench.commands.terminal import Terminal
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.comparison import CandidateComparison, Comparison, GroupComparison, Side, TaskPair, TextPair
+    from workbench.comparison import (
+        CandidateComparison,
+        Comparison,
+        GroupComparison,
+        RunsComparison,
+        Side,
+        TaskPair,
+        TextPair,
+    )
 
 _NONE = "–"
 
@@ -65,6 +73,28 @@ def show_candidates(found: CandidateComparison) -> None:
         terminal.print(table)
     for title, texts in (("bodies", found.bodies), ("docstrings", found.docstrings), ("prompts", found.prompts)):
         _show_texts(terminal, title, texts)
+
+
+def show_runs(found: RunsComparison) -> None:
+    """Print two runs of trials: their means, then trial by trial, the largest differences first."""
+    terminal = Terminal(piped_width=160)
+    for name, side, mean in zip("AB", (found.left, found.right), found.means, strict=True):
+        run = f"run {side.run.name or side.run.id} · {side.session} · {side.scale[0]}, judge {side.scale[1] or 'none'}"
+        terminal.print(
+            f"{name}  {one_line(run, 200)}: mean {_number(mean, 1)} over {len(found.compared):,} compared trials"
+        )
+    wins, ties, losses = found.tally
+    terminal.print(
+        f"B wins {wins:,}, ties {ties:,}, loses {losses:,}; {found.common:,} trials in both, only A {found.only_left:,}, "
+        f"only B {found.only_right:,}"
+    )
+    table = _table(("task", "rep", "A", "B", "B − A"))
+    for pair in found.pairs:
+        row = pair.either.trial
+        values = [_NONE if one is None else _number(one.points, 1) for one in (pair.left, pair.right)]
+        name = one_line(f"{row.case_name or row.case_id} · {row.agent} · {row.model}", 120)
+        table.add_row(name, f"{row.repeat}", *values, _change(pair.difference, 1))
+    terminal.print(table)
 
 
 def show_groups(found: GroupComparison) -> None:

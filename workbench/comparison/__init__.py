@@ -30,6 +30,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "runs": ["GroupsBeside", "join_groups"],
         "sent": ["Sent", "SentPart", "read_sent"],
         "texts": ["TextPair", "TextSide", "compare_texts", "read_text"],
+        "trial_runs": ["RunsComparison", "ScoredTrial", "TrialsPair", "compare_runs"],
         "trials": ["Comparison", "Effort", "FilePair", "Side", "StepPair", "align_steps", "compare", "join_files"],
         "words": ["LinePair", "Piece", "TextDiff", "word_diff"],
     },

@@ -30,6 +30,10 @@ from workbench.comparison.texts import TextPair as TextPair
 from workbench.comparison.texts import TextSide as TextSide
 from workbench.comparison.texts import compare_texts as compare_texts
 from workbench.comparison.texts import read_text as read_text
+from workbench.comparison.trial_runs import RunsComparison as RunsComparison
+from workbench.comparison.trial_runs import ScoredTrial as ScoredTrial
+from workbench.comparison.trial_runs import TrialsPair as TrialsPair
+from workbench.comparison.trial_runs import compare_runs as compare_runs
 from workbench.comparison.trials import Comparison as Comparison
 from workbench.comparison.trials import Effort as Effort
 from workbench.comparison.trials import FilePair as FilePair

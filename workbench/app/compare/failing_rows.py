@@ -66,6 +66,11 @@ class FailingRows(DifferenceList[Any]):
         """The test under the cursor."""
         return self._lines[self.place] if 0 <= self.place < len(self._lines) else None
 
+    def on_resize(self) -> None:
+        """Have the messages wrapped for the new width, too."""
+        super().on_resize()
+        self.post_message(self.Moved(self, self.cursor))
+
     def empty_text(self, comparison: Any) -> str:
         """Return that no test fails."""
         return self._nothing

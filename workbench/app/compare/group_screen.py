@@ -118,7 +118,7 @@ class GroupsScreen(SideBySide):
             if run is None:
                 return f"Run {name} is not in {one_line(reader.path.name, 80)}."
             if run.kind != "regenerate":
-                return f"Run {name} has trials, no tasks: mark two trials in T and press C."
+                return f"Run {name} has trials, no tasks: mark two runs of one kind."
         beside = join_groups(groups_of(left, str(a.key)), groups_of(right, str(b.key)))
         if not beside.pairs:
             return "These runs have no samples that could be compared."

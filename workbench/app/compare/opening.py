@@ -19,6 +19,10 @@ def screen_for(pair: Pair) -> SideBySide:
         from workbench.app.compare.candidate_screen import CandidatesScreen
 
         return CandidatesScreen(pair)
+    if pair.left.of_trials and pair.right.of_trials:
+        from workbench.app.compare.run_trials_screen import RunTrialsScreen
+
+        return RunTrialsScreen(pair)
     from workbench.app.compare.group_screen import GroupsScreen
 
     return GroupsScreen(pair)

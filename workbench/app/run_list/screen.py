@@ -210,6 +210,8 @@ class RunsScreen(ModeScreen):
         pair = self.workbench.marks.pair("run", self.table.marked(line) if line is not None else None)
         if pair is None:
             self.notify("Mark a run with space, then go to another one and press C.", timeout=6)
+        elif pair.left.of_trials is not pair.right.of_trials:
+            self.notify("One has trials, the other tasks: they have nothing to be compared by.", timeout=6)
         else:
             self.workbench.show_pair(pair)
 

@@ -72,7 +72,7 @@ class RunTable(HeadedList):
 
     def marked(self, line: RunLine) -> Marked:
         """Return a run as it is marked."""
-        return Marked(self.session, "run", line.id, one_line(line.title, 100), line.id)
+        return Marked(self.session, "run", line.id, one_line(line.title, 100), line.id, line.kind == "document")
 
     def put(self, lines: tuple[RunLine, ...]) -> None:
         """Show these runs; the cursor stays on its run."""

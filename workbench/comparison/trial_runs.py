@@ -1,0 +1,236 @@
+"""Two document runs side by side: the points of each trial, joined by what the trials are."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.comparison.criteria import difference
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import RunRow, ScoreRow, TrialRow
+
+Scale = tuple[str, str]
+"""Rubric and judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredTrial:
+    """A trial with its points by one rubric and judge, None where it has none."""
+
+    trial: TrialRow
+    points: float | None
+    out_of: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunSide:
+    """One of the two runs: its session's file, its row, its trials, and by which rubric and judge they have points."""
+
+    session: str
+    run: RunRow
+    scale: Scale
+    trials: tuple[ScoredTrial, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TrialsPair:
+    """A trial of both runs, or of one (None for the other)."""
+
+    left: ScoredTrial | None
+    right: ScoredTrial | None
+
+    @property
+    def either(self) -> ScoredTrial:
+        """One of them."""
+        found = self.left or self.right
+        assert found is not None
+        return found
+
+    @property
+    def difference(self) -> float | None:
+        """Points of the right one minus those of the left one, None unless both have points out of the same sum."""
+        if self.left is None or self.right is None or self.left.out_of != self.right.out_of:
+            return None
+        return difference(self.left.points, self.right.points)
+
+
+@dataclass(frozen=True, slots=True)
+class RunsComparison:
+    """Two document runs; every difference is right minus left.
+
+    Attributes:
+        left: The first run, A on the screen.
+        right: The second one, B.
+        pairs: All trials of either: those of both by the size of their difference, then A's alone, then B's alone.
+        ignored: What trials were not told apart by, since each run has one of it: ``agent``, ``model``.
+    """
+
+    left: RunSide
+    right: RunSide
+    pairs: tuple[TrialsPair, ...]
+    ignored: tuple[str, ...]
+
+    @property
+    def compared(self) -> tuple[TrialsPair, ...]:
+        """The pairs that have a difference."""
+        return tuple(pair for pair in self.pairs if pair.difference is not None)
+
+    @property
+    def common(self) -> int:
+        """Trials that both runs have, scored or not."""
+        return sum(pair.left is not None and pair.right is not None for pair in self.pairs)
+
+    @property
+    def only_left(self) -> int:
+        """Trials that only the left run has."""
+        return sum(pair.right is None for pair in self.pairs)
+
+    @property
+    def only_right(self) -> int:
+        """Trials that only the right run has."""
+        return sum(pair.left is None for pair in self.pairs)
+
+    @property
+    def means(self) -> tuple[float | None, float | None]:
+        """Mean points of each run over the compared pairs, None where there is none."""
+        found = self.compared
+        if not found:
+            return None, None
+        left, right = ([getattr(pair, name).points for pair in found] for name in ("left", "right"))
+        return statistics.fmean(left), statistics.fmean(right)
+
+    @property
+    def tally(self) -> tuple[int, int, int]:
+        """How many trials the right run wins, how many are equal, how many it loses."""
+        gaps = [pair.difference or 0.0 for pair in self.compared]
+        return sum(gap > 0 for gap in gaps), sum(gap == 0 for gap in gaps), sum(gap < 0 for gap in gaps)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the comparison as JSON values."""
+        wins, ties, losses = self.tally
+        means = self.means
+        return {
+            "a": {
+                "session": self.left.session,
+                "run": self.left.run.id,
+                "rubric": self.left.scale[0],
+                "judge": self.left.scale[1],
+            },
+            "b": {
+                "session": self.right.session,
+                "run": self.right.run.id,
+                "rubric": self.right.scale[0],
+                "judge": self.right.scale[1],
+            },
+            "compared": len(self.compared),
+            "common_trials": self.common,
+            "only_a": self.only_left,
+            "only_b": self.only_right,
+            "joined_without": list(self.ignored),
+            "mean": {"a": means[0], "b": means[1], "difference": difference(*means)},
+            "wins": wins,
+            "ties": ties,
+            "losses": losses,
+            "trials": [
+                {
+                    "case": pair.either.trial.case_name or pair.either.trial.case_id,
+                    "repeat": pair.either.trial.repeat,
+                    "a": _trial_json(pair.left),
+                    "b": _trial_json(pair.right),
+                    "difference": pair.difference,
+                }
+                for pair in self.pairs
+            ],
+        }
+
+
+def _trial_json(one: ScoredTrial | None) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    row = one.trial
+    return {"trial": row.id, "agent": row.agent, "model": row.model, "score": one.points, "out_of": one.out_of}
+
+
+def compare_runs(
+    left: tuple[SessionReader, str], right: tuple[SessionReader, str], rubric: str = "", judge: str = ""
+) -> RunsComparison | None:
+    """Read and compare two document runs; None if one of them is not in its session.
+
+    Args:
+        left: The session of one run, and the run.
+        right: Those of the other.
+        rubric: By which rubric, "" for the one that most of their trials have points by.
+        judge: By which judge, "" likewise.
+    """
+    runs = [reader.run(key) for reader, key in (left, right)]
+    trials = [reader.trials(key) for reader, key in (left, right)]
+    scores = [_scores(reader, mine) for (reader, _), mine in zip((left, right), trials, strict=True)]
+    scales = _scales(scores[0], scores[1], rubric, judge)
+    if runs[0] is None or runs[1] is None:
+        return None
+    a, b = (
+        RunSide(reader.path.name, run, scale, tuple(_scored(row, mine.get((row.id, *scale))) for row in rows))  # type: ignore[arg-type]
+        for (reader, _), run, scale, rows, mine in zip((left, right), runs, scales, trials, scores, strict=True)
+    )
+    ignored = tuple(name for name in ("agent", "model") if _one_each(name, trials[0], trials[1]))
+    key = _key(ignored)
+    mine, other = {key(one.trial): one for one in a.trials}, {key(one.trial): one for one in b.trials}
+    pairs = [
+        TrialsPair(mine.get(name), other.get(name)) for name in [*mine, *(name for name in other if name not in mine)]
+    ]
+    return RunsComparison(a, b, tuple(sorted(pairs, key=_place)), ignored)
+
+
+def _scores(reader: SessionReader, trials: Sequence[TrialRow]) -> dict[tuple[str, str, str], ScoreRow]:
+    wanted = {row.id for row in trials}
+    return {(row.trial_id, row.rubric, row.judge): row for row in reader.scores() if row.trial_id in wanted}
+
+
+def _scales(
+    left: dict[tuple[str, str, str], ScoreRow], right: dict[tuple[str, str, str], ScoreRow], rubric: str, judge: str
+) -> tuple[Scale, Scale]:
+    """Return by which scale each run's points are: one of both if there is one, else one rubric and each by its own judge."""
+
+    def ordered(scores: dict[tuple[str, str, str], ScoreRow]) -> list[Scale]:
+        counts: dict[Scale, int] = {}
+        for _, of, by in scores:
+            counts[of, by] = counts.get((of, by), 0) + 1
+        wanted = [one for one in counts if rubric in ("", one[0]) and judge in ("", one[1])]
+        return sorted(wanted or counts, key=lambda one: (-counts[one], one[0] != "aeo-bench", one))
+
+    mine, other = ordered(left), ordered(right)
+    for one in mine:
+        if one in other:
+            return one, one
+    for one in mine:
+        for two in other:
+            if one[0] == two[0]:
+                return one, two
+    none = (rubric, judge)
+    return next(iter(mine), none), next(iter(other), none)
+
+
+def _scored(row: TrialRow, score: ScoreRow | None) -> ScoredTrial:
+    return ScoredTrial(row, score.total if score is not None else None, score.out_of if score is not None else 0.0)
+
+
+def _one_each(name: str, left: Sequence[TrialRow], right: Sequence[TrialRow]) -> bool:
+    """Return whether each run has one agent (or model), and not the same: that is what the runs differ in."""
+    mine, other = {getattr(row, name) for row in left}, {getattr(row, name) for row in right}
+    return len(mine) == len(other) == 1 and mine != other
+
+
+def _key(ignored: Sequence[str]) -> Callable[[TrialRow], tuple[object, ...]]:
+    names = [name for name in ("case_id", "agent", "model", "repeat") if name not in ignored]
+    return lambda row: tuple(getattr(row, name) for name in names)
+
+
+def _place(pair: TrialsPair) -> tuple[Any, ...]:
+    alone = 0 if pair.left and pair.right else 1 if pair.left else 2
+    gap = pair.difference
+    row = pair.either.trial
+    return alone, gap is None, -abs(gap or 0.0), (gap or 0.0) > 0, row.case_name or row.case_id, row.agent, row.repeat
