@@ -199,6 +199,7 @@ def test_what_makes_no_sense_is_one_sentence_and_writes_nothing(parent: tuple[Pa
         assert len(reader.runs()) == 1
 
 
+@pytest.mark.slow
 def test_the_command_says_what_it_takes_and_does_it(
     parent: tuple[Path, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
