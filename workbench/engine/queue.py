@@ -78,12 +78,13 @@ def wait_for_turn(session: Path, run: str) -> bool:
         while reader.fate() is Fate.IN_PLACE:
             row = reader.run(run)
             if row is None or row.state != "queued" or row.turn is None:
-                return True
+                break
             if not row.paused and not _before(reader, row):
-                return True
+                break
             # Nothing tells of an engine that dies, so this looks now and then.
             look.wait(_LOOK_SECONDS)
-    return False
+        # Of a file that was deleted meanwhile nothing that was read holds.
+        return reader.fate() is Fate.IN_PLACE
 
 
 def _before(reader: SessionReader, mine: RunRow) -> bool:

@@ -11,6 +11,7 @@ from workbench.reports.excerpts import Excerpts, pretty_json, split_answer
 from workbench.reports.markdown_text import fence, folded, inline, table
 from workbench.reports.regenerated import Line, Regenerated, former_words, interval_notes, stands_words
 from workbench.reports.report_tables import Shown
+from workbench.session.forks import inheritance
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow, StepRow, TaskRow
 
@@ -99,7 +100,7 @@ def _trial(reader: SessionReader, contents: Contents, trial: Trial, excerpts: Ex
     steps = reader.steps(row.id)
     yield f"\n### Trajectory, {wording.plural(len(steps), 'step')}\n"
     for step in steps:
-        yield _step(step, excerpts)
+        yield _step(step, excerpts, inheritance(trial.row, step.number))
 
 
 def _criteria(card: Scorecard | None) -> str:
@@ -116,10 +117,10 @@ def _criteria(card: Scorecard | None) -> str:
     )
 
 
-def _step(step: StepRow, excerpts: Excerpts) -> str:
+def _step(step: StepRow, excerpts: Excerpts, inherited: str) -> str:
     tokens = (step.prompt_tokens or 0) + (step.completion_tokens or 0)
     head = f"**{step.number}** {inline(step.action)} {inline(step.target)}"
-    numbers = f"{tokens:,} tokens · {wording.seconds(step.seconds)} s"
+    numbers = inherited or f"{tokens:,} tokens · {wording.seconds(step.seconds)} s"
     parts = [f"\n{head} — {numbers}\n"]
     if step.problem:
         parts.append(f"\n{'✗' if step.kind == 'error' else '!'} {inline(step.problem)}\n")
