@@ -56,7 +56,7 @@ async def test_new_run_from_the_dialog(tmp_path: Path, monkeypatch: pytest.Monke
     assert (plan.source, plan.docs, plan.samples, plan.limit, plan.evaluator) == (
         "word_counter",
         "original",
-        5,
+        3,
         0,
         "local",
     )

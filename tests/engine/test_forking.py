@@ -199,6 +199,7 @@ def test_what_makes_no_sense_is_one_sentence_and_writes_nothing(parent: tuple[Pa
         assert len(reader.runs()) == 1
 
 
+@pytest.mark.slow
 def test_the_command_says_what_it_takes_and_does_it(
     parent: tuple[Path, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -232,3 +233,21 @@ def test_a_run_above_the_amount_needs_yes(
     assert not launched
     with SessionReader(session) as reader:
         assert len(reader.runs()) == 1
+
+
+def test_an_agent_that_reads_without_asking_is_forked_at_what_it_read(author: Asked, tmp_path: Path) -> None:
+    """The steps of single-file before its first request are repeated by its own code; what was edited is what it asks with."""
+    session = tmp_path / "single.session"
+    author.stop_at = 0
+    plan = DocumentPlan(("word_counter",), agent="single-file", model=MODEL, judge="offline")
+    executed(session, client.plan_document(session, plan))
+    with SessionReader(session) as reader:
+        trial = reader.trials()[0]
+        read = next(step for step in reader.steps(trial.id) if step.action == "read_file")
+    author.bodies.clear()
+    made = plan_fork(session, trial.id, read.number, Edit("observation", "EDITED = True\n"))
+    executed(session, made.run)
+    row, _ = shown(session, made.trial)
+    assert row.state == "done", row.error
+    assert author.bodies
+    assert any("EDITED = True" in text for text in said(author.bodies[0]))

@@ -109,8 +109,7 @@ def _settle(arguments: argparse.Namespace, session: Path, plan: DocumentPlan, at
     from workbench.engine.estimate import Estimate, Measured, estimate_trials
 
     def estimate(measured: Measured) -> Estimate:
-        meant = client.with_defaults(plan)
-        cases = client.new_trials(session, meant)
+        meant, cases = client.new_trials(session, plan)
         return estimate_trials(
             measured, cases, meant.agent, meant.model, meant.asked_judges, repeats=1, at_once=at_once
         )

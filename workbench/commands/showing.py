@@ -16,8 +16,9 @@ from workbench.reports.grounded import grounded
 from workbench.reports.regenerated import Regenerated, former_failing, former_words, interval_notes, stands_words
 from workbench.reports.report_tables import Shown
 from workbench.session import SessionReader, json_forms
+from workbench.session.forks import inheritance
 from workbench.session.labels import SESSION
-from workbench.session.rows import CandidateRow, ScoreRow, StepRow, TaskRow
+from workbench.session.rows import CandidateRow, ScoreRow, StepRow, TaskRow, TrialRow
 
 _WIDE = 160  # columns where the output is no terminal and nothing must fit
 # What a narrow terminal can do without, the most dispensable first.
@@ -209,7 +210,7 @@ class Pages:
         self._remarks(row.id)
         steps = self._reader.steps(row.id)
         self._heading(f"Steps {len(steps)}")
-        self._table(_steps(steps))
+        self._table(_steps(row, steps))
         for score in trial.scores:
             self._score(score)
         if row.readme_blob:
@@ -370,7 +371,7 @@ class Pages:
                 self._text(self._reader.shown(test.traceback_blob, f"a traceback of candidate {candidate.id}"))
 
 
-def _steps(steps: Sequence[StepRow]) -> Shown:
+def _steps(trial: TrialRow, steps: Sequence[StepRow]) -> Shown:
     rows = tuple(
         (
             str(step.number),
@@ -378,11 +379,13 @@ def _steps(steps: Sequence[StepRow]) -> Shown:
             "" if step.target == step.action else step.target,
             wording.count((step.prompt_tokens or 0) + (step.completion_tokens or 0)),
             wording.seconds(step.seconds),
-            step.problem or "",
+            inheritance(trial, step.number) or step.problem or "",
         )
         for step in steps
     )
-    return Shown(("#", "action", "target", "tokens", "s", "problem"), rows, frozenset({0, 3, 4}))
+    return Shown(
+        ("#", "action", "target", "tokens", "s", "remark" if trial.parent else "problem"), rows, frozenset({0, 3, 4})
+    )
 
 
 def narrowed(shown: Shown, width: int) -> Shown:

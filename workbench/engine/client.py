@@ -196,12 +196,9 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
         UsageError: A case or agent is unknown, a class from outside cannot be had, or a number makes no sense.
         SessionError: The session cannot be written.
     """
-    from workbench.catalog import check_there, resolve_case
     from workbench.engine.trial_contents import ordered_case
 
-    check_document(plan)
-    for text in plan.cases:
-        check_there(resolve_case(text))
+    _check_named(plan)
     plan = resolved(plan)
     check_place(session)
     # Done last because it caches a copy of each repository: a refused plan must leave nothing behind.
@@ -243,20 +240,34 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
     return run
 
 
-def new_trials(session: Path, plan: DocumentPlan) -> list[str]:
-    """Return the case of each trial that a plan would add to a session, which may not be there yet; nothing is written.
+def _check_named(plan: DocumentPlan) -> None:
+    """Refuse a plan with numbers that make no sense, or an agent or case that is not there."""
+    from workbench.catalog import check_there, resolve_case
+
+    check_document(plan)
+    for text in plan.cases:
+        check_there(resolve_case(text))
+
+
+def new_trials(session: Path, plan: DocumentPlan) -> tuple[DocumentPlan, list[str]]:
+    """Return a plan with its defaults and the case of each trial that it would add to a session; nothing is written.
+
+    Args:
+        session: The session file, which may not be there yet.
+        plan: What is asked for.
 
     Raises:
         UsageError: See :func:`plan_document`.
     """
     from workbench.engine.trial_contents import ordered_case
 
-    check_document(plan)
+    _check_named(plan)
+    plan = with_defaults(plan)
     cases = [ordered_case(text) for text in dict.fromkeys(plan.cases)]
     if plan.first_repeat == 0 or not session.exists():
-        return [case.text for case in cases for _ in range(plan.repeats)]
+        return plan, [case.text for case in cases for _ in range(plan.repeats)]
     with SessionReader(session) as reader:
-        return [
+        return plan, [
             case.text
             for case in cases
             for number in range(plan.first_repeat, plan.first_repeat + plan.repeats)

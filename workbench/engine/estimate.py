@@ -76,7 +76,7 @@ class Estimate:
         """Return ``6 trials, about 30 requests, 4 minutes, $0.12 (by 12 earlier trials)``."""
         if self.count is None:
             free = "" if self.dollars is None else f", {dollars(self.dollars)}"
-            return f"{self.noun}s, how many is known when the tasks are built{free}"
+            return f"{self.noun}s, how many is known once the tasks are built{free}"
         what = f"{self.count:,} {self.noun}{'' if self.count == 1 else 's'}"
         asked = "" if self.requests is None else _rounded(self.requests)
         known = [

@@ -194,7 +194,7 @@ def serve(session: Path, run_id: str) -> int:
     """
     try:
         if not wait_for_turn(session, run_id):
-            raise SessionError(f"{session.name} is gone, so the run that waited in its queue was not begun.")
+            raise SessionError(f"{session.name} is gone, so its run was not begun.")
         with SessionWriter(session) as writer:
             held, waited = _acquired(writer, run_id)
             try:

@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 from workbench.errors import UsageError
-from workbench.session import SessionReader, SessionWriter, engine_starts
+from workbench.session import SessionError, SessionReader, SessionWriter, engine_starts
 from workbench.session.moved_files import Fate
 from workbench.session.rows import RunRow
 
@@ -68,16 +68,23 @@ def wait_for_turn(session: Path, run: str) -> bool:
     A run that is in no queue, or was cancelled, is not waited for.
     """
     look = threading.Event()
-    with SessionReader(session, surveyed=False) as reader:
+    try:
+        reader = SessionReader(session, surveyed=False)
+    except (FileNotFoundError, SessionError):
+        if session.exists():
+            raise
+        return False
+    with reader:
         while reader.fate() is Fate.IN_PLACE:
             row = reader.run(run)
             if row is None or row.state != "queued" or row.turn is None:
-                return True
+                break
             if not row.paused and not _before(reader, row):
-                return True
+                break
             # Nothing tells of an engine that dies, so this looks now and then.
             look.wait(_LOOK_SECONDS)
-    return False
+        # Of a file that was deleted meanwhile nothing that was read holds.
+        return reader.fate() is Fate.IN_PLACE
 
 
 def _before(reader: SessionReader, mine: RunRow) -> bool:

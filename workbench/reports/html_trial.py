@@ -11,6 +11,7 @@ from workbench.reports.excerpts import Excerpts, pretty_json, split_answer
 from workbench.reports.grounded import grounded
 from workbench.reports.html_parts import bar, details, e, facts, pre
 from workbench.reports.html_readme import rendered
+from workbench.session.forks import inheritance
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import in_words
 from workbench.session.reader import SessionReader
@@ -58,7 +59,7 @@ def section(reader: SessionReader, contents: Contents, trial: Trial, excerpts: E
     steps = reader.steps(row.id)
     yield f"<h3>Trajectory <small>{wording.plural(len(steps), 'step')}</small></h3>\n"
     for step in steps:
-        yield _step(step, excerpts)
+        yield _step(step, excerpts, inheritance(trial.row, step.number))
     yield "</section>\n"
 
 
@@ -134,13 +135,13 @@ def _criterion(one: Criterion) -> str:
     )
 
 
-def _step(step: StepRow, excerpts: Excerpts) -> str:
+def _step(step: StepRow, excerpts: Excerpts, inherited: str) -> str:
     tokens = (step.prompt_tokens or 0) + (step.completion_tokens or 0)
     mark = {"invalid": "!", "error": "✗"}.get(step.kind, "")
     head = (
         f'<span class="no">{step.number}</span><span class="do">{mark} {e(step.action)}</span>'
         f'<span class="on">{e("" if step.target == step.action else step.target)}</span>'
-        f'<span class="n">{tokens:,} tok</span><span class="n">{wording.seconds(step.seconds)} s</span>'
+        f'<span class="n">{e(inherited) or f"{tokens:,} tok"}</span><span class="n">{wording.seconds(step.seconds)} s</span>'
     )
     parts = []
     if step.problem:

@@ -12,6 +12,7 @@ from workbench.reports.grounded import grounded
 from workbench.reports.markdown_text import fence, folded, inline, table
 from workbench.reports.regenerated import Line, Regenerated, former_words, interval_notes, stands_words
 from workbench.reports.report_tables import Shown
+from workbench.session.forks import inheritance
 from workbench.session.labels import SESSION
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow, StepRow, TaskRow
@@ -106,7 +107,7 @@ def _trial(reader: SessionReader, contents: Contents, trial: Trial, excerpts: Ex
     steps = reader.steps(row.id)
     yield f"\n### Trajectory, {wording.plural(len(steps), 'step')}\n"
     for step in steps:
-        yield _step(step, excerpts)
+        yield _step(step, excerpts, inheritance(trial.row, step.number))
 
 
 def _grounding(reader: SessionReader, trial: Trial) -> Iterator[str]:
@@ -138,10 +139,10 @@ def _criteria(card: Scorecard | None) -> str:
     )
 
 
-def _step(step: StepRow, excerpts: Excerpts) -> str:
+def _step(step: StepRow, excerpts: Excerpts, inherited: str) -> str:
     tokens = (step.prompt_tokens or 0) + (step.completion_tokens or 0)
     head = f"**{step.number}** {inline(step.action)} {inline(step.target)}"
-    numbers = f"{tokens:,} tokens · {wording.seconds(step.seconds)} s"
+    numbers = inherited or f"{tokens:,} tokens · {wording.seconds(step.seconds)} s"
     parts = [f"\n{head} — {numbers}\n"]
     if step.problem:
         parts.append(f"\n{'✗' if step.kind == 'error' else '!'} {inline(step.problem)}\n")

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workbench.session.rows import TrialRow
 
 SIGN = "↳"
 
@@ -36,3 +40,10 @@ def fork_words(parent: str, step: int, edited: str) -> str:
     if not parent:
         return ""
     return f"fork of {parent[:8]} at step {step}" + (f", {edited} edited" if edited else "")
+
+
+def inheritance(trial: TrialRow, step: int) -> str:
+    """Return how a step of a fork comes from its parent: ``inherited``, ``inherited, observation edited``; else ""."""
+    if not trial.parent or step > trial.fork_step:
+        return ""
+    return f"inherited, {trial.edited} edited" if step == trial.fork_step and trial.edited else "inherited"

@@ -111,10 +111,13 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         choice = self._chosen()
         if isinstance(choice, Refused) or self.measured is None:
             return ""
-        tasks = choice.tasks(self.measured)
-        counted = "tasks" if tasks is None else f"{tasks:,} task{'' if tasks == 1 else 's'}"
-        named = choice.evaluator or "the default evaluator"
+        tasks, named = choice.tasks(self.measured), choice.evaluator or "the default evaluator"
         samples = f"{choice.samples} sample{'' if choice.samples == 1 else 's'}"
+        if tasks is None:
+            return (
+                f"{choice.source}: {samples} × {named} for each task; how many there are is known once they are built."
+            )
+        counted = f"{tasks:,} task{'' if tasks == 1 else 's'}"
         told = choice.estimate(self.measured).sentence()
         return f"{choice.source}: {counted} × {samples} × {named} = {told}."
 

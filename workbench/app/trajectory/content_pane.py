@@ -13,8 +13,9 @@ from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.syntax import COLOURED_AT_MOST
 from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.text_pane import GROWTH, TextPane
-from workbench.app.trajectory.loading import TrialState, inheritance, not_taken_up, state_of, waiting_for
+from workbench.app.trajectory.loading import TrialState, not_taken_up, state_of, waiting_for
 from workbench.app.trajectory.step_content import SHOWN_AT_FIRST, TABS, StepContent, load_content, with_remarks
+from workbench.session.forks import inheritance
 from workbench.session.labels import in_words
 from workbench.text import one_line
 

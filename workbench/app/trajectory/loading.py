@@ -297,13 +297,6 @@ def header(state: TrialState, score: str = "", waited: float = 0.0) -> Header:
     )
 
 
-def inheritance(trial: TrialRow, step: int) -> str:
-    """Return how a step of a fork comes from its parent: ``inherited``, ``inherited, observation edited``; else ""."""
-    if not trial.parent or step > trial.fork_step:
-        return ""
-    return f"inherited, {trial.edited} edited" if step == trial.fork_step and trial.edited else "inherited"
-
-
 def working(state: TrialState, steps: int) -> str:
     """Return what stands below the steps of a trial at work, "" below the others."""
     if state.trial.state == "running" and state.run_state == "running":

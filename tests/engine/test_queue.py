@@ -1,0 +1,152 @@
+"""Runs that wait for one another: each engine waits for its run's turn, and nobody has to hand over."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from engine.author import Author
+from engine.following import ended
+from loopback.server import LoopbackServer
+
+from workbench.engine import client
+from workbench.engine.plan import DocumentPlan
+from workbench.engine.queue import enqueue, move, pause, wait_for_turn, waiting
+from workbench.errors import UsageError
+from workbench.session import SessionReader, SessionWriter, create, engine_starts
+
+Until = Callable[..., object]
+FIRST, SECOND, THIRD = "run1", "run2", "run3"
+
+
+class Waiters:
+    """A session with a run under way and two in the queue, for which engines wait; this process stands for all of them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        create(path)
+        self.writer = SessionWriter(path)
+        for run in (FIRST, SECOND, THIRD):
+            self.writer.add_run(run, "document", {"cases": ["word_counter"]})
+            engine_starts.started(run, os.getpid())
+        self.held = self.writer.acquire(FIRST)
+        self.writer.set_run(FIRST, state="running")
+        enqueue(path, SECOND)
+        enqueue(path, THIRD)
+        self.came: list[tuple[str, bool]] = []
+        self._threads = [threading.Thread(target=self._wait, args=(run,), daemon=True) for run in (SECOND, THIRD)]
+
+    def _wait(self, run: str) -> None:
+        self.came.append((run, wait_for_turn(self.path, run)))
+
+    def begin(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def end(self, run: str) -> None:
+        self.writer.set_run(run, state="done", turn=None)
+        if run == FIRST:
+            self.writer.release(self.held)
+
+    def order(self) -> list[str]:
+        with SessionReader(self.path) as reader:
+            return [run.id for run in waiting(reader)]
+
+    def close(self) -> None:
+        for run in (FIRST, SECOND, THIRD):
+            self.end(run)
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join(10)
+        self.writer.close()
+
+
+@pytest.fixture
+def queue(home: Path, tmp_path: Path) -> Iterator[Waiters]:
+    made = Waiters(tmp_path / "queue.session")
+    yield made
+    made.close()
+
+
+def test_each_waits_for_what_is_before_it(queue: Waiters, until: Until) -> None:
+    queue.begin()
+    assert queue.order() == [SECOND, THIRD]
+    assert not queue.came, "another run is being executed"
+    queue.end(FIRST)
+    until(lambda: queue.came, 20, "the second run's turn")
+    assert queue.came == [(SECOND, True)], "the third waits for the second, which is about to begin"
+    queue.end(SECOND)
+    until(lambda: len(queue.came) == 2, 20, "the third run's turn")
+
+
+def test_a_run_is_moved_up(queue: Waiters, until: Until) -> None:
+    move(queue.path, THIRD, -1)
+    assert queue.order() == [THIRD, SECOND]
+    move(queue.path, THIRD, -5)
+    move(queue.path, SECOND, 9)
+    assert queue.order() == [THIRD, SECOND], "as far as it goes"
+    queue.begin()
+    queue.end(FIRST)
+    until(lambda: queue.came, 20, "the third run's turn")
+    assert queue.came == [(THIRD, True)]
+    with pytest.raises(UsageError, match="does not wait in the queue"):
+        move(queue.path, FIRST, 1)
+
+
+def test_a_paused_run_is_overtaken_and_a_cancelled_one_waits_no_more(queue: Waiters, until: Until) -> None:
+    pause(queue.path, SECOND, True)
+    queue.begin()
+    queue.end(FIRST)
+    until(lambda: queue.came, 20, "the third run's turn")
+    assert queue.came == [(THIRD, True)]
+    client.cancel(queue.path, SECOND)
+    until(lambda: len(queue.came) == 2, 20, "the end of waiting")
+    with SessionReader(queue.path) as reader:
+        run = reader.run(SECOND)
+        assert run is not None
+        assert run.state == "cancelled"
+
+
+def test_a_run_whose_engine_is_gone_holds_nobody_up(queue: Waiters, until: Until) -> None:
+    notes = engine_starts._notes(SECOND)
+    assert notes is not None
+    notes.write_text("")
+    assert queue.order() == [THIRD]
+    queue.begin()
+    queue.end(FIRST)
+    until(lambda: (THIRD, True) in queue.came, 20, "the third run's turn")
+
+
+def test_a_session_that_is_gone_is_waited_for_no_longer(queue: Waiters, until: Until) -> None:
+    queue.begin()
+    queue.path.unlink()
+    until(lambda: len(queue.came) == 2, 20, "the end of waiting")
+    assert not any(turn for _, turn in queue.came)
+
+
+@pytest.mark.slow
+def test_a_queued_run_begins_when_the_one_before_is_over(
+    scripted: LoopbackServer, tmp_path: Path, until: Until
+) -> None:
+    scripted.answer = author = Author(stop_at=2)
+    session = tmp_path / "real.session"
+    runs = []
+    for case in ("word_counter", "password_generator"):
+        runs.append(client.plan_document(session, DocumentPlan((case,), model="openai/scripted", judge="offline")))
+        if len(runs) == 2:
+            enqueue(session, runs[1])
+        client.launch(session, runs[-1])
+        until(author.reached.is_set, 60, "the first run's third step")
+    with SessionReader(session) as reader:
+        assert [run.id for run in waiting(reader)] == [runs[1]]
+    author.go.set()
+    assert [ended(session, run, until) for run in runs] == ["done", "done"]
+    with SessionReader(session) as reader:
+        first, second = (reader.run(run) for run in runs)
+    assert first is not None
+    assert second is not None
+    assert second.turn is None
+    assert (second.started_at or 0) >= (first.finished_at or 0)
