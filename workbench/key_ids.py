@@ -12,7 +12,7 @@ _NAMES = {
     "choice": "next previous",
     "compare": "back next only-differences previous swap",
     "confirm": "down no other up yes",
-    "dialog": "cancel next previous",
+    "dialog": "cancel complete next previous",
     "edit": "cancel done",
     "file": "down end page-down page-up top up",
     "filter": "cancel clear keep keep-too next previous",
