@@ -12,7 +12,7 @@ _NAMES = {
     "choice": "next previous",
     "compare": "back next next-pair only-differences open previous previous-pair swap",
     "confirm": "down no other up yes",
-    "dialog": "cancel next previous",
+    "dialog": "cancel complete next previous",
     "edit": "cancel done",
     "file": "down end find forget next-hit page-down page-up previous-hit top up",
     "filter": "cancel clear keep keep-too next previous",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -126,3 +127,25 @@ def test_a_notification_is_one_sequence_whatever_the_session_is_called() -> None
     assert "\x07" not in said
     assert ";" not in said[4:-2]
     assert notification("x", {"TERM": "foot"}).startswith("\x1b]777;notify;Workbench;")
+
+
+async def test_tab_completes_what_was_typed_and_else_goes_on(start: Any, tmp_path: Path) -> None:
+    (tmp_path / "recording.session").write_text("")
+    async with start() as person:
+        await person.sees("word_counter")
+        await person.press("enter")
+        await person.sees("Run countdown_timer")
+        dialog = person.app.screen
+        model = dialog.query_one("#model")
+        model.focus()
+        await person.press("tab")
+        assert dialog.focused.id == "judge", "what was not typed in is passed"
+        assert model.value == "local"
+        model.focus()
+        model.value = f"replay:{tmp_path}/rec"
+        model.cursor_position = len(model.value) - 1
+        await person.press("end", "o")
+        await person.until(lambda: bool(model._suggestion))
+        await person.press("tab")
+        assert model.value == f"replay:{tmp_path}/recording.session"
+        assert dialog.focused is model

@@ -150,7 +150,7 @@ async def test_forks_stand_below_their_parents_and_in_no_mean(recorder: recorded
         table = await table_of_trials(pilot)
         assert [line.id for line in table.table.trials.lines] == [PARENT, "f1cccccccccc", "t2bbbbbbbbbb"]
         text = screen_text(pilot.app)
-        assert "↳ word_" in text
+        assert "↳3 word_counter" in text
         assert "mean 79.0 ± 0.0 · 1 fork not in it" in text
         await pilot.press("b")
         await until(pilot, lambda: "2 trials" in screen_text(pilot.app), "the group")

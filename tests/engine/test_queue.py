@@ -120,6 +120,13 @@ def test_a_run_whose_engine_is_gone_holds_nobody_up(queue: Waiters, until: Until
     until(lambda: (THIRD, True) in queue.came, 20, "the third run's turn")
 
 
+def test_a_resume_leaves_alone_what_waits(queue: Waiters, monkeypatch: pytest.MonkeyPatch) -> None:
+    launched: list[object] = []
+    monkeypatch.setattr(client, "launch", lambda *given: launched.append(given))
+    assert client.resume(queue.path) == []
+    assert not launched
+
+
 def test_a_session_that_is_gone_is_waited_for_no_longer(queue: Waiters, until: Until) -> None:
     queue.begin()
     queue.path.unlink()

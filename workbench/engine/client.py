@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench import paths
-from workbench.engine import defaults
+from workbench.engine import defaults, queue
 from workbench.engine.extension_check import import_folders
 from workbench.engine.orders import all_orders, is_finished, ordered_work, refusal
 from workbench.engine.plan import DocumentPlan
@@ -418,7 +418,9 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
             held = reader.holder(run)
             if held is not None:
                 raise WorkbenchError(f"Run {run} is being executed right now (process {held.pid} on {held.host}).")
-        waiting = [row.id for row in unfinished(reader) if run in (None, row.id)]
+        # What waits in the queue has its engine already.
+        queued = {row.id for row in queue.waiting(reader)}
+        waiting = [row.id for row in unfinished(reader) if run in (None, row.id) and row.id not in queued]
     if not waiting:
         return []
     for key in waiting:

@@ -28,7 +28,7 @@ AnswerT = TypeVar("AnswerT")
 class Field:
     """A line of the form: its name, what stands in it, and what completes it; a number has at most so many digits.
 
-    Right arrow takes what completes it: one of ``known``, or with ``paths`` what is on the disk.
+    Right arrow, and tab after a letter was typed, takes what completes it: one of ``known``, or with ``paths`` what is on the disk.
     """
 
     name: str
@@ -76,6 +76,7 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
     AUTO_FOCUS = "#start"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "cancel", id="dialog.cancel"),
+        Binding("tab", "complete", "Complete, or next field", show=False, id="dialog.complete"),
         Binding("down", "app.focus_next", "Next field", show=False, id="dialog.next"),
         Binding("up", "app.focus_previous", "Previous field", show=False, id="dialog.previous"),
     ]
@@ -111,6 +112,7 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
         self._fields = fields
         self._begin = first
         self._problem = ""
+        self._typed = False  # in the field that has the focus, since it has it
 
     def about(self, field: str) -> str:
         """Return what is to be said of a field, or of the whole form ("")."""
@@ -167,11 +169,24 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Keep the remark in step with what is typed."""
         self._problem = ""
+        self._typed = event.input is self.focused
         self._note()
 
     def on_descendant_focus(self) -> None:
         """Explain the field that has the focus."""
+        self._typed = False
         self._note()
+
+    def action_complete(self) -> None:
+        """Take what completes the text that was typed, or go to the next field: one that was only passed stays as it is."""
+        field = self.focused
+        if isinstance(field, Input) and self._typed:
+            before = field.value
+            field.action_end()
+            field.action_cursor_right()
+            if field.value != before:
+                return
+        self.focus_next()
 
     def _note(self) -> None:
         field = self.focused.id or "" if isinstance(self.focused, Input) else ""

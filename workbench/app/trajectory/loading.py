@@ -155,19 +155,17 @@ def _place(reader: SessionReader, trial: TrialRow, before: TrialState | None) ->
     if before and len(before.place.order) == count:
         return before.place
     found = reader.query(
-        f"SELECT trials.id, case_id FROM trials JOIN runs ON runs.id = trials.run_id WHERE {meant} "
+        f"SELECT trials.id, case_id, parent FROM trials JOIN runs ON runs.id = trials.run_id WHERE {meant} "
         "ORDER BY runs.created_at, run_id, position",
         (trial.id,),
     )
-    previous = None
-    if trial.parent:
-        return Place(tuple(key for key, _ in found), trial.parent)
-    for key, case in found:
+    previous = trial.parent or None
+    for key, case, parent in found if previous is None else ():
         if key == trial.id:
             break
-        if case == trial.case_id:
+        if case == trial.case_id and not parent:
             previous = key
-    return Place(tuple(key for key, _ in found), previous)
+    return Place(tuple(key for key, *_ in found), previous)
 
 
 def _seen(reader: SessionReader, trial_id: str, before: TrialState | None) -> Mapping[tuple[str, str], AccessedFileRow]:

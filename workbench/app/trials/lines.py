@@ -97,7 +97,7 @@ class TrialLine:
     @property
     def shown_case(self) -> str:
         """The case as it is shown: a fork says from which step it goes on."""
-        return f"{SIGN} {self.case} from step {self.fork_step}" if self.parent else self.case
+        return f"{SIGN}{self.fork_step} {self.case}" if self.parent else self.case
 
     @property
     def nowhere(self) -> int | None:
