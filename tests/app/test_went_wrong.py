@@ -218,7 +218,7 @@ async def test_all_evaluators_stand_side_by_side_with_pass_at_1(tmp_path):
         assert "Count the lines of a text." in shown
         assert "tests passed" in shown
         await pilot.resize_terminal(120, 40)
-        await until(pilot, lambda: quiet(screen) and not screen.given.display, "one tab at a time")
+        await until(pilot, lambda: quiet(screen) and not screen.detail.texts.display, "one tab at a time")
         assert "local 0.25" in screen_text(screen.app)
         assert not screen.table.others
 
