@@ -20,7 +20,7 @@ from workbench.app.regeneration.screen import RegenerationScreen
 
 def quiet(screen: RegenerationScreen) -> bool:
     """Whether everything that was asked for is on the screen; a live run asks again every second."""
-    loaders = (screen.searching, screen.doing, screen.sample.loader, screen.failing.loader, screen.given.loader)
+    loaders = (screen.searching, screen.doing, screen.sample.loader, screen.failing.loader, screen.detail.texts.loader)
     return (
         screen.following.idle
         and screen.ordering.idle

@@ -123,6 +123,7 @@ def test_a_run_in_which_nothing_failed_says_so_in_every_list(tmp_path):
             "Every task with a sample is solved by some candidate.",
             "No test failed.",
         ]
+        assert "not in the open session" in load_findings(reader, "gone", None).listings[TABS[0]].empty
         assert load_curves(reader, RUN, Group("original", "nobody"), (1, 3)).listing.entries == ()
         curves = load_curves(reader, RUN, Group("original", EVALUATOR), (1, 3))
         assert [entry.cells[:2] for entry in curves.listing.entries] == [("1", "1.00"), ("2", "1.00")]
@@ -217,7 +218,7 @@ async def test_all_evaluators_stand_side_by_side_with_pass_at_1(tmp_path):
         assert "Count the lines of a text." in shown
         assert "tests passed" in shown
         await pilot.resize_terminal(120, 40)
-        await until(pilot, lambda: quiet(screen) and not screen.given.display, "one tab at a time")
+        await until(pilot, lambda: quiet(screen) and not screen.detail.texts.display, "one tab at a time")
         assert "local 0.25" in screen_text(screen.app)
         assert not screen.table.others
 

@@ -1,8 +1,13 @@
-"""The keys of the Regeneration mode."""
+"""The keys of the Regeneration mode, and when they make sense."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.binding import Binding, BindingType
+
+if TYPE_CHECKING:
+    from workbench.app.regeneration.loading import RunView
 
 KEYS: list[BindingType] = [
     Binding("u", "resume", "resume", id="regeneration.resume"),
@@ -54,3 +59,47 @@ KEYS: list[BindingType] = [
     Binding("enter", "zoom", "Zoom the pane", id="regeneration.enter", show=False),
     Binding("escape", "leave", "Leave search, zoom, pane", id="regeneration.escape", show=False),
 ]
+ON_THE_RUN = frozenset({"resume", "cancel", "rerun", "rerun_failed", "add_samples", "export", "open_outside", "copy"})
+"""Actions on the run, which say themselves whether they make sense."""
+_ON_TASKS = frozenset(
+    {
+        "filter",
+        "docs",
+        "sample",
+        "tab",
+        "order",
+        "reverse",
+        "group",
+        "what_went_wrong",
+        "mark_sample",
+        "mark_group",
+        "compare",
+    }
+)
+
+
+def makes_sense(action: str, view: RunView | None, *, building: bool, searching: bool, filtered: bool) -> bool:
+    """Return whether an action makes sense now.
+
+    Args:
+        action: Its name; any other than those of this mode always does.
+        view: The run that is shown.
+        building: Whether it is shown how tasks are built, in the place of the tasks.
+        searching: Whether a search was made.
+        filtered: Whether a filter hides tasks.
+    """
+    match action:
+        case "hit":
+            return searching
+        case "problem":
+            return view is not None and bool(view.problems)
+        case "evaluator":
+            return view is not None and len(view.evaluators) > 1
+        case "clear_filter":
+            return filtered and not building
+        case "dropped":
+            return view is not None and not view.building and bool(view.tasks)
+        case "run" | "search":
+            return view is not None
+        case _:
+            return action not in _ON_TASKS or (view is not None and not building)

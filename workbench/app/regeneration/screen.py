@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container, Vertical
+from textual.containers import Vertical
 from textual.widget import Widget
 
 from workbench.app.history import Visit
@@ -19,14 +19,14 @@ from workbench.app.regeneration.announcing import Announcing
 from workbench.app.regeneration.arrangement import order_of_column
 from workbench.app.regeneration.building import ExcludedList
 from workbench.app.regeneration.building_panes import Building
+from workbench.app.regeneration.detail import Detail
 from workbench.app.regeneration.evaluator_line import EvaluatorLine
-from workbench.app.regeneration.evaluators import short_names
 from workbench.app.regeneration.figures import Figures
 from workbench.app.regeneration.figures_line import FiguresLine, headline
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.finding import Finder
 from workbench.app.regeneration.following import Following
-from workbench.app.regeneration.keys import KEYS
+from workbench.app.regeneration.keys import KEYS, ON_THE_RUN, makes_sense
 from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.loading import Excluded, RunView
 from workbench.app.regeneration.marking import Marking
@@ -35,9 +35,8 @@ from workbench.app.regeneration.panes import TableHeading, TasksPane
 from workbench.app.regeneration.problems import Problems
 from workbench.app.regeneration.sample_pane import FailingPane, SamplePane
 from workbench.app.regeneration.search import Hit
-from workbench.app.regeneration.standings import Comparing, Standings
-from workbench.app.regeneration.task_table import OtherSamples, TaskTable
-from workbench.app.regeneration.texts_pane import TextsPane
+from workbench.app.regeneration.standings import Comparing, Standings, beside
+from workbench.app.regeneration.task_table import TaskTable
 from workbench.app.toolkit.header import Part
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.pane import Pane
@@ -46,7 +45,6 @@ from workbench.app.toolkit.prompt_line import PromptLine
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.subject import Subject
-from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import VirtualView
 
@@ -97,13 +95,7 @@ class RegenerationScreen(RunScreen):
         """Yield the panes."""
         yield TasksPane(id="tasks", classes="pane")
         yield Building(id="building", classes="pane-group -off")
-        yield Container(
-            SamplePane(id="sample", classes="pane"),
-            TextsPane(id="given", classes="pane"),
-            FailingPane(id="failing", classes="pane"),
-            id="detail",
-            classes="pane-group",
-        )
+        yield Detail(id="detail", classes="pane-group")
         yield Static("", id="nothing", classes="state")
 
     def on_mount(self) -> None:
@@ -155,19 +147,19 @@ class RegenerationScreen(RunScreen):
         return self.query_one(Building)
 
     @property
-    def sample(self) -> SamplePane:
-        """What the selected sample says."""
-        return self.query_one(SamplePane)
+    def detail(self) -> Detail:
+        """All that is to be seen of the selected sample."""
+        return self.query_one(Detail)
 
     @property
-    def given(self) -> TextsPane:
-        """What it was made from, where there is room for it."""
-        return self.query_one(TextsPane)
+    def sample(self) -> SamplePane:
+        """What the selected sample says."""
+        return self.detail.sample
 
     @property
     def failing(self) -> FailingPane:
         """The tests that it did not pass."""
-        return self.query_one(FailingPane)
+        return self.detail.failing
 
     def _make_current(self, current: Widget) -> None:
         super()._make_current(current)
@@ -277,9 +269,8 @@ class RegenerationScreen(RunScreen):
         building = view.building or self.following.with_dropped or not view.tasks
         switched = self.has_class("-building") is not building
         self.set_class(building, "-building")
-        for selector in ("#tasks", "#sample", "#failing"):
-            self.query_one(selector).set_class(building, "-off")
-        self.given.set_class(building or not self.has_class("-abreast"), "-off")
+        self.query_one("#tasks").set_class(building, "-off")
+        self.detail.switch(off=building, abreast=self.has_class("-abreast"))
         for pane in self.building.query(".pane"):
             pane.set_class(not building, "-off")
         self.building.set_class(not building, "-off")
@@ -321,19 +312,9 @@ class RegenerationScreen(RunScreen):
         self._show_beside()
 
     def _show_beside(self) -> None:
-        view = self.view
-        if view is None or len(view.groups) < 2 or not self.has_class("-w-huge"):
-            self.table.show_beside("", ())
-        else:
-            named = [one for one in view.progress if one.group is not None]
-            names = dict(zip((one.group for one in named), short_names(named), strict=True))
-            others = [
-                OtherSamples(names[group], self.standings.cells.get(group, {}))
-                for group in view.groups
-                if group != view.group
-            ]
-            self.table.show_beside(names.get(view.group, ""), others)
-        self._title_tasks()
+        if self.view is not None:
+            self.table.show_beside(*beside(self.view, self.standings if self.has_class("-w-huge") else Standings()))
+            self._title_tasks()
 
     def _show_header(self) -> None:
         if self.view is not None:
@@ -350,25 +331,15 @@ class RegenerationScreen(RunScreen):
     def _fit(self) -> None:
         abreast = self.app.size.width >= ABREAST[0] and self.app.size.height >= ABREAST[1]
         self.set_class(abreast, "-abreast")
-        self.given.set_class(not abreast or self.has_class("-building"), "-off")
-        if abreast:
-            self._show_sample()
+        self.detail.switch(off=self.has_class("-building"), abreast=abreast)
+        self._show_sample()
 
     # -- the selected task and sample
 
     def _show_sample(self) -> None:
-        reader, view, line = self.workbench.reader, self.view, self.table.selected
-        if reader is None or view is None:
-            return
-        if line is None:
-            self.sample.show_nothing("No task passes this filter; F clears it, f changes it." if view.tasks else "")
-            self.failing.show_nothing()
-            self.given.show_nothing()
-            return
-        self.sample.show_sample(reader, line, view.group, self.table.sample)
-        self.failing.show_sample(reader, line, view.group, self.table.sample)
-        if not self.given.has_class("-off"):
-            self.given.show_sample(reader, line, view.group, self.table.sample)
+        reader, view = self.workbench.reader, self.view
+        if reader is not None and view is not None:
+            self.detail.show(reader, view, self.table.selected, self.table.sample)
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
         """Show the sample of the task under the cursor."""
@@ -398,8 +369,7 @@ class RegenerationScreen(RunScreen):
 
     def mark_hits(self, needle: str) -> None:
         """Mark a text in what the sample and its failing tests say, "" for no marks."""
-        for text in self.query("#detail TextPane").results(TextPane):
-            text.find(needle)
+        self.detail.mark(needle)
 
     def visit(self) -> Visit | None:
         """Return the run that is shown, with the selected task and sample."""
@@ -419,13 +389,7 @@ class RegenerationScreen(RunScreen):
         if self.shows_building:
             listed = self.building.query_one(ExcludedList).entries
             return Subject("what was dropped", "\n".join("\t".join(entry) for entry in listed), ".tsv")
-        if self.failing.has_class("-current"):
-            return Subject("the failing tests", self.failing.text.document.text, ".txt")
-        if self.given.has_class("-current"):
-            return Subject("this text", self.given.text.document.text, ".txt")
-        tab = self.sample.tab
-        suffix = {"Diff": ".diff", "Candidate": ".py", "Answer": ".md", "Prompt": ".md"}.get(tab, ".txt")
-        return Subject(f"the {tab.lower()}", self.sample.text.document.text, suffix)
+        return self.detail.subject()
 
     def _title_tasks(self) -> None:
         if self.view is not None:
@@ -447,46 +411,16 @@ class RegenerationScreen(RunScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer only what makes sense now."""
-        if action in {
-            "resume",
-            "cancel",
-            "rerun",
-            "rerun_failed",
-            "add_samples",
-            "export",
-            "open_outside",
-            "copy",
-        }:
+        if action in ON_THE_RUN:
             return self.offers(action)
-        if action == "hit":
-            return self.finder.found is not None
-        if action == "new":
-            return self.finder.found is None
-        if action == "problem":
-            return self.view is not None and bool(self.view.problems)
-        if action == "evaluator":
-            return self.view is not None and len(self.view.evaluators) > 1
-        if action == "clear_filter":
-            return self.table.filter.active and not self.has_class("-building")
-        if action in {
-            "filter",
-            "docs",
-            "sample",
-            "tab",
-            "order",
-            "reverse",
-            "group",
-            "what_went_wrong",
-            "mark_sample",
-            "mark_group",
-            "compare",
-        }:
-            return self.view is not None and not self.has_class("-building")
-        if action == "dropped":
-            return self.view is not None and not self.view.building and bool(self.view.tasks)
-        if action in {"run", "search"}:
-            return self.view is not None
-        return True
+        return makes_sense(
+            action,
+            self.view,
+            building=self.has_class("-building"),
+            searching=self.finder.found is not None,
+            # The keys are asked for before the table is there.
+            filtered=any(table.filter.active for table in self.query(TaskTable)),
+        )
 
     def action_sample(self, step: int) -> None:
         """Go to the next or previous sample of the task."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from workbench.app.regeneration.evaluators import short_names
 from workbench.app.regeneration.figures import LIVE_RESAMPLES
 from workbench.app.regeneration.lines import CELL
 from workbench.app.toolkit.latest import Latest, Node
@@ -42,6 +43,25 @@ class Standings:
     estimates: Mapping[Group, Estimate] = field(default_factory=dict)
     cells: Mapping[Group, Mapping[str, str]] = field(default_factory=dict)
     runs: tuple[OtherRun, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OtherSamples:
+    """The samples of another evaluator: its short name, and its cells by task."""
+
+    name: str
+    cells: Mapping[str, str]
+
+
+def beside(view: RunView, standings: Standings) -> tuple[str, tuple[OtherSamples, ...]]:
+    """Return the short name of the group in front, and the samples of the others; ("", ()) where there are none."""
+    others = [group for group in view.groups if group != view.group and group in standings.cells]
+    if not others:
+        return "", ()
+    named = [one for one in view.progress if one.group is not None]
+    names = dict(zip((one.group for one in named), short_names(named), strict=True))
+    found = tuple(OtherSamples(names.get(group, group.evaluator), standings.cells[group]) for group in others)
+    return names.get(view.group, ""), found
 
 
 def load_standings(reader: SessionReader, view: RunView, *, resamples: int | None) -> Standings:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import events
@@ -16,6 +16,7 @@ from workbench.app.regeneration.arrangement import Arrangement, order_of_column
 from workbench.app.regeneration.columns import FLAKY, GAP, OTHER, Column, Needs, route_of
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.lines import TaskLine
+from workbench.app.regeneration.standings import OtherSamples
 from workbench.app.regeneration.wording import STYLES, plural, share, test_name
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
@@ -24,14 +25,6 @@ from workbench.text import one_line
 
 LEAK, DISAGREES = "≈", "≠"
 """Marks before the name of a function: its docstring carries the code, unstable tests execute it, re-checks disagree."""
-
-
-@dataclass(frozen=True, slots=True)
-class OtherSamples:
-    """The samples of another evaluator: its short name, and its cells by task."""
-
-    name: str
-    cells: Mapping[str, str]
 
 
 class TaskTable(RowList):

@@ -40,10 +40,15 @@ class TextsPane(Pane):
             yield TextPane(id=f"{name.lower()}-text")
 
     @property
+    def current(self) -> str:
+        """The name of the text with the focus, else of the first."""
+        texts = zip(TEXTS, self.query(TextPane), strict=True)
+        return next((name for name, text in texts if text.has_focus), TEXTS[0])
+
+    @property
     def text(self) -> TextPane:
-        """The text with the focus, else the candidate."""
-        texts = list(self.query(TextPane))
-        return next((text for text in texts if text.has_focus), texts[0])
+        """The text with the focus, else the first."""
+        return self.query_one(f"#{self.current.lower()}-text", TextPane)
 
     def show_nothing(self) -> None:
         """Show an empty pane."""

@@ -58,6 +58,7 @@ class Listing:
 
 COMING: Final = Listing((Column("", 0),), (), "being read…", "Being read…")
 """What stands in the place of a list that is not there yet."""
+GONE: Final = Listing((Column("", 0),), (), "not here", "This run is not in the open session: press esc.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +94,16 @@ def load_findings(
     """Read why candidates of a run fail; of one group, or of all where it is None."""
     from workbench.regeneration.diagnosis import diagnose
     from workbench.regeneration.outcome import task_results
-    from workbench.session.sample_counts import sample_counts
+    from workbench.session.sample_counts import SampleCount, sample_counts
 
+    if reader.run(run_id) is None:
+        return Findings(dict.fromkeys(TABS, GONE))
     tasks = {task.id: task for task in reader.tasks(run_id)}
-    counts: dict[Group, list[object]] = {}
-    rows = [row for row in sample_counts(reader, run_id, by_task=True) if not row.control]
-    for row in rows:
-        counts.setdefault(row.group, [])
-    results = {one: task_results([row for row in rows if row.group == one], tasks) for one in counts}
+    counts: dict[Group, list[SampleCount]] = {}
+    for row in sample_counts(reader, run_id, by_task=True):
+        if not row.control:
+            counts.setdefault(row.group, []).append(row)
+    results = {one: task_results(rows, tasks) for one, rows in counts.items()}
     found = diagnose(reader, run_id, results, group, stopped)
     names = {key: f"{task.path}::{task.qualified_name}" for key, task in tasks.items()}
     levels = {
