@@ -134,9 +134,9 @@ async def test_modes_by_number_and_help_by_question_mark(start) -> None:
         await person.press("1")
         await person.sees("Synthetic 3")
         await person.press("question_mark")
-        await person.sees("cases.run", "app.palette", "app.search")
+        await person.sees("cases.run", "list.narrow", "app.runs")
         await person.press(*"jjjjjjjjjjjj")
-        await person.sees("Signs")
+        await person.sees("Signs", "app.palette", "app.search")
         await person.press("escape")
         await person.until(lambda: "cases.run" not in person.screen_text)
 

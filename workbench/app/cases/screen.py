@@ -365,6 +365,7 @@ class CasesScreen(ModeScreen):
     async def action_open_repository(self) -> None:
         """Browse any folder, git URL or source distribution."""
         from workbench.app.toolkit.ask import AskText
+        from workbench.app.toolkit.path_suggester import PathSuggester
 
         text = await self.app.push_screen_wait(
             AskText(
@@ -372,6 +373,7 @@ class CasesScreen(ModeScreen):
                 "A folder, a git URL (git+https://…@revision), or a source distribution (NAME==VERSION). "
                 "It stays in this list until you leave; `workbench cases --add SOURCE` keeps it.",
                 placeholder="~/projects/thing",
+                suggester=PathSuggester(),
             )
         )
         if text:

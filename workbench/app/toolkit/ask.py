@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
+from textual.suggester import Suggester
 from textual.widgets import Input
 
 from workbench.app.toolkit.line_input import LineInput
@@ -38,15 +39,18 @@ class AskText(ModalScreen[str | None]):
     DEFAULT_CSS = _CSS.format(name="AskText")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "cancel", id="dialog.cancel")]
 
-    def __init__(self, title: str, note: str, value: str = "", placeholder: str = "") -> None:
+    def __init__(
+        self, title: str, note: str, value: str = "", placeholder: str = "", *, suggester: Suggester | None = None
+    ) -> None:
         super().__init__()
+        self._suggester = suggester
         self._title, self._note, self._value, self._placeholder = title, note, value, placeholder
 
     def compose(self) -> ComposeResult:
         """Compose the line and the remark."""
         with Vertical(id="frame") as frame:
             set_title(frame, self._title)
-            yield LineInput(self._value, placeholder=self._placeholder, compact=True)
+            yield LineInput(self._value, placeholder=self._placeholder, compact=True, suggester=self._suggester)
             yield Static(self._note, id="note")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
