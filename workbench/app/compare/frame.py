@@ -96,7 +96,12 @@ class SideBySide(ModeScreen):
 
     def _refresh_now(self) -> None:
         self._refresh_due = False
-        self._load()
+        if self.comparing.idle:
+            self._load()
+        else:
+            # A large run takes longer to read than what changes takes to come.
+            self._refresh_due = True
+            self.set_timer(REFRESH_SECONDS, self._refresh_now)
 
     def _load(self) -> None:
         pair, opened = self.pair, self.workbench.reader
