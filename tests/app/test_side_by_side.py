@@ -85,7 +85,9 @@ async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_compari
         beside = await shown(pilot, RunTrialsScreen)
         assert "1 in both · only A 1 · only B 1" in screen_text(app)
         assert beside.query_one(RunTrialRows).selected is not None
-        await pilot.press("s", "enter")
+        await pilot.press("s")
+        await until(pilot, lambda: beside.comparison is not None and beside.comparing.idle, "the other way round")
+        await pilot.press("g", "enter")
         assert (await shown(pilot, CompareScreen)).pair.left.kind == "trial"
 
 

@@ -144,6 +144,7 @@ class SideBySide(ModeScreen):
     def action_swap(self) -> None:
         """Let A be B and B be A."""
         self.pair = self.pair.swapped
+        self.comparison = None  # what was read is the other way round
         self._load()
 
     def action_open_item(self) -> None:
