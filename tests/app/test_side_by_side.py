@@ -17,6 +17,8 @@ from workbench.app.compare.candidate_screen import CandidatesScreen
 from workbench.app.compare.failing_rows import FailingRows
 from workbench.app.compare.frame import SideBySide
 from workbench.app.compare.group_screen import GroupsScreen
+from workbench.app.compare.run_trial_rows import RunTrialRows
+from workbench.app.compare.run_trials_screen import RunTrialsScreen
 from workbench.app.compare.screen import CompareScreen
 from workbench.app.compare.task_rows import TaskRows
 from workbench.app.marks import Marked, Pair
@@ -78,6 +80,15 @@ async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_compari
         await pilot.press("alt+left")
         again = await shown(pilot, CompareScreen)
         assert again.pair == screen.pair
+        runs = (Marked(path, "run", "run-1", of_trials=True) for path in (here, there))
+        app.show_pair(Pair(*runs))
+        beside = await shown(pilot, RunTrialsScreen)
+        assert "1 in both · only A 1 · only B 1" in screen_text(app)
+        assert beside.query_one(RunTrialRows).selected is not None
+        await pilot.press("s")
+        await until(pilot, lambda: beside.comparison is not None and beside.comparing.idle, "the other way round")
+        await pilot.press("g", "enter")
+        assert (await shown(pilot, CompareScreen)).pair.left.kind == "trial"
 
 
 async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, home: Path) -> None:

@@ -122,6 +122,7 @@ def _named(reader: SessionReader, item: str) -> _Named:
     Raises:
         UsageError: It means nothing, or several things.
     """
+    from workbench.comparison import groups_of
     from workbench.errors import UsageError
     from workbench.reports.items import all_items, find_item
     from workbench.text import one_line
@@ -140,8 +141,7 @@ def _named(reader: SessionReader, item: str) -> _Named:
         return _of_run(reader, meant[0].id, rest)
     if not any(key.startswith(item.lower()) for key in all_items(reader)):
         for run in reversed(runs):
-            found = _of_run(reader, run.id)
-            if any(item in _names(side) for side in found.groups):
+            if any(item in _names(side) for side in groups_of(reader, run.id)):
                 return _of_run(reader, run.id, item)
         known = ", ".join(dict.fromkeys(side.name for run in runs for side in _of_run(reader, run.id).groups))
         raise UsageError(

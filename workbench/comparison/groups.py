@@ -7,7 +7,7 @@ comes from :mod:`workbench.regeneration.outcome` and :mod:`workbench.regeneratio
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -191,16 +191,20 @@ def _result_json(found: tuple[TaskRow, TaskResult] | None, ks: Sequence[int]) ->
     return {"task": task.id, "samples": result.counted, "passed": result.passed, "pass_at_k": at}
 
 
-def groups_of(reader: SessionReader, run_id: str) -> list[GroupSide]:
-    """Read all groups of a run: those that were asked for by their names, then the controls; [] if it is not in the session."""
+def groups_of(reader: SessionReader, run_id: str, only: Collection[Group] = ()) -> list[GroupSide]:
+    """Read the groups of a run: those that were asked for by their names, then the controls; [] if it is not in the session.
+
+    ``only`` names the groups that are wanted, which saves the intervals around the figures of all others.
+    """
     run = reader.run(run_id)
     if run is None or run.kind != "regenerate":
         return []
     ks = ks_of(settings_of(run.config))[:MOST_KS]
     tasks = reader.tasks(run_id)
     known = {task.id: task for task in tasks}
-    outcomes = group_outcomes(sample_counts(reader, run_id, by_task=True), tasks, ks)
-    groups = [one.group for one in outcomes if not one.control]
+    counts = sample_counts(reader, run_id, by_task=True)
+    groups = sorted({row.group for row in counts if not row.control})
+    outcomes = group_outcomes([row for row in counts if not only or row.group in only], tasks, ks)
     return [
         GroupSide(reader.path.name, run, one, one.group.name(groups if not one.control else [one.group]), known, ks)
         for one in outcomes
@@ -209,7 +213,7 @@ def groups_of(reader: SessionReader, run_id: str) -> list[GroupSide]:
 
 def read_group(reader: SessionReader, run_id: str, group: Group) -> GroupSide | None:
     """Read a group of a run; None if it has no sample there."""
-    return next((side for side in groups_of(reader, run_id) if side.group == group), None)
+    return next(iter(groups_of(reader, run_id, (group,))), None)
 
 
 def compare_groups(left: GroupSide, right: GroupSide) -> GroupComparison:

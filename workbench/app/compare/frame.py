@@ -96,7 +96,12 @@ class SideBySide(ModeScreen):
 
     def _refresh_now(self) -> None:
         self._refresh_due = False
-        self._load()
+        if self.comparing.idle:
+            self._load()
+        else:
+            # A large run takes longer to read than what changes takes to come.
+            self._refresh_due = True
+            self.set_timer(REFRESH_SECONDS, self._refresh_now)
 
     def _load(self) -> None:
         pair, opened = self.pair, self.workbench.reader
@@ -139,6 +144,7 @@ class SideBySide(ModeScreen):
     def action_swap(self) -> None:
         """Let A be B and B be A."""
         self.pair = self.pair.swapped
+        self.comparison = None  # what was read is the other way round
         self._load()
 
     def action_open_item(self) -> None:

@@ -66,7 +66,6 @@ class GroupsScreen(SideBySide):
     def __init__(self, pair: Pair) -> None:
         super().__init__(pair)
         self.detailing, self.choosing = Latest(self, "detail"), Latest(self, "samples")
-        self.sides: tuple[GroupSide, GroupSide] | None = None
         self._at, self._of, self._alone = 0, 1, ""
 
     def compose_body(self) -> Iterable[Widget]:
@@ -104,10 +103,7 @@ class GroupsScreen(SideBySide):
         """Read and compare both, of two runs the pair of groups that is chosen."""
         a, b = self.pair.left, self.pair.right
         if a.kind == "group":
-            sides = [
-                read_group(reader, one.run, Group(*one.key)) if isinstance(one.key, tuple) else None
-                for reader, one in ((left, a), (right, b))
-            ]
+            sides = _sides(left, right, a, b)
             for name, reader, side in zip("AB", (left, right), sides, strict=True):
                 if side is None:
                     return f"{name} has no samples in {one_line(reader.path.name, 80)}."
@@ -231,6 +227,18 @@ class GroupsScreen(SideBySide):
             self.workbench.show_pair(Pair(a, b))
 
         self.choosing.ask(work, done)
+
+
+def _sides(left: SessionReader, right: SessionReader, a: Marked, b: Marked) -> list[GroupSide | None]:
+    """Read both groups; the samples of one run are counted once."""
+    groups = [Group(*one.key) if isinstance(one.key, tuple) else None for one in (a, b)]
+    if left is right and a.run == b.run:
+        found = groups_of(left, a.run, [group for group in groups if group is not None])
+        return [next((side for side in found if side.group == group), None) for group in groups]
+    return [
+        read_group(reader, one.run, group) if group is not None else None
+        for reader, one, group in ((left, a, groups[0]), (right, b, groups[1]))
+    ]
 
 
 def detail_of(left: SessionReader, right: SessionReader, found: GroupComparison, task: TaskPair) -> TaskDetail:

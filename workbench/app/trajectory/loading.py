@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.app.toolkit.amounts import money
@@ -38,6 +38,8 @@ _TAIL = 8  # steps at the end that are read again at each look: a retried trial 
 
 Card = Mapping[str, Any]
 """A decoded scorecard, see :meth:`workbench.rubric.Scorecard.to_json`."""
+Repeats = Mapping[tuple[str, str], "tuple[PointSpread, ...]"]
+"""How the points of all repeats of a trial lie, by rubric and judge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,7 @@ class TrialState:
 
     ``files`` are (path, bytes) that the agent could have seen; ``problem`` says why a judge gave no scores, ``told_apart``
     marks the content where another trial of the same name has other content; ``agreement`` is that of the session's judges,
-    where several scored this trial, as of ``scored`` (number of scorecards, time of the last); ``repeats`` is how the points of
-    all repeats of the trial lie, by rubric and judge, where it has repeats.
+    where several scored this trial, as of ``scored`` (number of scorecards, time of the last).
     """
 
     trial: TrialRow
@@ -77,7 +78,6 @@ class TrialState:
     told_apart: str = ""
     agreement: tuple[Agreement, ...] = ()
     scored: tuple[int, float] = (0, 0.0)
-    repeats: Mapping[tuple[str, str], tuple[PointSpread, ...]] = field(default_factory=dict)
 
     @property
     def live(self) -> bool:
@@ -115,7 +115,6 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
         told_apart=reader.told_apart(trial),
         agreement=before.agreement if before and before.scored == scored else _agreement(reader, cards),
         scored=scored,
-        repeats=before.repeats if before and before.scored == scored else _repeats(reader, trial),
     )
 
 
@@ -195,7 +194,7 @@ def _agreement(reader: SessionReader, cards: tuple[Card, ...]) -> tuple[Agreemen
     return tuple(agreements(trials.values()))
 
 
-def _repeats(reader: SessionReader, trial: TrialRow) -> dict[tuple[str, str], tuple[PointSpread, ...]]:
+def load_repeats(reader: SessionReader, trial: TrialRow) -> Repeats:
     """Return how the points lie over the repeats of a trial: the same case, content, agent and model."""
     from workbench.session.schema import PUT_AWAY_RUNS
 

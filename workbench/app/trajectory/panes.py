@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 
+from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.texts import Static
-from workbench.app.trajectory.loading import Card, TrialState, state_of
+from workbench.app.trajectory.loading import Card, Repeats, TrialState, load_repeats, state_of
 from workbench.app.trajectory.repository_pane import Coverage, RepositoryPane
 from workbench.app.trajectory.score_pane import ScorePane
 from workbench.app.trajectory.score_views import VIEWS
 from workbench.app.trajectory.scores import agreement_lines, judge_of, title
 from workbench.app.trajectory.step_list import StepList
 from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
 
 _NO_SCORES = {
     "queued": "Scores come when the README is there.",
@@ -91,14 +96,42 @@ class Score(Pane):
         self._cards: tuple[Card, ...] = ()
         self._wanted: tuple[object, object] | None = None
         self._title = "Score", ""
+        self._state: TrialState | None = None
+        self._reader: SessionReader | None = None
+        self._repeats: Repeats = {}
+        self._repeats_of: tuple[object, ...] = ()
+        self.reading_repeats = Latest(self, "repeats")
+
+    def on_descendant_focus(self) -> None:
+        """Read how the repeats of the trial came out: that takes a look at each, and only here it is shown."""
+        self._ask_repeats()
+
+    def _ask_repeats(self) -> None:
+        state, reader = self._state, self._reader
+        if state is None or reader is None or not state.cards or not self.has_class("-current"):
+            return
+        key = (str(reader.path), state.trial.id, state.scored)
+        if key == self._repeats_of:
+            return
+        self._repeats_of = key
+
+        def done(found: Repeats) -> None:
+            if key == self._repeats_of:
+                self._repeats = found
+                self._show_card()
+
+        self.reading_repeats.ask(lambda: load_repeats(reader, state.trial), done)
 
     def compose(self) -> ComposeResult:
         """Compose the criteria."""
         yield ScorePane(id="criteria")
         yield Static("", id="score-remarks")
 
-    def show_scores(self, state: TrialState) -> None:
+    def show_scores(self, state: TrialState, reader: SessionReader | None = None) -> None:
         """Show the scorecard by the rubric and judge that were chosen last, if there is one."""
+        if self._state is None or self._state.trial.id != state.trial.id:
+            self._repeats, self._repeats_of = {}, ()
+        self._state, self._reader = state, reader or self._reader
         pane = self.query_one(ScorePane)
         self._show_remarks([remark.text for remark in state.annotations if remark.step is None])
         self._cards = state.cards
@@ -106,12 +139,20 @@ class Score(Pane):
             self.titled("Score")
             pane.show(None, _NO_SCORES.get(state_of(state), "There are no scores."))
             return
+        self._show_card()
+        self._ask_repeats()
+
+    def _show_card(self) -> None:
+        state = self._state
+        if state is None or not state.cards:
+            return
         chosen = next((card for card in state.cards if _key(card) == self._wanted), state.cards[0])
         switch = " ▾" if len(state.cards) > 1 else ""
         self._title = f"Score {title(chosen)} · {one_line(str(chosen.get('rubric')), 30)}{switch}", judge_of(chosen)
         self._show_title()
         others = tuple(card for card in state.cards if card is not chosen)
-        pane.show(chosen, "", agreement_lines(state.agreement, chosen), others, state.repeats)
+        lines = agreement_lines(state.agreement, chosen)
+        self.query_one(ScorePane).show(chosen, "", lines, others, self._repeats)
 
     def _show_title(self) -> None:
         view = self.query_one(ScorePane).view

@@ -317,7 +317,7 @@ class TrajectoryScreen(RunScreen):
         steps_pane = self.query_one(panes.Steps)
         steps_pane.show_count(state, step_list.following)
         steps_pane.show_heading()
-        self.query_one(panes.Score).show_scores(state)
+        self.query_one(panes.Score).show_scores(state, reader)
         self._show_header(state)
         self.outcome.show_trial(reader, state)
         if loading.state_of(state) != self._state_shown:

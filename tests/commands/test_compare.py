@@ -1,0 +1,85 @@
+"""``workbench compare``: what a name means, the figures of the screens, and one clear sentence where nothing can be compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from app.compared import two_trials
+from app.regenerated import EVALUATOR, RUN, Recorder
+from samples.hostile_names import NAME, obeyed
+
+from workbench.cli import main
+
+OTHER = "openai/other"
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    recorder = Recorder(tmp_path / "runs.session")
+    recorder.run()
+    tasks = [recorder.task("f", 0), recorder.task(NAME, 1)]
+    for task, mine, theirs in zip(tasks, ("✓✓✓", "✓✗✗"), ("✗✗✗", "✓✗✗"), strict=True):
+        recorder.cells(task, mine)
+        recorder.cells(task, theirs, evaluator=OTHER)
+    recorder.controls(tasks)
+    recorder.sample(tasks[0], 3, "✓", id="aaaa1")
+    recorder.sample(tasks[0], 4, "✗", id="bbbb2")
+    recorder.close()
+    return recorder.path
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Return exit code, standard output and standard error of a comparison."""
+    try:
+        code = main(["compare", *arguments])
+    except SystemExit as end:
+        code = int(end.code or 0)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_evaluators_by_their_names_controls_too(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = told(capsys, f"{session}/{EVALUATOR}", f"{session}/{RUN}/other")
+    assert (code, err) == (0, "")
+    assert "only A 0, only B 0" in out
+    assert "pass@1 of 2" in out
+    assert "4/5" in out
+    assert "1 more without a difference" in out
+    assert not obeyed(out)
+    code, out, _ = told(capsys, f"{session}/other", f"{session}/reference", "--json")
+    found = json.loads(out)
+    assert (code, found["kind"], found["b"]["evaluator"]) == (0, "groups", "reference")
+    assert found["pass_at_k"]["1"] == {
+        "a": pytest.approx(1 / 6), "b": 1.0, "difference": pytest.approx(5 / 6, abs=1e-5), "tasks": 2, "wins": 2, "ties": 0,
+        "losses": 0, "undefined": 0,
+    }  # fmt: skip
+
+
+def test_samples_and_trials(session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = told(capsys, f"{session}/aaaa1", f"{session}/bbbb2")
+    assert code == 0
+    assert "test_counts_trailing_line" in out
+    assert "docstrings: the same" in out
+    trials = two_trials(tmp_path / "trials.session")
+    code, out, _ = told(capsys, f"{trials}/long", f"{trials}/short")
+    assert code == 0
+    assert "−10.8" in out
+    code, out, _ = told(capsys, f"{trials}/run-1", f"{trials}/run-1", "--json")
+    assert (code, json.loads(out)["ties"]) == (0, 2)
+
+
+def test_what_cannot_be_compared_is_said(session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trials = two_trials(tmp_path / "trials.session")
+    for a, b, words in (
+        (f"{session}/nobody", f"{session}/other", "no item, run or evaluator 'nobody'"),
+        (f"{trials}/long", f"{session}/other", "A is a trial, B is a run"),
+        (f"{tmp_path}/none", f"{session}", "There is no session"),
+        (f"{trials}", f"{session}", "has no regeneration run"),
+        (f"{session}/{RUN}-f", f"{session}", "is a task"),
+    ):
+        code, _, err = told(capsys, a, b)
+        assert code == 2, a
+        assert words in err
+        assert err.count("\n") == 1
