@@ -30,6 +30,8 @@ MOST_OF_ALL = 60_000_000
 """Bytes of a repository that are looked at in all; sources before data."""
 _MOST_PLACES = 40
 """Places of a number in one text at which its surroundings are looked at."""
+_NEAR = 200
+"""Bytes before and behind a number that are looked at, as far as they are of its line."""
 _PARSERS = re.compile(rb"\btyper\b|\bfire\b|\bclick\b|BooleanOptionalAction|\bargparse\b|\boptparse\b")
 _MADE_UP = re.compile(rb"\btyper\b|\bfire\.Fire\b|BooleanOptionalAction|\bclap\b|\bcyclopts\b|\btap\b")
 
@@ -188,7 +190,7 @@ class _Finder:
         if not claim.context:
             return next(places, None)
         for place in islice(places, _MOST_PLACES):
-            if words.has_beginning(words.lines_around(text.data, *place), claim.context):
+            if words.has_beginning(_around(text.data, *place), claim.context):
                 return place
         return None
 
@@ -210,6 +212,12 @@ def _index(texts: list[tuple[int, _Text]]) -> dict[bytes, frozenset[int]]:
         for word in text.has:
             places[word].add(place)
     return {word: frozenset(found) for word, found in places.items()}
+
+
+def _around(data: bytes, start: int, end: int) -> bytes:
+    before = data.rfind(b"\n", max(0, start - _NEAR), start)
+    behind = data.find(b"\n", end, end + _NEAR)
+    return data[max(0, start - _NEAR) if before < 0 else before : end + _NEAR if behind < 0 else behind]
 
 
 def _parameter(option: str) -> bytes:

@@ -67,16 +67,16 @@ class Example:
     """
 
     def __init__(self, tree: ast.Module, own: Callable[[str], bool], place: _PlaceOf, bound: set[str]) -> None:
-        self._tree = tree
         self._own = own
         self._place = place
         self._bound = bound
-        self._parameters = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+        self._nodes = list(ast.walk(tree))
+        self._parameters = {node.arg for node in self._nodes if isinstance(node, ast.arg)}
 
     def claims(self) -> Iterator[Claim]:
         """Yield what the example claims."""
         others: set[str] = set()
-        for node in ast.walk(self._tree):
+        for node in self._nodes:
             if isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 yield from self._imported_from(node, others)
             elif isinstance(node, ast.Import):
@@ -84,10 +84,10 @@ class Example:
                     yield from self._imported(alias, node.lineno, others)
         # What is made of the project's things is the project's, to the second remove.
         for _ in range(3):
-            for node in ast.walk(self._tree):
+            for node in self._nodes:
                 self._bind(node)
         fields = set(self._fields())
-        for node in ast.walk(self._tree):
+        for node in self._nodes:
             if isinstance(node, ast.Attribute) and self._root(node.value) in self._bound:
                 if node not in fields:
                     yield from self._attribute(node)
@@ -99,7 +99,7 @@ class Example:
 
     def _fields(self) -> Iterator[ast.Attribute]:
         """Yield attributes of variables that are compared: fields of the reader's own data, as in ``User.age > 30``."""
-        for node in ast.walk(self._tree):
+        for node in self._nodes:
             if isinstance(node, ast.Compare):
                 for part in ast.walk(node):
                     if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
