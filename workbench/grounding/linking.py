@@ -74,6 +74,7 @@ def ground(
         return Grounding((), repository is not None, cut)
     needles = {claim: _needles(claim) for claim in claims}
     wanted = words.union(needle.words for groups in needles.values() for group in groups for needle in group)
+    wanted |= {_parameter(claim.text) for claim in claims if claim.kind == "option" and claim.text.startswith("--")}
     finder = _Finder(wanted)
     texts = [(one.step, finder.text(one)) for one in sorted(shown, key=lambda one: one.step)]
     index = _index(texts)

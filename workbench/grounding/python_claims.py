@@ -116,7 +116,7 @@ class Example:
         if self._own(top):
             self._bound.add(alias.asname or top)
             if "." in alias.name:
-                yield from self._named(alias.name, line)
+                yield from self._imports(alias.name, line)
         elif not known.is_python(top):
             others.add(alias.asname or top)
             yield from self._depends(top, line)
@@ -126,11 +126,11 @@ class Example:
         top = module.split(".")[0]
         if self._own(top):
             if "." in module:
-                yield from self._named(module, node.lineno)
+                yield from self._imports(module, node.lineno)
             for alias in node.names:
                 self._bound.add(alias.asname or alias.name)
                 if alias.name != "*":
-                    yield from self._named(alias.name, alias.lineno)
+                    yield from self._imports(alias.name, alias.lineno)
         elif not known.is_python(top):
             others.update(alias.asname or alias.name for alias in node.names)
             yield from self._depends(top, node.lineno)
@@ -161,6 +161,12 @@ class Example:
                 node = node.func
             else:
                 return node.id if isinstance(node, ast.Name) else ""
+
+    def _imports(self, name: str, line: int) -> Iterator[Claim]:
+        place = self._place(name, line)
+        claim = spelling.imported(name, place) if place is not None else None
+        if claim is not None:
+            yield claim
 
     def _named(self, name: str, line: int) -> Iterator[Claim]:
         place = self._place(name, line)
