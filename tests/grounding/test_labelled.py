@@ -16,14 +16,12 @@ def test_the_sample_is_large_and_has_every_status_in_both_halves() -> None:
     assert min(counted.values()) >= 10
 
 
-@pytest.mark.parametrize(("half", "invented"), [("tuned", 0.9), ("held-out", 0.8)])
-def test_links_and_inventions_agree_in_both_halves(half: str, invented: float) -> None:
+@pytest.mark.parametrize("half", ["tuned", "held-out"])
+def test_links_and_inventions_agree_in_both_halves(half: str) -> None:
     found = agreement(half)
     links, inventions = found.of(found.links), found.of(found.inventions)
     assert min(links) >= 0.9, "\n".join(found.wrong)
-    # Of the held-out half ten items are nowhere: one more or less is a tenth.
-    assert inventions[0] >= invented, "\n".join(found.wrong)
-    assert inventions[1] >= 0.9, "\n".join(found.wrong)
+    assert min(inventions) >= 0.9, "\n".join(found.wrong)
 
 
 def test_links_and_inventions_agree_over_the_whole_sample() -> None:

@@ -233,6 +233,9 @@ def _made_option(option: str, text: _Text) -> tuple[int, int] | None:
         match = re.search(rb"--" + re.escape(plain.replace(b"_", b"-")) + rb"(?![\w-])", text.data)
         if match is not None:
             return match.span()
+    made = text.data.find(b"--no-{") if name.startswith("no-") else -1
+    if made >= 0:  # an option for each of several names
+        return made, made + 6
     if plain in text.has and _MADE_UP.search(text.data):
         match = re.search(rb"\b" + re.escape(plain) + rb"\s*(?::|=)", text.data)
         return match.span() if match else None
