@@ -53,7 +53,8 @@ def readme(texts: list[tuple[str, str]]) -> str:
         section += "".join(
             f"- `{name}()` is called with what the caller has, and returns what was asked for.\n" for name in names
         )
-        section += f"- `invented_{number}` waits at most {number + 3} seconds, as of version 1.{number}.\n\n"
+        limit = f" at most {number + 3} seconds, as of version 1.{number}" if number % 4 == 0 else ""
+        section += f"- `invented_{number}` waits{limit}.\n\n"
         section += f"```python\nfrom {path.split('/')[0]} import {names[0]}\n\nprint({names[0]}())\n```\n\n"
         parts.append(section)
         words += len(section.split())
@@ -62,12 +63,12 @@ def readme(texts: list[tuple[str, str]]) -> str:
 
 
 def best(work: Callable[[], object], times: int = 5) -> float:
-    """Return the shortest of several times in seconds."""
+    """Return the least processor time of several runs in seconds: other programs on the machine do not count."""
     taken = []
     for _ in range(times):
-        began = time.perf_counter()
+        began = time.process_time()
         work()
-        taken.append(time.perf_counter() - began)
+        taken.append(time.process_time() - began)
     return min(taken)
 
 
@@ -90,14 +91,12 @@ def main() -> None:
     print(f"claims {1000 * reading:.0f} ms, links {1000 * linking:.0f} ms")
 
     spellings = {name for claim in claims for group in claim.needles for name in group}
-    patterns = [re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)") for name in sorted(spellings)][:10]
-    naive = (
-        best(lambda: [pattern.search(one.data) for pattern in patterns for one in shown], 1)
-        * len(spellings)
-        / len(patterns)
-    )
+    patterns = [re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)") for name in sorted(spellings)[::40]]
+    few = shown[::20]
+    share = len(patterns) / len(spellings) * sum(len(one.data) for one in few) / size
+    naive = best(lambda: [pattern.search(one.data) for pattern in patterns for one in few], 1) / share
     print(
-        f"a pattern for each of {len(spellings):,} spellings: {naive:.1f} s (from 10 of them); links are {naive / linking:.0f} times as fast"
+        f"a pattern for each of {len(spellings):,} spellings: {naive:.0f} s (from a sample); links take 1/{naive / linking:.0f} of it"
     )
 
     with tempfile.TemporaryDirectory() as folder:

@@ -126,10 +126,10 @@ class _Readme:
         """Return where a word stands in a line of a code block, else its first place in the block."""
         first = bisect_right(self._lines, fence.start) - 1 + (0 if fence.indented else 1)
         at = min(first + line - 1, len(self._lines) - 1)
-        for start, end in ((self._lines[at], fence.end), (fence.start, fence.end)):
-            found = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)").search(self._text, start, end)
-            if found is not None:
-                return self._place(*found.span())
+        for start in (self._lines[at], fence.start):
+            found = _whole(self._text, word, start, fence.end)
+            if found >= 0:
+                return self._place(found, found + len(word))
         return None
 
     def _own_section(self, start: int) -> tuple[int, int]:
@@ -232,6 +232,17 @@ class _Readme:
             if re.fullmatch(r"[\w.@+-]+/?", name):
                 place = self._place(match.start("name"), match.end("name"))
                 yield from _some(spelling.path(name, place, certain=_plain(name.rstrip("/")) not in self._names))
+
+
+def _whole(text: str, word: str, start: int, end: int) -> int:
+    """Return where a word stands as a whole between two places, -1 for nowhere."""
+    at = text.find(word, start, end)
+    while at >= 0:
+        around = text[at - 1 : at] + text[at + len(word) : at + len(word) + 1]
+        if not any(char.isalnum() or char == "_" for char in around):
+            return at
+        at = text.find(word, at + 1, end)
+    return -1
 
 
 def _same_length(match: re.Match[str]) -> str:

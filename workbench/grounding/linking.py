@@ -30,6 +30,8 @@ MOST_OF_ALL = 60_000_000
 """Bytes of a repository that are looked at in all; sources before data."""
 _MOST_PLACES = 40
 """Places of a number in one text at which its surroundings are looked at."""
+_NEAR = 200
+"""Bytes before and behind a number that are looked at, as far as they are of its line."""
 _PARSERS = re.compile(rb"\btyper\b|\bfire\b|\bclick\b|BooleanOptionalAction|\bargparse\b|\boptparse\b")
 _MADE_UP = re.compile(rb"\btyper\b|\bfire\.Fire\b|BooleanOptionalAction|\bclap\b|\bcyclopts\b|\btap\b")
 
@@ -72,6 +74,7 @@ def ground(
         return Grounding((), repository is not None, cut)
     needles = {claim: _needles(claim) for claim in claims}
     wanted = words.union(needle.words for groups in needles.values() for group in groups for needle in group)
+    wanted |= {_parameter(claim.text) for claim in claims if claim.kind == "option" and claim.text.startswith("--")}
     finder = _Finder(wanted)
     texts = [(one.step, finder.text(one)) for one in sorted(shown, key=lambda one: one.step)]
     index = _index(texts)
@@ -188,7 +191,7 @@ class _Finder:
         if not claim.context:
             return next(places, None)
         for place in islice(places, _MOST_PLACES):
-            if words.has_beginning(words.lines_around(text.data, *place), claim.context):
+            if words.has_beginning(_around(text.data, *place), claim.context):
                 return place
         return None
 
@@ -212,6 +215,12 @@ def _index(texts: list[tuple[int, _Text]]) -> dict[bytes, frozenset[int]]:
     return {word: frozenset(found) for word, found in places.items()}
 
 
+def _around(data: bytes, start: int, end: int) -> bytes:
+    before = data.rfind(b"\n", max(0, start - _NEAR), start)
+    behind = data.find(b"\n", end, end + _NEAR)
+    return data[max(0, start - _NEAR) if before < 0 else before : end + _NEAR if behind < 0 else behind]
+
+
 def _parameter(option: str) -> bytes:
     return option.removeprefix("--").removeprefix("no-").replace("-", "_").encode()
 
@@ -224,6 +233,9 @@ def _made_option(option: str, text: _Text) -> tuple[int, int] | None:
         match = re.search(rb"--" + re.escape(plain.replace(b"_", b"-")) + rb"(?![\w-])", text.data)
         if match is not None:
             return match.span()
+    made = text.data.find(b"--no-{") if name.startswith("no-") else -1
+    if made >= 0:  # an option for each of several names
+        return made, made + 6
     if plain in text.has and _MADE_UP.search(text.data):
         match = re.search(rb"\b" + re.escape(plain) + rb"\s*(?::|=)", text.data)
         return match.span() if match else None

@@ -57,4 +57,6 @@ def in_prose(text: str, start: int, end: int, place: _PlaceAt) -> Iterator[Claim
 
 
 def _context(sentence: str, number: str) -> set[str]:
-    return {token.stem for token in terms.tokens(sentence) if len(token.stem) > 2 and token.stem != number}
+    stems = {token.stem for token in terms.tokens(sentence) if len(token.stem) > 2 and token.stem != number}
+    # Words are looked for by how they begin: "retry" as "retr", so that "retries" is found.
+    return {stem[:-1] if stem.endswith("y") and len(stem) > 4 else stem for stem in stems}

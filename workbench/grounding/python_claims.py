@@ -67,16 +67,16 @@ class Example:
     """
 
     def __init__(self, tree: ast.Module, own: Callable[[str], bool], place: _PlaceOf, bound: set[str]) -> None:
-        self._tree = tree
         self._own = own
         self._place = place
         self._bound = bound
-        self._parameters = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+        self._nodes = list(ast.walk(tree))
+        self._parameters = {node.arg for node in self._nodes if isinstance(node, ast.arg)}
 
     def claims(self) -> Iterator[Claim]:
         """Yield what the example claims."""
         others: set[str] = set()
-        for node in ast.walk(self._tree):
+        for node in self._nodes:
             if isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 yield from self._imported_from(node, others)
             elif isinstance(node, ast.Import):
@@ -84,10 +84,10 @@ class Example:
                     yield from self._imported(alias, node.lineno, others)
         # What is made of the project's things is the project's, to the second remove.
         for _ in range(3):
-            for node in ast.walk(self._tree):
+            for node in self._nodes:
                 self._bind(node)
         fields = set(self._fields())
-        for node in ast.walk(self._tree):
+        for node in self._nodes:
             if isinstance(node, ast.Attribute) and self._root(node.value) in self._bound:
                 if node not in fields:
                     yield from self._attribute(node)
@@ -99,7 +99,7 @@ class Example:
 
     def _fields(self) -> Iterator[ast.Attribute]:
         """Yield attributes of variables that are compared: fields of the reader's own data, as in ``User.age > 30``."""
-        for node in ast.walk(self._tree):
+        for node in self._nodes:
             if isinstance(node, ast.Compare):
                 for part in ast.walk(node):
                     if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
@@ -116,7 +116,7 @@ class Example:
         if self._own(top):
             self._bound.add(alias.asname or top)
             if "." in alias.name:
-                yield from self._named(alias.name, line)
+                yield from self._imports(alias.name, line)
         elif not known.is_python(top):
             others.add(alias.asname or top)
             yield from self._depends(top, line)
@@ -126,11 +126,11 @@ class Example:
         top = module.split(".")[0]
         if self._own(top):
             if "." in module:
-                yield from self._named(module, node.lineno)
+                yield from self._imports(module, node.lineno)
             for alias in node.names:
                 self._bound.add(alias.asname or alias.name)
                 if alias.name != "*":
-                    yield from self._named(alias.name, alias.lineno)
+                    yield from self._imports(alias.name, alias.lineno)
         elif not known.is_python(top):
             others.update(alias.asname or alias.name for alias in node.names)
             yield from self._depends(top, node.lineno)
@@ -161,6 +161,12 @@ class Example:
                 node = node.func
             else:
                 return node.id if isinstance(node, ast.Name) else ""
+
+    def _imports(self, name: str, line: int) -> Iterator[Claim]:
+        place = self._place(name, line)
+        claim = spelling.imported(name, place) if place is not None else None
+        if claim is not None:
+            yield claim
 
     def _named(self, name: str, line: int) -> Iterator[Claim]:
         place = self._place(name, line)

@@ -26,6 +26,12 @@ def identifier(text: str, place: Place, *, certain: bool = True) -> Claim | None
     return Claim("identifier", text, place, tuple((part,) for part in parts), certain)
 
 
+def imported(text: str, place: Place) -> Claim | None:
+    """Return a claim about what an example imports from the project: it is the project's whatever it is called."""
+    parts = tuple((part,) for part in text.split("."))
+    return Claim("identifier", text, place, parts, not known.is_placeholder(text)) if len(text) <= _MOST else None
+
+
 def attribute(name: str, place: Place) -> Claim | None:
     """Return a claim about an attribute of something of the project's, None for one that every object has."""
     if len(name) > _MOST or (name.startswith("__") and name.endswith("__")):
@@ -69,7 +75,9 @@ def dependency(text: str, place: Place, *, certain: bool = True) -> Claim | None
     if found is None or len(text) > _MOST:
         return None
     name = found.group()
-    forms = {form.replace("-", mark) for form in (name, name.lower(), name.title(), name.upper()) for mark in "-_."}
+    dashed = re.sub(r"[-_.]", "-", name)
+    cases = (dashed, dashed.lower(), dashed.title(), dashed.upper())
+    forms = {name, *(form.replace("-", mark) for form in cases for mark in "-_.")}
     return Claim("dependency", name, place, (tuple(sorted(forms)),), certain and not known.is_placeholder(name))
 
 

@@ -81,19 +81,6 @@ def line_of(text: bytes, at: int) -> int:
     return text.count(b"\n", 0, at) + 1
 
 
-def lines_around(text: bytes, at: int, end: int, lines: int = 1) -> bytes:
-    """Return the line of a place with ``lines`` more on each side."""
-    first, last = at, end
-    for _ in range(lines + 1):
-        first = text.rfind(b"\n", 0, max(first, 0))
-        last_found = text.find(b"\n", last + 1)
-        last = len(text) if last_found < 0 else last_found
-        if first < 0:
-            first = 0
-            break
-    return text[max(first, at - 400) : min(last, end + 400)]
-
-
 def union(parts: Iterable[frozenset[bytes]]) -> frozenset[bytes]:
     """Return all words of several sets."""
     return frozenset().union(*parts)

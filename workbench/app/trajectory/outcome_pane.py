@@ -43,6 +43,7 @@ class OutcomePane(Pane):
         self.marking = False
         self.why: Why | None = None
         self._why_key: tuple[object, ...] = ()
+        self._why_of: tuple[object, ...] = ()
         self._places: tuple[tuple[int, int, int, int], ...] = ()
         self._step = 0
 
@@ -160,7 +161,8 @@ class OutcomePane(Pane):
             len(state.seen),
             len(state.files),
         )
-        if key[:2] != self._why_key[:2]:
+        if key[:2] != self._why_of:
+            self._why_of, self._why_key = key[:2], ()
             self.why, self._places = None, ()
             self.items.show(None, "Looking where it comes from…")
         if key == self._why_key or not (self.marking or self._tab in {GROUNDING, EXPLORATION}):
@@ -186,6 +188,7 @@ class OutcomePane(Pane):
         def failed(sentence: str) -> None:
             self._why_key = ()
             self.items.show(None, sentence)
+            self.notify(sentence, title=self.short, severity="error", timeout=10)
 
         self.why_loader.ask(work, done, failed)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.glyphs import STATES
-from workbench.grounding import Counts
 from workbench.rubric.losses import Lost, lost_points
 from workbench.rubric.spread import Spread, spread_of
 from workbench.session.forks import SIGN, below_parents
@@ -17,6 +16,7 @@ from workbench.session.pending_work import trial_problem
 from workbench.session.schema import PUT_AWAY_RUNS
 
 if TYPE_CHECKING:
+    from workbench.grounding import Counts
     from workbench.session.reader import SessionReader
 
 _TRIALS = f"""
