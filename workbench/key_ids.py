@@ -7,7 +7,7 @@ the list equals the app's.
 from __future__ import annotations
 
 _NAMES = {
-    "app": "cases help interrupt marked palette quit regeneration resume runs search sessions theme trajectory travel-back travel-forward",
+    "app": "cases help interrupt leave-tour marked palette quit regeneration resume runs search sessions theme trajectory travel-back travel-forward",
     "cases": "back fetch files mark mark-all open run test-docs",
     "choice": "next previous",
     "compare": "back next only-differences previous swap",
@@ -21,6 +21,7 @@ _NAMES = {
     "marked": "back narrow open",
     "outline": "go",
     "pane": "next previous",
+    "plot": "next previous",
     "prompt": "leave",
     "regeneration": "cancel clear-filter copy docs down dropped enter escape evaluator export filter first last more new "
     "next-hit next-run next-sample next-tab next-task open open-task page-down page-up previous-hit "
@@ -33,6 +34,6 @@ _NAMES = {
     "next-trial open page-down page-up previous-hit previous-step previous-tab previous-trial raw rerun "
     "resume scores search trials up",
     "tree": "close open open-all",
-    "trials": "back clear-filter compare export filter fold group loss-open mark matrix-left matrix-open matrix-right open reverse scale sort",
+    "trials": "back clear-filter compare export filter fold group loss-open mark matrix-left matrix-open matrix-right open plot-open plots reverse scale sort",
 }
 KEY_IDS = frozenset(f"{group}.{name}" for group, names in _NAMES.items() for name in names.split())

@@ -85,7 +85,7 @@ class HelpScreen(ModalScreen[None]):
             parts += [(f"{glyph} ", f"bold ${variable}"), f"{word}  "]
         parts.append(
             (
-                "\n\nThe right column names a key for [keymap] in the settings file; `workbench locate config` tells where.",
+                "\n\nctrl+p and “Tour of the app” shows the app in five steps. The right column names a key for [keymap] in the settings file; `workbench locate config` tells where.",
                 "$text-muted",
             )
         )
