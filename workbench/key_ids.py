@@ -7,7 +7,7 @@ the list equals the app's.
 from __future__ import annotations
 
 _NAMES = {
-    "app": "cases help interrupt marked palette quit regeneration resume runs search sessions theme trajectory travel-back travel-forward",
+    "app": "cases help interrupt leave-tour marked palette quit regeneration resume runs search sessions theme trajectory travel-back travel-forward",
     "cases": "back fetch files mark mark-all open run test-docs",
     "choice": "next previous",
     "compare": "back next next-pair only-differences open previous previous-pair swap",
@@ -24,6 +24,7 @@ _NAMES = {
     "narrow": "keep leave",
     "outline": "go",
     "pane": "next previous",
+    "plot": "next previous",
     "prompt": "leave",
     "regeneration": "cancel clear-filter compare copy docs down dropped enter escape evaluator export filter first last mark mark-evaluator more new "
     "next-hit next-run next-sample next-tab next-task open open-task page-down page-up previous-hit "
@@ -36,7 +37,7 @@ _NAMES = {
     "next-trial open page-down page-up previous-hit previous-step previous-tab previous-trial raw rerun "
     "rerun-model resume score-view scores search trials up where-from",
     "tree": "close open open-all",
-    "trials": "back clear-filter compare export filter fold group loss-open mark matrix-left matrix-open matrix-right open reverse scale sort",
+    "trials": "back clear-filter compare export filter fold group loss-open mark matrix-left matrix-open matrix-right open plot-open plots reverse scale sort",
     "went-wrong": "back evaluator group next-tab open previous-tab",
 }
 KEY_IDS = frozenset(f"{group}.{name}" for group, names in _NAMES.items() for name in names.split())

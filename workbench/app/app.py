@@ -20,6 +20,7 @@ from workbench.app.theming.themed_app import ThemedApp
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.literal import LastNet
 from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.tour import Tour, was_shown
 from workbench.app.travel import Travel
 from workbench.errors import WorkbenchError
 from workbench.key_ids import KEY_IDS
@@ -55,6 +56,8 @@ class WorkbenchApp(ThemedApp):
         selected_trial: The trial that the Trajectory mode shows, also before that mode was mounted.
         selected_run: The run that the Regeneration mode shows, likewise.
         warm: The idle engine, None until it was started.
+        tour: The tour.
+        begins_with_tour: Whether it begins when the app does.
         begins_with_overview: Whether a session that was named at the start is shown by what its state is about.
         searched: What was searched for last, and where in its hits the cursor stands.
         marks: What is marked to be compared.
@@ -93,6 +96,7 @@ class WorkbenchApp(ThemedApp):
         Binding("ctrl+f", "search", "search all", id="app.search", show=False),
         Binding("question_mark,f1", "help", "help", id="app.help", show=False),
         Binding("ctrl+t", "next_theme", "Next theme", id="app.theme", show=False),
+        Binding("escape", "leave_tour", "leave the tour", id="app.leave-tour", show=False, priority=True),
         Binding("q", "quit", "Quit", id="app.quit", show=False),
         Binding(
             "ctrl+c", "interrupt", "Copy what is selected, twice: quit", id="app.interrupt", show=False, priority=True
@@ -102,7 +106,7 @@ class WorkbenchApp(ThemedApp):
     def __init__(self, session: Path | None, settings: Settings, *, warm_engine: bool = True) -> None:
         if session is not None:
             self.DEFAULT_MODE = "trajectory"  # type: ignore[misc]
-        self.begins_with_overview = False
+        self.begins_with_overview = self.begins_with_tour = False
         self._first_painted = False
         self._after_paint: list[Callable[[], Any]] = []
         super().__init__(settings.theme)
@@ -118,6 +122,7 @@ class WorkbenchApp(ThemedApp):
         self.facts_changed: Signal[str] = Signal(self, "facts-changed")
         self._run_control = RunControl(self, self)
         self._travel = Travel(self)
+        self.tour = Tour(self)
         self._warming = Latest(self, "warm")
         self._wants_warm = warm_engine
         self._ended = False
@@ -185,6 +190,8 @@ class WorkbenchApp(ThemedApp):
             )
         if self._wants_warm:
             self._start_warm()
+        if self.begins_with_tour:
+            self.tour.begin()
 
     def _start_warm(self) -> None:
         def work() -> None:
@@ -290,6 +297,8 @@ class WorkbenchApp(ThemedApp):
         if action == "travel":
             history = self._travel.history
             return history.has_behind if parameters == (-1,) else history.has_ahead
+        if action == "leave_tour":
+            return self.tour.in_sight
         if action == "resume":
             return self.facts is not None and self.facts.resumable
         return super().check_action(action, parameters)
@@ -437,6 +446,19 @@ class WorkbenchApp(ThemedApp):
             known = "a command, or the name of a session, case, run, trial, task or file"
             self.push_screen(CommandPalette(id="--command-palette", placeholder=known))
 
+    async def action_tour(self) -> None:
+        """Begin the tour, in Cases."""
+        await self.show_mode("cases")
+        self.tour.begin()
+
+    def action_leave_tour(self) -> None:
+        """End the tour."""
+        self.tour.leave()
+
+    def on_tour_panel_clicked(self) -> None:
+        """Go on in the tour."""
+        self.tour.go_on()
+
     def action_help(self) -> None:
         """Show all keys."""
         from workbench.app.help import HelpScreen
@@ -458,5 +480,7 @@ def run_app(session: Path | None, settings: Settings) -> int:
     """Run the app until the user leaves it; returns the exit code."""
     app = WorkbenchApp(session, settings)
     app.begins_with_overview = session is not None
+    # Only here, where a person opens the app: nothing else that runs it shall meet the tour.
+    app.begins_with_tour = session is None and not was_shown()
     app.run()
     return app.return_code or 0

@@ -49,6 +49,7 @@ class WorkbenchCommands(Provider):
             yield title, f"key {app.get_key_display(binding)}", run
         for name in sorted(app.available_themes):
             yield f"Theme {name}", "change the colours", partial(setattr, app, "theme", name)
+        yield "Tour of the app", "five steps, escape leaves it", partial(app.run_action, "tour")
         yield (
             "Save a picture of the screen",
             "an SVG file in the present folder",

@@ -117,7 +117,8 @@ class HelpScreen(ModalScreen[None]):
             parts += [(f"{glyph} ", f"bold ${variable}"), f"{word}  "]
         parts.append(
             (
-                "\n\n/ finds a key. The right column names a key for [keymap] in the settings file; `workbench locate config` tells where.",
+                "\n\n/ finds a key. ctrl+p and “Tour of the app” shows the app in five steps. The right column names a key for [keymap] in "
+                "the settings file; `workbench locate config` tells where.",
                 "$text-muted",
             )
         )

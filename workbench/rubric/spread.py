@@ -106,9 +106,8 @@ def spread_of(
         rubric: Likewise.
         judge: Likewise.
     """
-    given = [(points, out_of) for points, out_of in totals if points is not None and out_of > 0]
-    percent = len({out_of for _, out_of in given}) > 1
-    values = [100 * points / out_of if percent else points for points, out_of in given]
+    values, percent = values_of(totals)
+    out_of = next((out_of for points, out_of in totals if points is not None and out_of > 0), 100.0)
     return Spread(
         agent=agent,
         model=model,
@@ -124,9 +123,20 @@ def spread_of(
         else None,
         low=min(values, default=None),
         high=max(values, default=None),
-        out_of=100.0 if percent or not given else given[0][1],
+        out_of=100.0 if percent else out_of,
         percent=percent,
     )
+
+
+def values_of(totals: Sequence[tuple[float | None, float]]) -> tuple[list[float], bool]:
+    """Return scores that compare, and whether they are percent: where trials differ in what their points are out of.
+
+    Args:
+        totals: Points and what they are out of, by trial; a trial without points is left out.
+    """
+    given = [(points, out_of) for points, out_of in totals if points is not None and out_of > 0]
+    percent = len({out_of for _, out_of in given}) > 1
+    return [100 * points / out_of if percent else points for points, out_of in given], percent
 
 
 def words(spread: Spread) -> str:

@@ -28,7 +28,7 @@ _CSS = """
 {name} #note {{ height: auto; color: $text-muted; margin-top: 1; }}
 {name} #buttons {{ height: 1; align-horizontal: right; margin-top: 1; }}
 {name} Button {{ margin-left: 2; min-width: 12; }}
-{name} #buttons Button:focus {{ text-style: bold; background: $primary; color: $background; }}
+{name} #buttons Button:focus {{ text-style: bold; background: $primary; color: $block-cursor-foreground; }}
 """
 
 

@@ -20,6 +20,7 @@ from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.literal import set_title, title_of
 from workbench.app.toolkit.pane_tabs import PaneTabs, TooSmall
 from workbench.app.toolkit.status import StatusLine
+from workbench.app.toolkit.tour_panel import TourPanel
 
 if TYPE_CHECKING:
     from workbench.app.history import Visit
@@ -94,6 +95,7 @@ class ModeScreen(Screen[None]):
             first.add_class("-current", update=False)
             self.set_class(first.has_class("pane-left"), "-left-open", update=False)
         yield Container(*body, id="body")
+        yield TourPanel()
         yield TooSmall()
         yield KeyBar()
 

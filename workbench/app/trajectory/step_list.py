@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual import events
 from textual.message import Message
 
+from workbench.app.toolkit.canvas import bar
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 from workbench.app.trajectory.loading import tail_start
 from workbench.session.forks import SIGN
@@ -44,6 +45,7 @@ class StepList(VirtualView):
         """Whether the newest step is selected as it comes; ends at once when a person selects another one."""
         self.working = ""
         self._costs = False
+        self._most = 0.0, 0.0  # tokens and seconds of the step that took most: a full bar
 
     @property
     def selected(self) -> StepRow | None:
@@ -70,6 +72,11 @@ class StepList(VirtualView):
         before = self.selected
         self.steps[after:] = fresh
         self._costs = self._costs or any(step.cost_usd for step in fresh)
+        most = self._most if after else (0.0, 0.0)
+        self._most = (
+            max([most[0], *map(_tokens, fresh)]),
+            max([most[1], *(step.seconds or 0.0 for step in fresh)]),
+        )
         self.cursor = max(0, min(self.cursor, len(self.steps) - 1))
         self._resized()
         return self.selected != before
@@ -126,8 +133,8 @@ class StepList(VirtualView):
         fill = ("cursor" if self.has_focus else "cursor-blurred") if y == self.cursor else ""
         sign = SIGN if step.number == self.inherited else ""
         number = f"{sign}{step.number:,}{self.marked.get(step.number, '')}"
-        tokens = (step.prompt_tokens or 0) + (step.completion_tokens or 0)
-        tok = f"{tokens:,}" if tokens else "–"
+        tokens = _tokens(step)
+        tok = f"{tokens:,.0f}" if tokens else "–"
         seconds = f"{step.seconds:.1f}" if step.seconds is not None else "–"
         cost = f"{step.cost_usd:.4f}" if step.cost_usd else "–"
         target = one_line(step.target, 400)
@@ -135,9 +142,9 @@ class StepList(VirtualView):
             glyph = "!" if step.kind == "invalid" else "✗"
             again = f" — {target}" if target else ""
             said = one_line(f"{step.action}{again}" if step.kind == "invalid" else step.problem or step.action, 400)
-            text = self._columns(width, number, None, f"{glyph} {said}", tok, seconds, cost)
+            text = self._columns(width, number, None, f"{glyph} {said}", tok, seconds, cost, step)
             return [(text, "invalid" if step.kind == "invalid" else "bad")], fill
-        text = self._columns(width, number, one_line(step.action, 60), target, tok, seconds, cost)
+        text = self._columns(width, number, one_line(step.action, 60), target, tok, seconds, cost, step)
         head = self._number_width() + 1
         style = "dim" if step.number <= self.inherited else {"respond": "ok", "plan": "dim"}.get(step.kind, "")
         return [(text[:head], "dim"), (text[head:], style)], fill
@@ -146,12 +153,24 @@ class StepList(VirtualView):
         return max(3, len(f"{len(self.steps):,}") + 1)
 
     def _columns(
-        self, width: int, number: str, action: str | None, target: str, tokens: str, seconds: str, cost: str
+        self,
+        width: int,
+        number: str,
+        action: str | None,
+        target: str,
+        tokens: str,
+        seconds: str,
+        cost: str,
+        step: StepRow | None = None,
     ) -> str:
         first = self._number_width()
-        tail = " " + fit(tokens, 7 if width >= 46 else 6, right=True)
+        # A bar beside each number shows at a glance which step was long or dear.
+        size = 0 if width < 42 else 1 if width < 68 else 8
+        took = (_tokens(step), step.seconds or 0.0) if step is not None else (0.0, 0.0)
+        bars = [bar(value, most, size) for value, most in zip(took, self._most, strict=True)]
+        tail = " " + fit(tokens, 7 if width >= 46 else 6, right=True) + bars[0]
         if width >= 42:
-            tail += fit(seconds, 6, right=True)
+            tail += fit(seconds, 6, right=True) + bars[1]
         if self._costs and width >= 58:
             tail += fit(cost, 8, right=True)
         room = width - first - 1 - len(tail)
@@ -193,3 +212,7 @@ class StepList(VirtualView):
     def _resized(self) -> None:
         self.set_size(self.row_count())
         self.refresh()
+
+
+def _tokens(step: StepRow) -> float:
+    return (step.prompt_tokens or 0) + (step.completion_tokens or 0)

@@ -15,8 +15,9 @@ from textual.widget import Widget
 
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.literal import set_title
+from workbench.app.toolkit.literal import set_title, title_of
 from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.plot import ScatterPlot
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
 from workbench.app.trials.filters import TrialFilter, questions_about
@@ -33,10 +34,12 @@ from workbench.app.trials.lines import (
 )
 from workbench.app.trials.loss_list import LossList
 from workbench.app.trials.matrix import MatrixView
+from workbench.app.trials.plotting import against_score, scores_by_agent
+from workbench.app.trials.spread_plot import SpreadPlot
 from workbench.app.trials.table import TrialTable
 from workbench.app.trials.wording import next_order, order_in_words, spread_in_words, without_forks
 from workbench.rubric.losses import Lost
-from workbench.text import one_line
+from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
     from workbench.grounding import Counts
@@ -68,6 +71,7 @@ class TrialsScreen(ModeScreen):
         Binding("b", "group", "group by", id="trials.group"),
         Binding("f", "filter", "filter", id="trials.filter"),
         Binding("F", "clear_filter", "clear filter", id="trials.clear-filter", show=False),
+        Binding("p", "plots", "plots", id="trials.plots"),
         Binding("s", "scale", "rubric, judge", id="trials.scale"),
         Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
         Binding("t", "tags", "tags", id="labels.tags"),
@@ -85,6 +89,7 @@ class TrialsScreen(ModeScreen):
         self._cards: dict[str, Lost] = {}
         self._refresh_due = False
         self._first = True
+        self._without = ""
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield the table, the matrix and the criteria that cost most."""
@@ -96,6 +101,11 @@ class TrialsScreen(ModeScreen):
         set_title(losses, "Lost most by")
         yield table
         yield Container(matrix, losses, id="beside", classes="pane-group")
+        spread = Container(SpreadPlot(id="spread"), id="spread-pane", classes="pane -off")
+        set_title(spread, "Scores")
+        costs = Container(ScatterPlot(id="costs"), id="costs-pane", classes="pane -off")
+        set_title(costs, "Cost")
+        yield Container(spread, costs, id="plots", classes="pane-group -off")
 
     def on_mount(self) -> None:
         """Begin in the table."""
@@ -216,10 +226,49 @@ class TrialsScreen(ModeScreen):
             parts.append(f"sorted by {order_in_words(table.order, reverse=table.reverse)}")
         scale = str(table.trials.scale) if table.trials.scale is not None else ""
         self.retitle("#trials", " · ".join(filter(None, [*parts, table.filter.sentence()])), scale)
+        self._plot()
         self.retitle("#matrix-pane", "Cases × agents", "means of what is shown")
         self.retitle("#losses-pane", "Lost most by", "points a trial shown")
         self._show_line()
         self.refresh_bindings()
+
+    def _plot(self) -> None:
+        """Draw the plots again, where they are shown."""
+        if not self.has_class("-plotting"):
+            return
+        table, spread = self.table, self.query_one(SpreadPlot)
+        spread.put(scores_by_agent(table.trials.lines, table.shown))
+        found = against_score(table.trials.lines, table.shown)
+        points = [(point.agent, point.x, point.y) for point in found.points]
+        names = found.x_name, found.y_name
+        self.query_one(ScatterPlot).put(points, names, "No trial that is shown has a score.")
+        unit = "%" if any(one.spread.percent for one in spread.scores) else "points"
+        self.retitle("#spread-pane", "Scores by agent", f"● mean ± sd · {unit}")
+        without = f" · {found.left_out:,} without" if found.left_out else ""
+        self.retitle("#costs-pane", f"{found.x_name.partition(' ')[0].capitalize()} against score")
+        self._mark_agent(without)
+
+    def _mark_agent(self, without: str | None = None) -> None:
+        agent = self.query_one(SpreadPlot).selected
+        self._without = self._without if without is None else without
+        self.query_one(ScatterPlot).mark(agent)
+        said = f"● {' · '.join(shortened(name, 20) for name in agent)}" if agent is not None else ""
+        self.retitle("#costs-pane", title_of(self.query_one("#costs-pane")), f"{said}{self._without}")
+
+    def on_scatter_plot_stepped(self, message: ScatterPlot.Stepped) -> None:
+        """Go to the agent beside, also from the other plot."""
+        self.query_one(SpreadPlot).action_move_cursor(message.step)
+
+    def action_plots(self) -> None:
+        """Show plots in place of the matrix and of what was lost, or these again."""
+        plotting = not self.has_class("-plotting")
+        self.set_class(plotting, "-plotting")
+        for selector, shown in (("beside", not plotting), ("plots", plotting)):
+            self.query_one(f"#{selector}").set_class(not shown, "-off")
+            for pane in self.query(f"#{selector} .pane"):
+                pane.set_class(not shown, "-off")
+        self._plot()
+        self.focus_pane(self.query_one("#spread-pane" if plotting else "#trials"))
 
     def _show_line(self) -> None:
         table = self.table
@@ -243,6 +292,8 @@ class TrialsScreen(ModeScreen):
         """Say more of what is under the cursor."""
         self._show_line()
         self.marks_changed()
+        if isinstance(message.row_list, SpreadPlot):
+            self._mark_agent()
 
     # -- what one can do
 
@@ -274,6 +325,9 @@ class TrialsScreen(ModeScreen):
             for question, value in (("case", case), ("agent", agent), ("model", model)):
                 wanted = wanted.choosing(question, value)
             self._show_only(wanted)
+        elif isinstance(message.row_list, SpreadPlot) and message.row_list.selected is not None:
+            agent, model = message.row_list.selected
+            self._show_only(self.table.filter.choosing("agent", agent).choosing("model", model))
         elif message.row_list is self.losses and self.losses.selected is not None:
             self._show_only(self.table.filter.choosing("lost", self.losses.selected))
 

@@ -1,0 +1,150 @@
+"""The tour: five steps through the app, each of which goes on once a person has done what it says; escape leaves it.
+
+It is shown when the workbench is opened for the first time without a session, which a file in the state folder remembers,
+and whenever it is asked for in the palette.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench import paths
+from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.tour_panel import TourPanel
+
+if TYPE_CHECKING:
+    from textual.app import App
+    from textual.timer import Timer
+
+LOOK_SECONDS = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step: what it says, and how one tells that it was done."""
+
+    title: str
+    text: str
+    done: Callable[[App[Any]], bool]
+
+
+def _on_stack(app: App[Any], name: str) -> bool:
+    return any(type(screen).__name__ == name for screen in app.screen_stack)
+
+
+def _at_scores(app: App[Any]) -> bool:
+    pane = app.screen.current_pane if isinstance(app.screen, ModeScreen) else None
+    return app.current_mode == "trajectory" and pane is not None and pane.id == "score"
+
+
+STEPS = (
+    Step(
+        "Cases",
+        "These are repositories to document: j and k move, tab goes to what is in one. "
+        "Press enter on a case: a dialog asks which agent and model shall run.",
+        lambda app: _on_stack(app, "RunDialog"),
+    ),
+    Step(
+        "Run",
+        "In the dialog enter starts the run and escape closes it; U lists all runs. Press 2 to see what an agent did.",
+        lambda app: not _on_stack(app, "RunDialog") and app.current_mode == "trajectory",
+    ),
+    Step(
+        "Trajectory",
+        "h and l go from step to step, H and L from trial to trial; what the agent thought, did and saw stands beside. "
+        "Press s to go to the scores of its README.",
+        _at_scores,
+    ),
+    Step(
+        "Scores",
+        "j and k go from criterion to criterion; e shows the evidence for one. Press 4 for Regeneration.",
+        lambda app: app.current_mode == "regeneration",
+    ),
+    Step(
+        "Regeneration and search",
+        "n asks a model to write functions anew from their docstrings, and tests them. "
+        "Press ctrl+f to search everything; ctrl+p has every command and ? all keys.",
+        lambda app: _on_stack(app, "SearchScreen"),
+    ),
+)
+
+
+class Tour:
+    """Follows a person through the steps.
+
+    Attributes:
+        at: The step, from 0; None while there is no tour.
+    """
+
+    def __init__(self, app: App[Any]) -> None:
+        self._app = app
+        self._timer: Timer | None = None
+        self.at: int | None = None
+
+    def begin(self) -> None:
+        """Begin, or begin again."""
+        remember()
+        self.at = 0
+        if self._timer is None:
+            self._timer = self._app.set_interval(LOOK_SECONDS, self._look)
+        self._show()
+
+    def leave(self) -> None:
+        """End it, wherever it is."""
+        self.at = None
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        self._show()
+        self._app.refresh_bindings()
+
+    def go_on(self) -> None:
+        """Go to the next step; after the last one the tour is over."""
+        if self.at is not None:
+            self.at += 1
+            if self.at >= len(STEPS):
+                self.leave()
+            else:
+                self._show()
+
+    @property
+    def in_sight(self) -> bool:
+        """Whether a step is on the screen now; a dialog has escape for itself."""
+        return self.at is not None and isinstance(self._app.screen, ModeScreen)
+
+    def _look(self) -> None:
+        if self.at is not None and STEPS[self.at].done(self._app):
+            self.go_on()
+        else:
+            self._show()
+
+    def _show(self) -> None:
+        for screen in self._app.screen_stack:
+            for panel in screen.query(TourPanel):
+                if self.at is None:
+                    panel.say("", "")
+                else:
+                    panel.say(f"Tour {self.at + 1} of {len(STEPS)} · {STEPS[self.at].title}", STEPS[self.at].text)
+
+
+def _file() -> Path:
+    return paths.state_dir() / "tour-was-shown"
+
+
+def was_shown() -> bool:
+    """Return whether the tour was begun on this machine before; yes where that cannot be known."""
+    try:
+        return _file().exists()
+    except OSError:
+        return True
+
+
+def remember() -> None:
+    """Note that it was begun."""
+    with contextlib.suppress(OSError):
+        _file().parent.mkdir(parents=True, exist_ok=True)
+        _file().touch()

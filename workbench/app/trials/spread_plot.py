@@ -1,0 +1,106 @@
+"""Scores by agent: a dot for each trial over a bar for the mean and a standard deviation either way, numbers beside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from workbench.app.toolkit.canvas import axis, stacked
+from workbench.app.toolkit.headed_list import HeadedList
+from workbench.app.toolkit.row_list import fit
+from workbench.app.toolkit.virtual_view import Part
+from workbench.app.trials.plotting import Agent, Scores
+from workbench.app.trials.table import points
+from workbench.text import shortened
+
+_EACH = 2  # rows of an agent
+_NUMBERS = 22  # trials, mean, sd
+_LEAST = 12  # cells that a strip of dots needs
+
+
+class SpreadPlot(HeadedList):
+    """Row 0 has the axis; below it two rows for each agent with its model, the best mean first."""
+
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "show these", id="trials.plot-open")]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.scores: tuple[Scores, ...] = ()
+        self._drawn: tuple[int, list[str], int] = 0, [], 1  # for which width, a strip each, trials of a dot
+
+    def put(self, scores: tuple[Scores, ...]) -> None:
+        """Show other scores; the cursor stays on its agent."""
+        before = self.selected
+        self.scores = scores
+        self._axis = axis([value for one in scores for value in one.values])
+        self._drawn = 0, [], 1
+        at = next((place for place, one in enumerate(scores) if one.agent == before), 0)
+        self.rows_changed(cursor=1 + at * _EACH)
+
+    @property
+    def selected(self) -> Agent | None:
+        """The agent under the cursor, with its model."""
+        at = (self.cursor - 1) // _EACH
+        return self.scores[at].agent if self.cursor > 0 and at < len(self.scores) else None
+
+    def row_count(self) -> int:
+        """Return the number of rows."""
+        return 1 + len(self.scores) * _EACH
+
+    def selectable(self, index: int) -> bool:
+        """The cursor stands on an agent's first row."""
+        return index > 0 and (index - 1) % _EACH == 0
+
+    def _widths(self, width: int) -> tuple[int, int]:
+        longest = max((len(" · ".join(one.agent)) for one in self.scores), default=10)
+        names = max(10, min(longest + 2, width // 3))
+        return names, width - names - _NUMBERS
+
+    def heading_parts(self, width: int) -> Sequence[Part]:
+        """Return the names of the columns over the axis."""
+        names, strip = self._widths(width)
+        ticks = self._axis.written(strip) if self.scores and strip >= _LEAST else " " * max(0, strip)
+        each = self._strips(strip)[1]
+        dot = " a dot: 1 trial" if each == 1 else f" a dot: ≤ {each:,} trials"
+        return [(fit(dot, names) + ticks + f"{'trials':>8}{'mean':>7}{'sd':>6} ", "dim")]
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        """Return an agent's dots, or below them the mean with a standard deviation either way."""
+        at, second = divmod(index - 1, _EACH)
+        one = self.scores[at]
+        names, strip = self._widths(width)
+        spread = one.spread
+        if second:
+            low = f"{points(spread.low)} to {points(spread.high)}" if len(one.values) > 1 else ""
+            return [(" " * names, ""), (self._bar(one, strip), "strong"), (fit(low, _NUMBERS - 1, right=True), "dim")]
+        name = shortened(" · ".join(one.agent), names - 2)
+        sd = "" if spread.sd is None else f"{spread.sd:.1f}"
+        count = f"{spread.scored:,}" if spread.scored == spread.trials else f"{spread.scored:,}/{spread.trials:,}"
+        numbers = f"{count:>8}{points(spread.mean):>7}{sd:>6} "
+        return [(fit(f" {name}", names), ""), (self._strips(strip)[0][at], "bar"), (numbers, "")]
+
+    def _strips(self, strip: int) -> tuple[list[str], int]:
+        """Return the dots of each agent, and of how many trials one is at most."""
+        if strip < _LEAST:
+            return [" " * max(0, strip)] * len(self.scores), 1
+        if self._drawn[0] != strip:
+            canvases, each = stacked([[self._axis.share(v) for v in one.values] for one in self.scores], strip, 1)
+            self._drawn = strip, [canvas.row(0) for canvas in canvases], each
+        return self._drawn[1:]
+
+    def _bar(self, one: Scores, strip: int) -> str:
+        mean, sd = one.spread.mean, one.spread.sd or 0.0
+        if strip < _LEAST or mean is None:
+            return " " * max(0, strip)
+        low, middle, high = (
+            min(strip - 1, max(0, round(self._axis.share(value) * (strip - 1))))
+            for value in (mean - sd, mean, mean + sd)
+        )
+        line = [" "] * strip
+        if high > low:
+            line[low : high + 1] = ["├", *"─" * (high - low - 1), "┤"]
+        line[middle] = "●"
+        return "".join(line)
