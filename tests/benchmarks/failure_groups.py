@@ -2,8 +2,8 @@
 
 python tests/benchmarks/failure_groups.py [CANDIDATES …]
 
-All of it is done in threads; aims: the time grows no faster than the run, and 10,000 tasks are sorted and grouped in half a
-second. The last line is JSON.
+All of it is done in threads; aims: a candidate of the largest run takes less than twice the time of one of the smallest, and
+10,000 tasks are grouped in half a second on a quiet machine. The last line is JSON.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from workbench.session import SessionReader
 from workbench.session.groups import Group
 
 SAMPLES = 10
-AIM_S = 0.5
+AIM_S, AIM_GROWTH = 0.5, 2.0
 EVALUATOR = "openai/gpt-5-mini"
 
 
@@ -93,7 +93,7 @@ def main() -> int:
     growth = (took[last]["findings"] / took[first]["findings"]) / (last / first)
     print(f"why they fail: {last / first:.0f} times the candidates take {growth:.2f} times as long for each")
     print(json.dumps({"benchmark": "failure_groups", "growth": growth, "seconds": took}))
-    return int(growth > 1.5 or took[last]["by_file"] > AIM_S * max(1.0, last / SAMPLES / 10_000))
+    return int(growth > AIM_GROWTH or took[last]["by_file"] > AIM_S * max(1.0, last / SAMPLES / 10_000))
 
 
 if __name__ == "__main__":

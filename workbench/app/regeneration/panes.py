@@ -45,7 +45,7 @@ class TasksPane(Pane):
         self.call_after_refresh(self._show_heading)
 
     def _show_heading(self) -> None:
-        pieces = ((text, "bold $foreground" if by else "") for text, by in self.query_one(TaskTable).heading())
+        pieces = ((text, "bold $foreground" if by else "") for text, by in self.query_one(TaskTable).heading_pieces())
         self.query_one("#table-heading", Static).update(Content.assemble(*pieces))
 
     def show_run(self, view: RunView) -> None:

@@ -246,7 +246,11 @@ class TaskTable(RowList):
         """Return how many rows there are: tasks that are shown, and headings of groups."""
         return len(self._rows)
 
-    def heading(self) -> list[tuple[str, bool]]:
+    def heading(self) -> str:
+        """Return the heading of the columns for the present width."""
+        return "".join(text for text, _ in self.heading_pieces())
+
+    def heading_pieces(self) -> list[tuple[str, bool]]:
         """Return the heading of the columns for the present width, each piece with whether the tasks are sorted by it."""
         pieces: list[tuple[str, bool]] = [(" ", False)]
         for column, width in self._columns(self.text_width):

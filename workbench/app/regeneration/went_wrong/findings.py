@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FAILURES, UNSOLVED, TESTS, CURVE = TABS = ("Failures", "Nobody solves", "Failing tests", "pass@k by m")
 """The tabs."""
 NONE: Final = ""
-MOST_EXACT: Final = 1_000
+MOST_EXACT: Final = 300
 """Tasks up to which the intervals of curves are drawn as often as those of the figures above the table."""
 LEVELS: Final = {"": None, "error": same_error, "exception": same_exception}
 """How alike failures of one group are: the same tests and error, the same error whatever test, the same exception."""
