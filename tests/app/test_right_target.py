@@ -192,7 +192,7 @@ async def test_enter_on_a_failed_regeneration_opens_that_run(start, tmp_path: Pa
     trials = recorded.Recorder(folder / "demo.session")
     trials.run()
     recorded.word_counter(trials, "t1")
-    for run, state in (("regen-old", "done"), ("regen-bad", "failed"), ("regen-new", "done")):
+    for run, state in (("regen-old", "done"), ("regen-new", "done"), ("regen-bad", "failed")):
         trials.writer.add_run(run, "regenerate", {"source": "word_counter", "evaluator": "stub", "samples": 1})
         trials.writer.set_run(run, state=state, error="No test is stable." if state == "failed" else None)
     trials.close()
