@@ -351,7 +351,7 @@ async def test_hostile_text_is_shown_and_not_obeyed(tmp_path: Path, home: Path, 
     recorder.close()
     async with side_by_side(path, size) as (pilot, screen):
         for pair in (("long", "short"), ("odd", "long")):
-            screen.trials = pair
+            screen.pair = pair_of(path, *pair)
             screen._load()
             await until(pilot, lambda pair=pair: (now := shown(screen)) and now.left.trial.id == pair[0], "the pair")
             for kind in (StepRows, PointRows, FileRows, TextRows):
