@@ -9,9 +9,7 @@ import pytest
 from app.recorded import Recorder
 from app.trajectory_app import press, quiet, screen_text, table_of_trials, trajectory, until
 
-from workbench.app.toolkit.filters import Filter
 from workbench.app.trajectory.grounding_list import GroundingList
-from workbench.app.trials.filters import questions_about
 from workbench.grounding import KeptGroundings, kept
 from workbench.repository import fetch
 from workbench.session import SessionReader, SessionWriter
@@ -116,9 +114,7 @@ async def test_the_table_of_trials_counts_and_filters(session: Path) -> None:
         lines = {line.id: line for line in screen.table.trials.lines}
         assert lines["here"].unseen == 1
         assert lines["here"].shown == pytest.approx(100 * 74 / 116)  # of 74 and 42 bytes
-        wanted = Filter(questions_about(screen.table.trials.lines), screen.table.filter.named).choosing(
-            "grounding", "nowhere"
-        )
+        wanted = screen.table.filter.choosing("grounding", "nowhere")
         assert screen.filter_trials(wanted) == 1
         assert "nowhere > 0" in screen_text(pilot.app)
 

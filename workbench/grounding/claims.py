@@ -16,14 +16,16 @@ from workbench.grounding.items import Claim, Place
 from workbench.rubric.markdown import Fence, Outline, outline
 
 _SPAN = re.compile(r"(`{1,2})(?!`)([^`\n]{1,200}?)\1(?!`)")
+# Everything is bounded: a README of a hundred thousand opening brackets must not cost the square of that.
 _BLANKED = re.compile(
-    r"!\[[^\]\n]*\]\([^)\n]*\)|!\[[^\]\n]*\]\[[^\]\n]*\]|<!--[\s\S]*?-->|<[^>\n]*>|\[[^\]\n]*\]\(https?:[^)\n]*\)|\]\([^)\n]*\)|"
-    r"\[[^\]\n]*\]\[[^\]\n]*\]|\]\[[^\]\n]*\]|^\[[^\]\n]+\]:.*$|(?:https?|ftp)://\S+|\bwww\.\S+|\S+@\S+\.\S+|`[^`]*`_{1,2}|\|[\w -]+\|(?=\W)|"
-    r"^\.\. .*$|^[ \t]*:\w[\w-]*:.*$|\b\w+_(?=[\s.,;:)]|$)",
+    r"!\[[^\]\n]{0,300}\]\([^)\n]{0,500}\)|!\[[^\]\n]{0,300}\]\[[^\]\n]{0,100}\]|<!--[\s\S]{0,300}?-->|<[^>\n]{0,300}>|"
+    r"\[[^\]\n]{0,300}\]\(https?:[^)\n]{0,500}\)|\]\([^)\n]{0,500}\)|\[[^\]\n]{0,300}\]\[[^\]\n]{0,100}\]|\]\[[^\]\n]{0,100}\]|"
+    r"^\[[^\]\n]{1,100}\]:.*$|(?:https?|ftp)://\S+|\bwww\.\S+|(?<!\S)[^\s@]{1,60}@[^\s@]{1,60}\.\S{1,20}|`[^`]{0,300}`_{1,2}|"
+    r"\|[\w -]{1,60}\|(?=\W)|^\.\. .*$|^[ \t]*:\w[\w-]*:.*$|\b\w{1,60}_(?=[\s.,;:)]|$)",
     re.M,
 )
-_LINKED_FILE = re.compile(r"\[([\w./-]+)\]\(https?:[^)\n]*\)|`([\w./-]+) <https?:[^>\n]*>`_")
-_LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s#]+)(?:#[^)]*)?\)")
+_LINKED_FILE = re.compile(r"\[([\w./-]{1,100})\]\(https?:[^)\n]{0,500}\)|`([\w./-]{1,100}) <https?:[^>\n]{0,300}>`_")
+_LINK = re.compile(r"(?<!!)\[[^\]\n]{0,300}\]\(([^)\s#]{1,300})(?:#[^)\n]{0,200})?\)")
 _PROSE_NAME = re.compile(
     r"(?<![\w.@/$-])(?:(?P<call>[A-Za-z_]\w*(?:\.\w+)*)\(\)|(?P<option>--[a-z][\w-]+)|(?P<snake>[A-Za-z]\w*_\w+)|"
     r"(?P<camel>[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)|(?P<file>(?:[\w-]+/)*[\w-]+\.(?:py|toml|cfg|ini|yaml|yml|json|txt|md|rst|sh|env)\b))"
@@ -44,8 +46,8 @@ _NEEDED = re.compile(
     r"(?:the\s+)?[`*\[]{1,3}([A-Za-z][\w.-]{1,40})[`*\]]",
     re.I,
 )
-_TREE = re.compile(r"^(?P<indent>[\s│|]*)(?:├|└|\+|`|\|)[─—-]{1,3}\s*(?P<name>[^\s#]+)", re.M)
-_ASSIGNED = re.compile(r"^\s*(?:export\s+|set\s+)?([A-Za-z_]\w*)\s*=", re.M)
+_TREE = re.compile(r"^(?P<indent>[ \t\xa0│|]{0,200})(?:├|└|\+|`|\|)[─—-]{1,3}\s*(?P<name>[^\s#]+)", re.M)
+_ASSIGNED = re.compile(r"^[ \t]*(?:export[ \t]+|set[ \t]+)?([A-Za-z_]\w*)[ \t]*=", re.M)
 
 
 def claims_of(readme: str, *, modules: Set[str] = frozenset(), names: Set[str] = frozenset()) -> tuple[Claim, ...]:

@@ -27,6 +27,8 @@ _BEFORE = re.compile(
 )
 _CODES = re.compile(r"\b(?:exit|return|status)\s+codes?\b", re.I)
 _CODE_STEMS = frozenset(terms.stem(word) for word in ("exit", "code", "return", "status"))
+_SENTENCE = 200
+"""Characters on each side of a number that say what it counts."""
 _MORE = re.compile(r"\s*(?:,|-|–|—|to|and|or|/)\s*$")
 _PlaceAt = Callable[[int, int], Place]
 
@@ -51,7 +53,11 @@ def in_prose(text: str, start: int, end: int, place: _PlaceAt) -> Iterator[Claim
         last_end = match.start(1) + len(shown)
         bare = shown.replace(",", "").replace("_", "")
         spellings = tuple(dict.fromkeys([shown, bare, *([f"{int(bare):_}"] if bare.isdigit() else [])]))
-        around = _CODE_STEMS | _context(after[:30], bare) if codes else _context(text[start:end], bare)
+        around = (
+            _CODE_STEMS | _context(after[:30], bare)
+            if codes
+            else _context(text[max(start, match.start() - _SENTENCE) : min(end, last_end + _SENTENCE)], bare)
+        )
         context = frozenset[str]() if version else frozenset(around)
         yield Claim("number", shown, place(match.start(1), last_end), (spellings,), context=context)
 

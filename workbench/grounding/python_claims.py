@@ -11,7 +11,7 @@ from workbench.grounding import known, spelling
 from workbench.grounding.items import Claim, Place
 from workbench.rubric.markdown import PYTHON, Fence
 
-_IMPORTS = re.compile(r"^\s*(?:>>> )?(?:from\s+[\w.]+\s+import\s+|import\s+[\w.]+)", re.M)
+_IMPORTS = re.compile(r"^[ \t]*(?:>>> )?(?:from\s+[\w.]+\s+import\s+|import\s+[\w.]+)", re.M)
 _MAGIC = re.compile(r"^\s*[%!]")
 _PlaceOf = Callable[[str, int], Place | None]
 

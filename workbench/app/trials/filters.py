@@ -77,7 +77,7 @@ def questions_about(lines: Sequence[TrialLine]) -> tuple[Question[TrialLine], ..
             (
                 Option("nowhere", "items nowhere", "nowhere > 0", lambda line: bool(line.nowhere)),
                 Option("grounded", "none nowhere", "nothing nowhere", lambda line: line.nowhere == 0),
-                Option("unseen", "not looked at", "not looked at > 0", lambda line: bool(line.unseen)),
+                Option("unknown", "not known", "grounding not known", lambda line: line.nowhere is None),
             ),
         ),
         _values("agent", lines, lambda line: line.agent),
