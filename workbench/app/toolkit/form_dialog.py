@@ -56,7 +56,7 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
     DEFAULT_CSS = """
     FormDialog { align: center middle; }
     FormDialog #frame {
-        width: 78; max-width: 96%; height: auto; max-height: 96%; background: $surface; border: round $primary;
+        width: 78; max-width: 96%; height: auto; max-height: 96%; overflow-y: auto; background: $surface; border: round $primary;
         border-title-color: $foreground; border-title-style: bold; padding: 1 2 0 2;
     }
     FormDialog .field { height: 1; margin-bottom: 1; }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from textual import events
 from textual.app import ComposeResult
+from textual.message import Message
 
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.texts import Static
@@ -85,6 +87,9 @@ class Score(Pane):
 
     short = "Score"
 
+    class TitleClicked(Message):
+        """The next rubric or judge is asked for."""
+
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._cards: tuple[Card, ...] = ()
@@ -111,6 +116,11 @@ class Score(Pane):
             judge_of(chosen),
         )
         pane.show(chosen, "", agreement_lines(state.agreement, chosen))
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on the title, where ``▾`` says that there are several, shows the next scorecard."""
+        if event.widget is self and event.y == 0 and len(self._cards) > 1:
+            self.post_message(self.TitleClicked())
 
     def _show_remarks(self, remarks: Sequence[str]) -> None:
         """Show what people said of the trial as a whole; remarks on a step stand at the step."""
