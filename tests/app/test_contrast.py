@@ -124,7 +124,7 @@ async def test_a_trajectory_and_what_stands_over_it(tmp_path: Path) -> None:
     some = Some()
     async with trajectory(path, trial="t1") as (pilot, screen):
         await press(pilot, screen, "l", "l", "s", "e")
-        await look(pilot, THEMES)  # code, a README with evidence, scores, a step that failed, a remark
+        await look(pilot, spread(THEMES, 2))  # code, a README with evidence, scores, a step that failed, a remark
         await press(pilot, screen, "slash", *"count", "enter")
         await look(pilot, some())
         await press(pilot, screen, "L", "D")
@@ -153,7 +153,7 @@ async def test_a_regeneration(tmp_path: Path) -> None:
     some = Some()
     async with regeneration(path) as (pilot, screen):
         await regeneration_app.press(pilot, screen, "j", "l")
-        await look(pilot, spread(THEMES, 2))
+        await look(pilot, spread(THEMES, 2, 1))  # those that the trajectory was not painted in
         await pilot.press("D")
         await look(pilot, some())
         await pilot.press("D", "n")

@@ -152,7 +152,7 @@ async def test_search_reaches_behind_the_cut(recorder: recorded.Recorder) -> Non
     recorder.tool("t1", 1, "read_file", "long.txt", long)
     recorder.finish("t1")
     async with trajectory(recorder.path) as (pilot, screen):
-        assert "are not shown. Press + for more." in screen.content.text.document.cut
+        assert "are not shown. Press > for more." in screen.content.text.document.cut
         await press(pilot, screen, "slash", *"needle", "enter")
         assert "the needle" in screen_text(screen.app)
 

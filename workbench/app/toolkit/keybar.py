@@ -14,7 +14,7 @@ _MOST = 5  # keys of the moment; more would have to be read, not seen
 
 
 class KeyBar(Widget):
-    """Shows the bindings that can be used now (``show=True``), nearest to the focus first; a click presses the key.
+    """Shows the bindings that can be used now (``show=True``), nearest to the focus first; a click on a key, or on a mode at the right, presses it.
 
     ``? help`` and ``^p all commands`` always keep their place at the end.
     """
@@ -60,9 +60,12 @@ class KeyBar(Widget):
             if binding.id in {"app.help", "app.palette"} and "f1" not in binding.key
         ]
 
+    def _mode_bindings(self) -> list[Binding]:
+        return [binding for _, binding in self.app._bindings if binding.action.startswith("mode(")]
+
     def _modes(self) -> list[tuple[str, str, bool]]:
         """Return (key, name, whether it is the present one) of each mode."""
-        modes = [binding for _, binding in self.app._bindings if binding.action.startswith("mode(")]
+        modes = self._mode_bindings()
         return [
             (self.app.get_key_display(binding), binding.description, f"'{self.app.current_mode}'" in binding.action)
             for binding in modes
@@ -99,3 +102,12 @@ class KeyBar(Widget):
             if event.get_content_offset(self) is not None and event.x - 1 < x:
                 self.app.simulate_key(pressed)
                 return
+        wide = [len(key) + 2 + len(name) + 1 for key, name, _ in self._modes()]
+        # The modes end at the right edge; where they had no room by name they are not there.
+        left = self.size.width - sum(wide)
+        if x <= left:
+            for size, binding in zip(wide, self._mode_bindings(), strict=True):
+                if left <= event.x - 1 < left + size:
+                    self.app.simulate_key(binding.key)
+                    return
+                left += size

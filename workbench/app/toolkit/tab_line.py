@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 
 class TabLine(Widget):
-    """Names of tabs; a click chooses one."""
+    """Names of tabs; a click chooses one. A remark at the right begins with a key, which a click on it presses."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -76,3 +76,5 @@ class TabLine(Widget):
             if event.x < x:
                 self.post_message(self.Chosen(self, name))
                 return
+        if self.remark and event.x >= max(x, self.size.width - len(self.remark) - 1):
+            self.app.simulate_key(self.remark.split()[0])

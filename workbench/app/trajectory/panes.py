@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from textual import events
 from textual.app import ComposeResult
+from textual.message import Message
 
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import Pane
@@ -91,6 +93,9 @@ class Score(Pane):
 
     short = "Score"
 
+    class TitleClicked(Message):
+        """The next rubric or judge is asked for."""
+
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._cards: tuple[Card, ...] = ()
@@ -164,6 +169,11 @@ class Score(Pane):
         self.query_one(ScorePane).next_view()
         if self._cards:
             self._show_title()
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on the title, where ``▾`` says that there are several, shows the next scorecard."""
+        if event.widget is self and event.y == 0 and len(self._cards) > 1:
+            self.post_message(self.TitleClicked())
 
     def _show_remarks(self, remarks: Sequence[str]) -> None:
         """Show what people said of the trial as a whole; remarks on a step stand at the step."""

@@ -531,6 +531,12 @@ class TrajectoryScreen(RunScreen):
         pane.next_view()
         self.focus_pane(pane)
 
+    def on_score_title_clicked(self) -> None:
+        """Show the scores by the next rubric or judge."""
+        if self.state is not None:
+            self.query_one(panes.Score).next_rubric(self.state)
+            self._show_header(self.state)
+
     def action_evidence(self) -> None:
         """Show the evidence of the criterion under the cursor."""
         self.finder.show_evidence()
