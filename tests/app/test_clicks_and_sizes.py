@@ -74,7 +74,7 @@ async def test_small_and_back_while_live(tmp_path: Path) -> None:
 async def test_a_megabyte_pasted_into_a_field_is_one_line_of_text(start) -> None:
     async with start(size=(60, 15)) as person:
         await person.sees("word_counter")
-        await person.press("o")
+        await person.press("ctrl+n")
         await person.until(lambda: isinstance(person.app.focused, Input))
         field = person.app.focused
         person.app.screen.post_message(events.Paste("x" * 1_000_000 + "\nrest"))
@@ -88,7 +88,7 @@ async def test_a_megabyte_pasted_into_a_field_is_one_line_of_text(start) -> None
 @pytest.mark.parametrize("size", [(60, 15), (250, 80)])
 async def test_every_button_of_a_dialog_can_be_reached(start, size: tuple[int, int]) -> None:
     async with start(size=size) as person:
-        for opened, key in (("run", "enter"), ("regenerate", "n")):
+        for opened, key in (("run", "enter"), ("regenerate", "ctrl+n")):
             if opened == "regenerate":
                 await person.press("4")
                 await person.until(lambda: isinstance(person.app.screen, RegenerationScreen))

@@ -113,7 +113,7 @@ async def test_space_marks_c_compares_and_escape_goes_back(tmp_path: Path, home:
         assert pilot.app.screen is table
         await pilot.press("space", "down")
         assert "A word_counter" in screen_text(pilot.app).replace("│", " ")
-        assert "c shows it beside this trial" in screen_text(pilot.app)
+        assert "C shows it beside this trial" in screen_text(pilot.app)
         await pilot.press("C")
         screen = await compared(pilot)
         assert screen.trials == ("long", "short")
@@ -134,7 +134,7 @@ async def test_marks_in_groups_and_the_scale_of_the_table(tmp_path: Path, home: 
         await pilot.press("b", "space", "down")
         assert table.table.selected is not None
         first = table.table.selected.id
-        await pilot.press("space", "down", "S")
+        await pilot.press("space", "down", "s")
         await until(
             pilot, lambda: table.table.trials.scale and table.table.trials.scale.rubric == "strict", "the rubric"
         )

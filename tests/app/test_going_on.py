@@ -99,7 +99,7 @@ async def test_a_step_is_edited_and_gone_on_from(recorder: recorded.Recorder, la
 async def test_once_more_with_another_model(recorder: recorded.Recorder, launched: list[str]) -> None:
     async with trajectory(recorder.path, trial=PARENT) as (pilot, screen):
         app = pilot.app
-        await pilot.press("R")
+        await pilot.press("ctrl+r")
         await until(pilot, lambda: isinstance(app.screen, ModelDialog), "the dialog")
         await until(pilot, lambda: "by 1 earlier trial" in words(app), "the estimate")
         app.screen.query_one("#model").value = "local/smollm2-135m-instruct"

@@ -125,7 +125,7 @@ def test_the_last_net_keeps_columns_and_lets_nothing_through() -> None:
 async def test_opening_markup_as_a_source_is_a_notice(start) -> None:
     async with start() as person:
         await person.sees("word_counter")
-        await person.press("o")
+        await person.press("ctrl+n")
         await person.sees("Open repository")
         await person.type("[/x]")
         await person.press("enter")
@@ -286,13 +286,13 @@ async def test_a_case_with_a_hostile_name(start, tmp_path: Path) -> None:
         await person.sees("word_counter")
         # What is wrong with the other case and with the keymap are notices.
         await person.until(lambda: len(person.app._notifications) >= 2)
-        await harmless(person, "G", "f")
+        await harmless(person, "G", "f5")
         await person.sees("[/x][bold")
         await harmless(person, "tab", "j", "l", "j", "enter", "tab", "tab", "escape", "escape")
         await person.press("1", "G", "enter")
         await person.until(lambda: isinstance(person.app.screen, RunDialog))
         await person.sees("Run [/x][bold")
-        await harmless(person, "escape", "t")
+        await harmless(person, "escape", "V")
         await person.sees("Test documentation")
         await harmless(person, "escape", "question_mark", "escape", "ctrl+p")
         await person.sees("a command, or the name")

@@ -14,16 +14,26 @@ from textual.widgets import Input
 sys.path.insert(0, str(Path(__file__).parent))
 
 from app.compared import two_trials
+from app.regeneration_app import press, regeneration
+from app.test_compare import pair_of
+from app.test_side_by_side import shown, two_evaluators
 from trajectory_app import screen_text, table_of_trials, trajectory, until
 
 import workbench.app
 from workbench.app.cases.file_view import FileView
 from workbench.app.cases.screen import CasesScreen
 from workbench.app.cases.trees import RepositoryTree
+from workbench.app.compare.candidate_screen import CandidatesScreen
 from workbench.app.compare.difference_list import DifferenceList
+from workbench.app.compare.group_screen import GroupsScreen
+from workbench.app.compare.run_trial_rows import RunTrialRows
+from workbench.app.compare.run_trials_screen import RunTrialsScreen
 from workbench.app.compare.screen import CompareScreen
+from workbench.app.compare.task_rows import TaskRows
 from workbench.app.help import HelpScreen
 from workbench.app.marked.screen import MarkedScreen
+from workbench.app.marks import Marked, Pair
+from workbench.app.regeneration.went_wrong.finding_list import FindingList
 from workbench.app.run_list.screen import RunsScreen
 from workbench.app.search.facet_list import FacetList
 from workbench.app.search.screen import SearchScreen
@@ -33,11 +43,12 @@ from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.narrow_line import NarrowLine
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
+from workbench.app.trials.spread_plot import SpreadPlot
 from workbench.session import SessionWriter
 
 ABSTRACT = {HeadedList, DifferenceList}
-SEARCHED_BY_THEIR_SCREEN = {"TaskTable", "StageList", "CountList", "ExcludedList", "HitList"}
-NEVER_FOCUSED = {"Summary"}
+SEARCHED_BY_THEIR_SCREEN = {"TaskTable", "StageList", "CountList", "ExcludedList", "HitList", "GroundingList"}
+NEVER_FOCUSED = {"Summary", "HeadLines"}
 
 
 def kinds(of: type[RowList] = RowList) -> Iterator[type[RowList]]:
@@ -57,6 +68,7 @@ def import_all() -> None:
 async def narrowed(pilot: Pilot[int], one: RowList) -> None:
     """Type a word of the list's last row, letter by letter, see that only rows with it are left, and give all back."""
     one.focus()
+    pilot.app.clear_notifications()  # they cover the count
     await until(pilot, lambda: one.has_focus, "the focus")
     _, total = one.narrow_counts()
     assert total, f"{type(one).__name__} is empty: it proves nothing"
@@ -90,7 +102,8 @@ def _words(one: RowList, at: int) -> list[str]:
 def test_every_list_of_the_app_is_in_the_walk() -> None:
     import_all()
     walked = {"CaseList", "RepositoryTree", "Outline", "SessionTable", "TrialTable", "MatrixView", "LossList", "RunTable",
-              "MarkedList", "StepRows", "PointRows", "FileRows", "ReadmeRows", "FacetList"}  # fmt: skip
+              "MarkedList", "StepRows", "PointRows", "FileRows", "TextRows", "FacetList", "SpreadPlot", "TaskRows", "FailingRows",
+              "UnifiedRows", "RunTrialRows", "FindingList"}  # fmt: skip
     found = {kind.__name__ for kind in kinds() if kind not in ABSTRACT and kind.__module__.startswith("workbench")}
     assert found - SEARCHED_BY_THEIR_SCREEN - NEVER_FOCUSED == walked
     assert RunScreen.searches
@@ -107,8 +120,13 @@ async def test_in_the_tables_of_a_session(tmp_path: Path) -> None:
         await until(pilot, lambda: screen.losses.row_count() > 1, "what was lost")
         for one in (screen.table, screen.matrix, screen.losses):
             await narrowed(pilot, one)
-        await pilot.press("escape")
-        app.push_screen(CompareScreen("long", "short", "aeo-bench", "offline"))
+        screen.table.focus()
+        await pilot.press("p")
+        plot = screen.query_one(SpreadPlot)
+        await until(pilot, lambda: plot.row_count() > 1 and plot.has_focus, "the plot of scores")
+        await narrowed(pilot, plot)
+        await pilot.press("p", "escape")
+        app.push_screen(CompareScreen(pair_of(session, "long", "short")))
         await until(pilot, lambda: isinstance(app.screen, CompareScreen), "side by side")
         compare = app.screen
         assert isinstance(compare, CompareScreen)
@@ -129,6 +147,40 @@ async def test_in_the_tables_of_a_session(tmp_path: Path) -> None:
         facets = app.screen.query_one(FacetList)
         await until(pilot, lambda: facets.row_count() > 2, "the facets")
         await narrowed(pilot, facets)
+
+
+async def test_in_comparisons_and_in_what_went_wrong(tmp_path: Path) -> None:
+    async with regeneration(two_evaluators(tmp_path / "two.session"), (120, 40)) as (pilot, mode):
+        app = pilot.app
+        await press(pilot, mode, "M", "v", "C")
+        groups = await shown(pilot, GroupsScreen)
+        for one in groups.lists:
+            if one.row_count() > 1:
+                await narrowed(pilot, one)
+        groups.query_one(TaskRows).focus()
+        await pilot.press("enter")
+        samples = await shown(pilot, CandidatesScreen)
+        met = {type(one).__name__ for one in samples.lists if one.row_count() > 1}
+        assert {"UnifiedRows", "FailingRows"} <= met
+        for one in samples.lists:
+            if one.row_count() > 1:
+                await narrowed(pilot, one)
+        await pilot.press("escape", "escape")
+        await until(pilot, lambda: app.screen is mode, "the mode")
+        await press(pilot, mode, "w")
+        await until(pilot, lambda: app.screen.query(FindingList), "what went wrong")
+        findings = app.screen.query_one(FindingList)
+        await until(pilot, lambda: findings.row_count() > 1, "the groups")
+        await narrowed(pilot, findings)
+
+
+async def test_in_the_trials_of_two_runs(tmp_path: Path) -> None:
+    session = two_trials(tmp_path / "demo.session")
+    async with trajectory(session) as (pilot, _):
+        run = Marked(session, "run", "run-1", of_trials=True)
+        pilot.app.show_pair(Pair(run, run))
+        screen = await shown(pilot, RunTrialsScreen)
+        await narrowed(pilot, screen.query_one(RunTrialRows))
 
 
 async def test_in_cases_and_sessions_and_in_the_text_of_a_file(tmp_path: Path) -> None:

@@ -24,7 +24,10 @@ from workbench.session import create
 async def test_session_without_a_run_tells_the_key(tmp_path: Path) -> None:
     create(tmp_path / "empty.session")
     async with regeneration(tmp_path / "empty.session") as (_, screen):
-        assert "press n to test a repository's documentation by regeneration".lower() in screen_text(screen.app).lower()
+        assert (
+            "press ctrl+n to test a repository's documentation by regeneration".lower()
+            in screen_text(screen.app).lower()
+        )
 
 
 async def test_session_of_trajectories_only(tmp_path: Path) -> None:
@@ -305,7 +308,7 @@ async def test_answer_of_a_megabyte_and_a_body_of_thousands_of_lines(recorder: R
         await press(pilot, screen, "left_square_bracket")
         assert screen.sample.tab == "Answer"
         document = screen.sample.text.document
-        assert "936.0 kB more; m shows them." in document.cut
+        assert "936.0 kB more; > shows them." in document.cut
         await press(pilot, screen, "greater_than_sign")
         assert screen.sample.text.document.cut is None
         assert len(screen.sample.text.document.text) == 1_000_000

@@ -29,7 +29,7 @@ async def test_a_new_session_is_what_the_next_run_goes_into_also_after_a_restart
     folder = make_session("old").parent
     async with start() as person:
         await listed(person, 2)
-        await person.press("n")
+        await person.press("ctrl+n")
         await person.sees("New session")
         await person.type("a/b")
         await person.press("enter")
@@ -54,7 +54,7 @@ async def test_a_new_session_is_what_the_next_run_goes_into_also_after_a_restart
         await person.press("escape", "3")
         await person.until(lambda: names(person)[0] == "mine")
         person.app.screen.table.go_to(folder / "mine.session")
-        await person.press("s")
+        await person.press("equals_sign")
         await person.until(lambda: runs.chosen_session() is None)
 
 
@@ -98,7 +98,7 @@ async def test_marked_sessions_are_merged_into_a_new_one(start, make_session) ->
         await listed(person, 3)
         await person.press("g", "space", "space")
         await person.sees("2 marked")
-        await person.press("M")
+        await person.press("ampersand")
         await person.sees("Merge 2 sessions")
         await person.type("both")
         await person.press("enter")

@@ -85,7 +85,7 @@ async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_compari
         beside = await shown(pilot, RunTrialsScreen)
         assert "1 in both · only A 1 · only B 1" in screen_text(app)
         assert beside.query_one(RunTrialRows).selected is not None
-        await pilot.press("s")
+        await pilot.press("S")
         await until(pilot, lambda: beside.comparison is not None and beside.comparing.idle, "the other way round")
         await pilot.press("g", "enter")
         assert (await shown(pilot, CompareScreen)).pair.left.kind == "trial"
@@ -113,13 +113,13 @@ async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, h
         text = screen_text(app)
         for words in ("▼ count_text", "2/3", "0/3", "−0.67", "B wins 0, ties 1, loses 1", "2 in both", "✗ 3"):
             assert words in text, words
-        await pilot.press("v")
+        await pilot.press("f")
         assert "the same" in screen_text(app)
         await pilot.press("enter")
         samples = await shown(pilot, CandidatesScreen)
         assert samples.comparison.left.candidate.verdict == "passed"
         assert samples.comparison.right.candidate.evaluator == OTHER
-        await pilot.press("s")
+        await pilot.press("S")
         await until(pilot, lambda: samples.comparison.left.candidate.evaluator == OTHER, "the other way round")
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is mode and quiet(mode), "the sample")
@@ -133,14 +133,14 @@ async def test_without_a_mark_two_evaluators_else_a_sentence(tmp_path: Path, hom
         await press(pilot, mode, "C")
         screen = await shown(pilot, GroupsScreen)
         for _ in range(3):
-            await pilot.press("tab", "n", "N", "v")
+            await pilot.press("tab", "n", "N", "f")
         await pilot.press("escape")
         await until(pilot, lambda: pilot.app.screen is mode, "the mode")
         pilot.app.push_screen(
             GroupsScreen(Pair(screen.pair.left, Marked(screen.pair.left.session, "group", ("no",) * 5, run=RUN)))
         )
         await until(pilot, lambda: "B has no samples in two.session" in screen_text(pilot.app), "the sentence")
-        await pilot.press("n", "enter", "s", "escape")
+        await pilot.press("n", "enter", "S", "escape")
 
 
 async def test_two_runs_with_hostile_names_and_a_file_that_is_gone(tmp_path: Path, home: Path) -> None:
@@ -170,7 +170,7 @@ async def test_two_runs_with_hostile_names_and_a_file_that_is_gone(tmp_path: Pat
         gone = Marked(tmp_path / "gone.session", "run", "one")
         app.show_pair(Pair(screen.pair.left, gone))
         await until(pilot, lambda: "gone.session" in screen_text(app), "which file is gone")
-        await pilot.press("v", "s", "n", "enter", "escape")
+        await pilot.press("f", "S", "n", "enter", "escape")
 
 
 async def test_prompt_and_what_it_takes(tmp_path: Path, home: Path) -> None:
@@ -180,7 +180,7 @@ async def test_prompt_and_what_it_takes(tmp_path: Path, home: Path) -> None:
         text = screen_text(pilot.app)
         assert "system" in text
         assert "You document repositories." in text
-        await pilot.press("s")
+        await pilot.press("S")
         assert 'names "click", which the' in screen_text(pilot.app)
         await pilot.press("W")
         text = screen_text(pilot.app)

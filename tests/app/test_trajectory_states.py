@@ -208,7 +208,7 @@ async def test_readme_of_five_megabytes(recorder: recorded.Recorder) -> None:
     recorder.finish("t1", readme="# Big\n\n" + "some *words* in a row\n" * 240_000)
     async with trajectory(recorder.path) as (pilot, screen):
         assert "# Big" in screen_text(screen.app)
-        assert "are not shown. Press + for more." in screen.outcome.text.document.cut
+        assert "are not shown. Press > for more." in screen.outcome.text.document.cut
         before = len(screen.outcome.text.document.lines)
         screen.focus_pane(screen.outcome)
         await pilot.pause()

@@ -66,7 +66,7 @@ STEPS = (
     ),
     Step(
         "Regeneration and search",
-        "n asks a model to write functions anew from their docstrings, and tests them. "
+        "ctrl+n asks a model to write functions anew from their docstrings, and tests them. "
         "Press ctrl+f to search everything; ctrl+p has every command and ? all keys.",
         lambda app: _on_stack(app, "SearchScreen"),
     ),

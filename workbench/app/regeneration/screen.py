@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 
 ABREAST = (190, 48)
 """Cells from which on difference, docstring, prompt and failing tests stand next to one another, below the tasks."""
-NO_SESSION = "No session is open.\n\nPress n to test a repository's documentation by regeneration."
-NO_RUN = "No regeneration run in this session.\n\nPress n to test a repository's documentation by regeneration."
+NO_SESSION = "No session is open.\n\nPress ctrl+n to test a repository's documentation by regeneration."
+NO_RUN = "No regeneration run in this session.\n\nPress ctrl+n to test a repository's documentation by regeneration."
 GONE = "This run is not in the open session: press 3 to choose another session."
 
 
