@@ -236,7 +236,7 @@ async def test_a_failure_that_a_resume_cannot_mend_offers_another_order(recorder
     async with regeneration(recorder.path) as (_, screen):
         text = screen_text(screen.app)
         assert "no Python functions" in text
-        assert "Press n for another order." in text
+        assert "Press ctrl+n for another order." in text
         assert "Press u" not in text
         assert not screen.check_action("resume", ())
         assert screen.check_action("new", ())

@@ -79,11 +79,11 @@ async def test_a_second_evaluator_says_so_and_the_first_stays(recorder: Recorder
     async with regeneration(recorder.path) as (pilot, screen):
         assert "evaluators" not in screen_text(screen.app)
         recorder.cells(f"{RUN}-count_text", "✗✗·", evaluator=OTHER, at=200.0)
-        await until(pilot, lambda: "[gpt-5-mini 12/12] gpt-5 2/3 " in screen_text(screen.app), "both, the first marked")
+        await until(pilot, lambda: "[gpt-5-mini 0.50 12/12] gpt-5 0.00 2/3 " in screen_text(screen.app), "both, the first marked")
         assert screen.view.evaluator == EVALUATOR
         assert "gpt-5 is asked for samples of this run, too: v shows them." in notices(screen.app)
         await press(pilot, screen, "v")
-        await until(pilot, lambda: "gpt-5-mini 12/12 [gpt-5 2/3]" in screen_text(screen.app), "the other marked")
+        await until(pilot, lambda: "gpt-5-mini 0.50 12/12 [gpt-5 0.00 2/3]" in screen_text(screen.app), "the other marked")
         assert await pilot.click("EvaluatorLine", offset=(20, 0))
         await until(pilot, lambda: screen.view.evaluator == EVALUATOR, "the click")
 
@@ -106,11 +106,11 @@ async def test_two_wordings_of_one_evaluator_are_two_and_more_is_asked_in_the_on
                 "candidates", {"id": f"{prompt}-{sample}"}, {"prompt": prompt, "context": "prefix-1"}
             )
     async with regeneration(recorder.path, size=(140, 40)) as (pilot, screen):
-        line = "evaluators  gpt-5-mini · paper-1 3/3 [gpt-5-mini · short-1 2/3] gpt-5 ·"
+        line = "evaluators  gpt-5-mini · paper-1 1.00 3/3 [gpt-5-mini · short-1 0.00 2/3] gpt-5 ·"
         await until(pilot, lambda: line in screen_text(screen.app), "each of them, that without samples too")
         assert screen.view.group.prompt == "short-1"
         await press(pilot, screen, "v")
-        await until(pilot, lambda: "[gpt-5-mini · paper-1 3/3]" in screen_text(screen.app), "the other marked")
+        await until(pilot, lambda: "[gpt-5-mini · paper-1 1.00 3/3]" in screen_text(screen.app), "the other marked")
         assert "pass@1 1.00" in screen_text(screen.app)
         await press(pilot, screen, "plus")
     with SessionReader(recorder.path) as reader:

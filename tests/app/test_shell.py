@@ -136,7 +136,10 @@ async def test_modes_by_number_and_help_by_question_mark(start) -> None:
         await person.press("question_mark")
         await person.sees("cases.run", "list.narrow", "app.runs")
         await person.press(*"jjjjjjjjjjjj")
-        await person.sees("Signs", "app.palette", "app.search")
+        await person.sees("The same on every screen", "app.palette", "app.search")
+        assert "leave the tour" not in person.screen_text
+        await person.press(*"j" * 40)
+        await person.sees("Signs", "find in this list or text")
         await person.press("escape")
         await person.until(lambda: "cases.run" not in person.screen_text)
 

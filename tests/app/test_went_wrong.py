@@ -72,7 +72,7 @@ async def test_failures_are_grouped_and_the_test_stands_beside_the_difference(tm
         assert isinstance(screen, WentWrongScreen)
         await until(pilot, lambda: screen.findings is not None and screen.idle, "the findings")
         assert [entry.cells[0] for entry in screen.list.listing.entries] == ["3", "2", "1", "1"]
-        assert "7 failed in 4 ways" in screen.query_one(StatusLine).sentence
+        assert "7 failed in 4 ways" in str(screen.query_one(StatusLine).render())
         await until(pilot, lambda: "assert 1 == 2" in screen_text(app), "what the test said")
         shown = screen_text(app)
         assert "6     assert found.lines == 2" in shown  # the source, with its line number
@@ -239,12 +239,12 @@ async def test_a_run_that_begins_elsewhere_stays_in_sight_and_is_one_key_away(tm
         recorder.cells(recorder.task("count_text", 0, run_id="regen-3", docs="llm:x"), "✓··", run_id="regen-3")
         line = screen.query_one(EvaluatorLine)
         await until(pilot, lambda: line.begun == "regen-3", "that another run began")
-        assert "another run began: L" in screen.query_one(StatusLine).sentence
+        assert "another run began: L" in str(screen.query_one(StatusLine).render())
         await press(pilot, screen, "L")  # past the second run
         assert screen.view is not None
         assert screen.view.run.id == "regen-3"
         await until(pilot, lambda: not line.begun, "that it was looked at")
-        assert "another run began" not in screen.query_one(StatusLine).sentence
+        assert "another run began" not in str(screen.query_one(StatusLine).render())
     recorder.close()
 
 

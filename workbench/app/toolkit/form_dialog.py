@@ -200,6 +200,12 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
         plan, text = self.query_one("#will-do", Static), self.will_do()
         plan.update(text)
         plan.display = bool(text)
+        # What is said may have become longer, and moved what has the focus out of a small dialog.
+        self.call_after_refresh(self._keep_in_sight)
+
+    def _keep_in_sight(self) -> None:
+        if self.focused is not None:
+            self.focused.scroll_visible(animate=False)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         """Start or cancel."""

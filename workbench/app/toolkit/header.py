@@ -18,6 +18,7 @@ BETWEEN = " · "
 _TOLD_APART = 9  # cells by which a name is still told from others
 _EASY = 20  # cells down to which names are shortened before anything is left out
 _READ = 40  # and a reason is cut
+_MINOR = 4  # the rank from which on a part goes before a reason is cut: it often says what to press
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,8 @@ def laid_out(header: Sequence[Part], width: int) -> str:
     if _excess(parts, width) > 0:
         parts = [replace(part, text=part.short) if part.short else part for part in parts]
     _shorten(parts, width, _EASY)
+    while _excess(parts, width) > 0 and any(part.rank >= _MINOR for part in parts):
+        parts.remove(max(parts, key=lambda part: part.rank))
     _cut_reason(parts, header, width, _READ)
     while _excess(parts, width) > 0 and any(part.rank for part in parts):
         parts.remove(max(parts, key=lambda part: part.rank))
