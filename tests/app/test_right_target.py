@@ -79,11 +79,17 @@ async def test_a_second_evaluator_says_so_and_the_first_stays(recorder: Recorder
     async with regeneration(recorder.path) as (pilot, screen):
         assert "evaluators" not in screen_text(screen.app)
         recorder.cells(f"{RUN}-count_text", "✗✗·", evaluator=OTHER, at=200.0)
-        await until(pilot, lambda: "[gpt-5-mini 0.50 12/12] gpt-5 0.00 2/3 " in screen_text(screen.app), "both, the first marked")
+        await until(
+            pilot,
+            lambda: "[gpt-5-mini 0.50 12/12] gpt-5 0.00 2/3 " in screen_text(screen.app),
+            "both, the first marked",
+        )
         assert screen.view.evaluator == EVALUATOR
         assert "gpt-5 is asked for samples of this run, too: v shows them." in notices(screen.app)
         await press(pilot, screen, "v")
-        await until(pilot, lambda: "gpt-5-mini 0.50 12/12 [gpt-5 0.00 2/3]" in screen_text(screen.app), "the other marked")
+        await until(
+            pilot, lambda: "gpt-5-mini 0.50 12/12 [gpt-5 0.00 2/3]" in screen_text(screen.app), "the other marked"
+        )
         assert await pilot.click("EvaluatorLine", offset=(20, 0))
         await until(pilot, lambda: screen.view.evaluator == EVALUATOR, "the click")
 

@@ -236,12 +236,19 @@ async def test_one_trial_has_no_table_and_nothing_breaks(tmp_path: Path, home: P
         assert pilot.app.screen is behind
 
 
+@pytest.fixture(scope="module")
+def five_thousand(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("five-thousand") / "huge.session"
+    many_trials(path, 5000)
+    return path
+
+
+@pytest.mark.xdist_group("five-thousand")
 @pytest.mark.parametrize("size", [(80, 24), (60, 15), (120, 40), (250, 80)])
 async def test_five_thousand_trials_from_end_to_end_at_every_size(
-    tmp_path: Path, home: Path, size: tuple[int, int]
+    five_thousand: Path, home: Path, size: tuple[int, int]
 ) -> None:
-    many_trials(tmp_path / "huge.session", 5000)
-    async with trajectory(tmp_path / "huge.session", size) as (pilot, _):
+    async with trajectory(five_thousand, size) as (pilot, _):
         screen = await table_of_trials(pilot)
         assert "5,000" in screen_text(pilot.app)
         await pilot.press("G")
