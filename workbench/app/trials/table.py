@@ -105,6 +105,7 @@ class TrialTable(HeadedList):
         self.session = Path()
         self.shown: list[int] = []
         self._folded: set[str] = set()
+        self._lengths: dict[str, int] = {}
         self._rows: list[Group | int] = []
 
     # -- what is in it
@@ -121,6 +122,7 @@ class TrialTable(HeadedList):
     def put(self, trials: Trials) -> None:
         """Show these trials; cursor, filter, order and folded groups stay."""
         self.trials = trials
+        self._lengths = {}
         self.rearrange()
 
     def sort(self, order: str, *, reverse: bool = False) -> None:
@@ -236,7 +238,10 @@ class TrialTable(HeadedList):
         return texts, numbers
 
     def _longest(self, title: str) -> int:
-        return max((len(_words(line, title)) for line in self.trials.lines), default=0)
+        # Every row asks for it; it is counted once for all the trials.
+        if title not in self._lengths:
+            self._lengths[title] = max((len(_words(line, title)) for line in self.trials.lines), default=0)
+        return self._lengths[title]
 
     def heading_parts(self, width: int) -> Sequence[Part]:
         """Return the columns' names, that of the order marked with its direction."""
