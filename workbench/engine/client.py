@@ -250,7 +250,7 @@ def _check_named(plan: DocumentPlan) -> None:
 
 
 def new_trials(session: Path, plan: DocumentPlan) -> tuple[DocumentPlan, list[str]]:
-    """Return a plan with its defaults and the case of each trial that it would add to a session; nothing is written.
+    """Return a plan with its defaults and the case of each trial that it would add to a session; the session is not written.
 
     Args:
         session: The session file, which may not be there yet.
@@ -263,6 +263,8 @@ def new_trials(session: Path, plan: DocumentPlan) -> tuple[DocumentPlan, list[st
 
     _check_named(plan)
     plan = with_defaults(plan)
+    check_place(session)
+    # Done last because it caches a copy of each repository: a refused plan must leave nothing behind.
     cases = [ordered_case(text) for text in dict.fromkeys(plan.cases)]
     if plan.first_repeat == 0 or not session.exists():
         return plan, [case.text for case in cases for _ in range(plan.repeats)]
