@@ -26,8 +26,8 @@ def test_the_first_entry_that_begins_like_it(tmp_path: Path) -> None:
 
 def test_the_home_folder_stays_as_it_was_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "work").mkdir()
-    assert completed("~/wo") == "~/work/"
+    (tmp_path / "papers").mkdir()
+    assert completed("~/pa") == "~/papers/"
 
 
 async def test_neither_urls_nor_names_are_looked_for_on_the_disk() -> None:
