@@ -20,11 +20,11 @@ from workbench import paths, settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.regeneration.dialog import RegenerationDialog
 from workbench.app.toolkit.ask import Confirm
-from workbench.engine import client
+from workbench.engine import client, launching
 from workbench.engine.plan import RegenerationPlan
 from workbench.session import SessionReader
 
-client.launch = lambda *_: None  # what is ordered is looked at, not executed
+launching.launch = lambda *_: None  # what is ordered is looked at, not executed
 answer = sys.argv[1]
 
 async def main():

@@ -28,7 +28,7 @@ async def test_a_run_that_no_engine_took_up_says_so(recorder: Recorder) -> None:
 
 async def test_new_run_from_the_dialog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two keys plan a run in the open session; the engine process itself is tested with the engine."""
-    from workbench.engine import client
+    from workbench.engine import launching
     from workbench.engine.plan import RegenerationPlan
     from workbench.session import SessionReader, engine_starts
 
@@ -38,7 +38,7 @@ async def test_new_run_from_the_dialog(tmp_path: Path, monkeypatch: pytest.Monke
         engine_starts.started(run, os.getpid())
         launched.append((session, run))
 
-    monkeypatch.setattr(client, "launch", launch)
+    monkeypatch.setattr(launching, "launch", launch)
     path = tmp_path / "empty.session"
     create(path)
     async with regeneration(path) as (pilot, screen):

@@ -15,7 +15,7 @@ from engine.author import Author
 from loopback.server import LoopbackServer
 from trajectory_app import press, quiet, screen_text, trajectory, until
 
-from workbench.engine import client
+from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan
 
 
@@ -31,7 +31,7 @@ def author(loopback_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> 
 def begin(session: Path) -> str:
     plan = DocumentPlan(cases=("word_counter",), model="openai/scripted", judge="offline")
     run = client.plan_document(session, plan)
-    client.launch(session, run)
+    launching.launch(session, run)
     return run
 
 

@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from engine.mutants import mutants
 from loopback.server import LoopbackServer, Reply
 
-from workbench.engine import client
+from workbench.engine import launching
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.regeneration_client import plan_regeneration
 from workbench.engine.task_building import prepare
@@ -72,7 +72,7 @@ def measure(session: Path, evaluator: str, samples: int) -> dict[str, object]:
     plan = RegenerationPlan(SOURCE, evaluator=evaluator, samples=samples, limit=TASKS, controls=False)
     run = plan_regeneration(session, plan)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    process = client.launch(session, run)
+    process = launching.launch(session, run)
     assert process is not None
     pause = threading.Event()
     first = last = 0.0
@@ -83,8 +83,8 @@ def measure(session: Path, evaluator: str, samples: int) -> dict[str, object]:
                 first = time.monotonic()
             row = reader.run(run)
             assert row is not None
-            assert reader.run_state(row) not in {"failed", "interrupted", "cancelled"}, row.error or client.last_words(
-                run
+            assert reader.run_state(row) not in {"failed", "interrupted", "cancelled"}, (
+                row.error or launching.last_words(run)
             )
             if first:
                 ((left,),) = reader.query("SELECT count(*) FROM candidates WHERE verdict IS NULL")

@@ -13,7 +13,7 @@ import pytest
 from engine.tiny_repository import BAD, GOOD, TASKS, samples_file
 
 from workbench.cli import main
-from workbench.engine import client
+from workbench.engine import launching
 from workbench.engine.orders import is_finished
 from workbench.engine.plan import Acceptance, Ask, RegenerationPlan
 from workbench.engine.regeneration_client import add_samples, order_regeneration
@@ -102,7 +102,7 @@ def test_an_order_in_the_last_moment_of_an_engine_is_taken_up(
         leaving.set_run(order.run, state="done")
         held = leaving.acquire(order.run)
         late = ordered(session, repository, evaluator="reference")
-        process = client.launch(session, late.run)
+        process = launching.launch(session, late.run)
         until(lambda: late.ask in plan_of(session, late.run).waiting, 10)
         with SessionReader(session) as reader:
             assert not is_finished(reader, late)
@@ -123,7 +123,7 @@ def test_an_order_that_a_failing_engine_left_is_taken_up_by_the_next(
         failing.set_run(first.run, state="running")
         held = failing.acquire(first.run)
         late = ordered(session, repository, evaluator="reference")
-        process = client.launch(session, late.run)
+        process = launching.launch(session, late.run)
         failing.set_run(first.run, state="failed", error="It fell over.")
         failing.release(held)
     assert process.wait(120) == 0
@@ -168,7 +168,7 @@ def test_more_samples_are_of_the_evaluator_that_is_shown(home: Path, repository:
         held = writer.acquire(order.run)
         add_samples(session, order.run, 7, evaluator=order.ask.evaluator)
         writer.release(held)
-    process = client.engine_of(order.run)
+    process = launching.engine_of(order.run)
     assert process is not None
     process.kill()
     process.wait(30)

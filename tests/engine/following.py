@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from workbench.engine import client
+from workbench.engine import launching
 from workbench.session import SessionReader
 
 
@@ -22,7 +22,7 @@ def error(session: Path, run: str) -> str:
     with SessionReader(session) as reader:
         row = reader.run(run)
         assert row is not None
-        return row.error or client.last_words(run)
+        return row.error or launching.last_words(run)
 
 
 def ended(session: Path, run: str, until: Callable[..., object]) -> str:

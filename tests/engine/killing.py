@@ -18,7 +18,7 @@ from typing import Any
 
 from engine.mutants import mutants
 
-from workbench.engine import client
+from workbench.engine import client, launching
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.regeneration_client import plan_regeneration
 from workbench.engine.selection import row_id
@@ -124,7 +124,7 @@ def run_broken(
     with SessionReader(session) as reader:
         runs = [run.id for run in reader.runs()]
     for run in runs:
-        client.launch(session, run)
+        launching.launch(session, run)
     kept: dict[str, tuple[Any, ...]] = {}
     for point in points:
         goal = max(int(point * wanted), len(kept) + 1)
@@ -152,7 +152,7 @@ def run_unbroken(session: Path) -> float:
     with SessionReader(session) as reader:
         runs = [run.id for run in reader.runs()]
     for run in runs:
-        client.launch(session, run)
+        launching.launch(session, run)
     wait(lambda: not states(session) & {"queued", "running"}, "the end")
     return time.monotonic() - began
 

@@ -20,7 +20,7 @@ from engine.following import ended, error, state
 from engine.tiny_repository import BAD, GOOD, Writer, fenced, make_repository
 from loopback.server import LoopbackServer, Reply
 
-from workbench.engine import client
+from workbench.engine import client, launching
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.regeneration_client import plan_regeneration
 from workbench.errors import WorkbenchError
@@ -50,7 +50,7 @@ def planned(session: Path, repository: Path, **options: Any) -> str:
 
 def start(session: Path, repository: Path, **options: Any) -> str:
     run = planned(session, repository, **options)
-    client.launch(session, run)
+    launching.launch(session, run)
     return run
 
 
@@ -298,7 +298,7 @@ def test_a_session_that_is_removed_in_the_middle_is_saved_and_goes_on(
     until(lambda: gone(pid), 90, "its end")
     go.set()
     saved = session.with_name("run.rescued.session")
-    one_sentence(client.last_words(run), "run.session", "removed", f"workbench resume {saved}")
+    one_sentence(launching.last_words(run), "run.session", "removed", f"workbench resume {saved}")
     assert [item.name for item in session.parent.glob("run.*")] == [saved.name]
     resumed(saved, run, kept, loopback_server, until)
 
@@ -310,7 +310,7 @@ def test_a_session_that_is_moved_in_the_middle_has_everything_under_its_new_name
     moved = session.rename(session.with_name("moved.session"))
     until(lambda: gone(pid), 90, "its end")
     go.set()
-    one_sentence(client.last_words(run), "run.session was moved", "under its new name")
+    one_sentence(launching.last_words(run), "run.session was moved", "under its new name")
     assert not list(session.parent.glob("run.*"))
     resumed(moved, run, kept, loopback_server, until)
 
@@ -336,14 +336,14 @@ def test_a_backup_put_in_the_place_of_a_session_that_is_written(
         killing.copied_over(session.with_name("backup"), session, [pid])
     until(lambda: gone(pid), 90, "its end")
     go.set()
-    one_sentence(client.last_words(run), "run.session was", "while it was written", "so the run was ended")
+    one_sentence(launching.last_words(run), "run.session was", "while it was written", "so the run was ended")
     assert session.read_bytes() == content
     assert integrity_problem(session) is None
     assert len(killing.done(session)) == 6
     if how == "renamed over it":
         resumed(session.with_name("run.rescued.session"), run, kept, loopback_server, until)
     else:
-        assert "run.session.foreign-log-1" in client.last_words(run)
+        assert "run.session.foreign-log-1" in launching.last_words(run)
     controls = killing.done(session)
     resumed(session, run, controls, loopback_server, until)
 

@@ -13,7 +13,7 @@ from engine.author import README, Author
 from engine.following import ended, state
 from loopback.server import GARBAGE, LoopbackServer, Reply, failure
 
-from workbench.engine import client
+from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan
 from workbench.session import SessionReader
 from workbench.session.lease import RunHeld
@@ -34,7 +34,7 @@ def session(home: Path, tmp_path: Path, loopback_server: LoopbackServer, monkeyp
 def start(session: Path, **options: Any) -> str:
     plan = DocumentPlan(**{"cases": ("word_counter",), "model": MODEL, "judge": "offline", **options})
     run = client.plan_document(session, plan)
-    client.launch(session, run)
+    launching.launch(session, run)
     return run
 
 
@@ -110,7 +110,7 @@ def test_no_secret_is_in_the_file(session: Path, loopback_server: LoopbackServer
     assert "trouble with key" in str(attempts)  # the failed try is recorded, the key in it is not
     assert SECRET.encode() not in session.read_bytes()
     assert all(SECRET.encode() not in content for content in contents)
-    assert SECRET not in client.engine_log(run).read_text()
+    assert SECRET not in launching.engine_log(run).read_text()
 
 
 @pytest.mark.parametrize("stop_at", [1, 3, 4])
@@ -190,10 +190,10 @@ def test_a_warm_engine_takes_a_run_and_outlives_its_starter(
     session: Path, loopback_server: LoopbackServer, until: Until
 ) -> None:
     loopback_server.answer = Author()
-    warm = client.WarmEngine()
+    warm = launching.WarmEngine()
     warm.start()
     run = client.plan_document(session, DocumentPlan(("word_counter",), model=MODEL, judge="offline"))
-    client.launch(session, run, warm)
+    launching.launch(session, run, warm)
     warm.close()
     assert ended(session, run, until) == "done"
 

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from sweeps import spread
 
-from workbench.engine import client
+from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan
 from workbench.models import Message, Request, Sampling
 from workbench.models.gateway import Gateway
@@ -81,7 +81,7 @@ async def test_the_cache_that_a_request_meets_is_the_same_after_a_resume(gateway
 def _start(session: Path, repeats: int) -> str:
     plan = DocumentPlan(cases=("word_counter",), model="local", judge="offline", repeats=repeats)
     run = client.plan_document(session, plan)
-    client.launch(session, run)
+    launching.launch(session, run)
     return run
 
 

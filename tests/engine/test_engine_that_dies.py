@@ -16,7 +16,7 @@ from engine.author import Author
 from engine.tiny_repository import make_repository
 from loopback.server import LoopbackServer
 
-from workbench.engine import client
+from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan, RegenerationPlan
 from workbench.engine.regeneration_client import plan_regeneration
 from workbench.session import SessionReader, SessionWriter, engine_starts
@@ -97,29 +97,29 @@ def test_a_start_that_is_killed_ends_the_command(
 
 def test_the_last_words_of_a_dead_engine_are_its_own(session: Path, until: Until) -> None:
     run = planned(session, "document")
-    client.engine_log(run).parent.mkdir(parents=True, exist_ok=True)
-    client.engine_log(run).write_text("What an earlier engine said.\n")
-    process = client.launch(session, run)
+    launching.engine_log(run).parent.mkdir(parents=True, exist_ok=True)
+    launching.engine_log(run).write_text("What an earlier engine said.\n")
+    process = launching.launch(session, run)
     process.kill()
     process.wait(30)
-    assert "earlier" not in client.end_of(run)
+    assert "earlier" not in launching.end_of(run)
 
 
 def test_a_run_that_nobody_took_up_is_seen_as_such(session: Path, until: Until) -> None:
     run = planned(session, "document")
     # It was announced a moment ago: its engine may be about to start.
     assert seen_as(session, run) == "queued"
-    process = client.launch(session, run)
+    process = launching.launch(session, run)
     process.kill()
     process.wait(30)
     assert until(lambda: seen_as(session, run) == "interrupted", 2)
     # A warm engine that dies is no other.
-    warm = client.WarmEngine()
+    warm = launching.WarmEngine()
     warm.start()
     with SessionWriter(session) as writer:
         writer.set_run(run, state="queued")
-    process = client.launch(session, run, warm)
-    assert client.engine_of(run) is process
+    process = launching.launch(session, run, warm)
+    assert launching.engine_of(run) is process
     process.kill()
     process.wait(30)
     assert until(lambda: seen_as(session, run) == "interrupted", 2)
@@ -130,7 +130,7 @@ def test_a_run_that_nobody_took_up_is_seen_as_such(session: Path, until: Until) 
 
 def test_a_run_that_was_cancelled_before_its_engine_came_is_not_executed(session: Path, until: Until) -> None:
     run = planned(session, "document")
-    process = client.launch(session, run)
+    process = launching.launch(session, run)
     client.cancel(session, run)
     assert process.wait(60) == 130
     assert seen_as(session, run) == "cancelled"

@@ -13,7 +13,7 @@ from loopback.server import LoopbackServer
 
 from workbench import settings
 from workbench.cli import main
-from workbench.engine import client
+from workbench.engine import client, launching
 from workbench.engine.document import execute
 from workbench.engine.forking import Edit, plan_fork
 from workbench.engine.plan import DocumentPlan
@@ -224,7 +224,7 @@ def test_a_run_above_the_amount_needs_yes(
     session, _ = parent
     monkeypatch.setenv("WORKBENCH_ASK_ABOVE_MINUTES", "0.0000001")
     launched: list[object] = []
-    monkeypatch.setattr(client, "launch", lambda *given: launched.append(given))
+    monkeypatch.setattr(launching, "launch", lambda *given: launched.append(given))
     command = ["run", "word_counter", "--model", MODEL, "--judge", "offline", "--repeats", "2"]
     assert main([*command, "--session", str(session)]) == 2
     told = capsys.readouterr().err

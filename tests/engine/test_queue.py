@@ -12,7 +12,7 @@ from engine.author import Author
 from engine.following import ended
 from loopback.server import LoopbackServer
 
-from workbench.engine import client
+from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.queue import enqueue, move, pause, wait_for_turn, waiting
 from workbench.errors import UsageError
@@ -145,7 +145,7 @@ def test_a_queued_run_begins_when_the_one_before_is_over(
         runs.append(client.plan_document(session, DocumentPlan((case,), model="openai/scripted", judge="offline")))
         if len(runs) == 2:
             enqueue(session, runs[1])
-        client.launch(session, runs[-1])
+        launching.launch(session, runs[-1])
         until(author.reached.is_set, 60, "the first run's third step")
     with SessionReader(session) as reader:
         assert [run.id for run in waiting(reader)] == [runs[1]]

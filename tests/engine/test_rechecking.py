@@ -12,7 +12,7 @@ import pytest
 from engine.following import ended
 from engine.tiny_repository import TASKS, make_repository
 
-from workbench.engine import client
+from workbench.engine import client, launching
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.rechecking import RANDOM_SHARE, why_again
 from workbench.engine.regeneration_client import plan_regeneration
@@ -48,7 +48,7 @@ def test_a_false_fast_verdict_is_found_replaced_and_shown(
     def work() -> None:
         assert ended(session, run, until) == "done"
 
-    client.launch(session, run)
+    launching.launch(session, run)
     work()
     looks = {row.evaluator: json.loads(row.recheck) for row in candidates(session, run) if row.recheck}
     assert looks["reference"] == {**looks["reference"], "why": "original", "verdict": "passed", "agrees": True}

@@ -15,7 +15,7 @@ from engine.tiny_repository import BAD, GOOD, SOURCE, SUITE, TASKS, Writer, fenc
 from loopback.server import EMPTY, LoopbackServer, Reply, failure
 
 from workbench.commands.regeneration_summary import summary
-from workbench.engine import client
+from workbench.engine import client, launching
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.regeneration_client import add_samples, plan_regeneration
 from workbench.engine.rerunning import rerun_items
@@ -44,7 +44,7 @@ def repository(tmp_path: Path) -> Path:
 def start(session: Path, repository: Path, **options: Any) -> str:
     plan = RegenerationPlan(str(repository), **{"evaluator": MODEL, **options})
     run = plan_regeneration(session, plan)
-    client.launch(session, run)
+    launching.launch(session, run)
     return run
 
 

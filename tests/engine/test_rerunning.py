@@ -16,7 +16,7 @@ from needing_sandboxes import no_bubblewrap
 
 from workbench.cli import main
 from workbench.commands.regeneration_summary import summary
-from workbench.engine import client
+from workbench.engine import client, launching
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.regeneration_client import plan_regeneration
 from workbench.engine.rerunning import rerun_items
@@ -48,7 +48,7 @@ def done(sandbox: None, tmp_path: Path, until: Until) -> tuple[Path, str]:
     session = tmp_path / "run.session"
     repository = make_repository(tmp_path / "small-sums")
     run = plan_regeneration(session, RegenerationPlan(str(repository), evaluator=f"samples:{file}"))
-    client.launch(session, run)
+    launching.launch(session, run)
     assert ended(session, run, until) == "done", error(session, run)
     return session, run
 
@@ -315,7 +315,7 @@ def test_an_error_of_ours_replaces_no_verdict(
     run = plan_regeneration(
         session, RegenerationPlan(str(make_repository(tmp_path / "sums")), evaluator=MODEL, samples=1)
     )
-    client.launch(session, run)
+    launching.launch(session, run)
     assert ended(session, run, until) == "done", error(session, run)
     told = figures(session, run)
     assert told["verdicts"] == {"passed": 2, "invalid": 1}

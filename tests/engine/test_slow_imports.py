@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from workbench.engine import client
+from workbench.engine import launching
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.regeneration_client import plan_regeneration
 from workbench.session import SessionReader
@@ -45,7 +45,7 @@ def test_the_second_look_has_time_to_import(
     (folder / "test_slow.py").write_text("from slow import double\n\n\ndef test_double():\n    assert double(2) == 4\n")
     session = tmp_path / "slow.session"
     run = plan_regeneration(session, RegenerationPlan(str(folder), evaluator="reference", sandbox="bubblewrap"))
-    client.launch(session, run)
+    launching.launch(session, run)
 
     def ended() -> bool:
         with SessionReader(session) as reader:

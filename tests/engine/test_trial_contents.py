@@ -17,7 +17,7 @@ from loopback.server import LoopbackServer
 
 from workbench import paths
 from workbench.cli import main
-from workbench.engine import client
+from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import trial_id
@@ -141,7 +141,7 @@ def test_an_interrupted_trial_goes_on_with_the_content_it_began_with(
     author.stop_at = 2
     (identity,) = planned(session, str(folder))
     run = trials(session)[0].run_id
-    process = client.launch(session, run)
+    process = launching.launch(session, run)
     until(author.reached.is_set, 60)
     os.kill(process.pid, signal.SIGKILL)
     process.wait(30)
@@ -162,7 +162,7 @@ def test_an_interrupted_trial_whose_content_is_gone_says_so_and_mixes_nothing(
 ) -> None:
     author.stop_at = 2
     planned(session, str(folder))
-    process = client.launch(session, trials(session)[0].run_id)
+    process = launching.launch(session, trials(session)[0].run_id)
     until(author.reached.is_set, 60)
     os.kill(process.pid, signal.SIGKILL)
     process.wait(30)

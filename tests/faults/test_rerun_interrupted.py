@@ -19,7 +19,7 @@ from engine import killing
 from needing_sandboxes import no_bubblewrap
 
 from workbench.commands.regeneration_summary import summary
-from workbench.engine import client
+from workbench.engine import client, launching
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.regeneration_client import plan_regeneration
 from workbench.engine.selection import row_id
@@ -47,7 +47,7 @@ def session(
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "regeneration-cache"))
     path = tmp_path / "tested.session"
     run = plan_regeneration(path, RegenerationPlan("word_counter", evaluator="reference", limit=TASKS))
-    client.launch(path, run)
+    launching.launch(path, run)
     killing.wait(lambda: not killing.states(path) & {"queued", "running"}, "the controls", 300)
     with SessionReader(path) as reader:
         bodies = [(row_id(task), reader.text(task.body_blob)) for task in reader.tasks(run)]
@@ -55,7 +55,7 @@ def session(
     file = tmp_path / "answers.jsonl"
     assert killing.write_samples(file, bodies, SAMPLES) == SAMPLES
     assert plan_regeneration(path, RegenerationPlan("word_counter", evaluator=f"samples:{file}", limit=TASKS)) == run
-    client.launch(path, run)
+    launching.launch(path, run)
     killing.wait(lambda: not killing.states(path) & {"queued", "running"}, "the samples", 600)
     assert killing.states(path) == {"done"}
     return path

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from workbench.app.marks import Pair
     from workbench.app.messages import SessionChanged, SessionFailed
     from workbench.app.place import Place
-    from workbench.engine.client import WarmEngine
+    from workbench.engine.launching import WarmEngine
     from workbench.engine.plan import DocumentPlan
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
@@ -195,7 +195,7 @@ class WorkbenchApp(ThemedApp):
 
     def _start_warm(self) -> None:
         def work() -> None:
-            from workbench.engine.client import WarmEngine
+            from workbench.engine.launching import WarmEngine
 
             warm = WarmEngine()
             try:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from workbench.app.marks import Marks, Pair
     from workbench.app.place import Place
-    from workbench.engine.client import WarmEngine
+    from workbench.engine.launching import WarmEngine
     from workbench.engine.plan import DocumentPlan
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench import paths
-from workbench.engine import client
+from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.queue import enqueue
 from workbench.engine.queue import move as move_run
@@ -17,7 +17,7 @@ from workbench.engine.writable_copy import is_example, is_writable, new_session,
 from workbench.session import SUFFIX, SessionReader, SessionWriter
 
 if TYPE_CHECKING:
-    from workbench.engine.client import WarmEngine
+    from workbench.engine.launching import WarmEngine
 
 __all__ = [
     "Begun",
@@ -117,7 +117,7 @@ def begin(
     run = client.plan_document(path, plan)
     if queue:
         enqueue(path, run)
-    client.launch(path, run, warm)
+    launching.launch(path, run, warm)
     with SessionReader(path) as reader:
         trials = reader.trials(run)
     return Begun(path, run, trials[0].id if trials else None)

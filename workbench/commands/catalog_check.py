@@ -100,7 +100,7 @@ def check_one(entry: Repository, sandbox: str = "") -> Checked:
 
 def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
     """Run both controls in a session of their own; return (control, task) → verdict."""
-    from workbench.engine import client
+    from workbench.engine import client, launching
     from workbench.engine.plan import RegenerationPlan
     from workbench.engine.regeneration_client import plan_regeneration
     from workbench.engine.selection import row_id
@@ -110,7 +110,7 @@ def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
     with tempfile.TemporaryDirectory(prefix="workbench-check-") as folder:
         session = Path(folder) / "check.session"
         run = plan_regeneration(session, plan)
-        process = client.launch(session, run)
+        process = launching.launch(session, run)
         assert process is not None, "an engine that was not warm is a process of its own"
         tell(f"{entry.name}: controls on every task")
         try:

@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when the fork is done, 1 if it failed, 130 if interrupted."""
     from workbench.commands.damaged import tell_damage
     from workbench.commands.run import watch
-    from workbench.engine import client
+    from workbench.engine import launching
     from workbench.engine.forking import Edit, plan_fork
     from workbench.engine.queue import enqueue
     from workbench.engine.session_names import resolve_session
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         made = plan_fork(session, arguments.trial, arguments.step, edit, model=arguments.model)
     if arguments.queue:
         enqueue(session, made.run)
-    process = client.launch(session, made.run)
+    process = launching.launch(session, made.run)
     if arguments.detach:
         say_path(session)
         return damaged

@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.commands.damaged import look_for_damage
     from workbench.commands.regeneration_watching import position, watch_regeneration
     from workbench.commands.run import session_path
-    from workbench.engine import client
+    from workbench.engine import launching
     from workbench.engine.plan import RegenerationPlan
     from workbench.engine.queue import enqueue
     from workbench.engine.regeneration_client import order_regeneration
@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
     order = order_regeneration(session, plan)
     if arguments.queue:
         enqueue(session, order.run)
-    process = client.launch(session, order.run)
+    process = launching.launch(session, order.run)
     if arguments.detach:
         say_path(session)
         return damaged

@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when every trial meant is scored by every judge, 1 if not, 130 if interrupted."""
     from workbench.commands.damaged import tell_damage
     from workbench.commands.run import planned_trials, watch
-    from workbench.engine import client
+    from workbench.engine import launching
     from workbench.engine.rescoring import plan_rescore
     from workbench.engine.session_names import resolve_session
     from workbench.engine.writable_copy import working_copy
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
             judge_repeats=arguments.judge_repeats,
             spend_limit=arguments.spend_limit,
         )
-    process = client.launch(session, new_run)
+    process = launching.launch(session, new_run)
     if arguments.detach:
         say_path(session)
         return damaged

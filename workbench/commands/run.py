@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench import settings
     from workbench.catalog import load_cases
     from workbench.commands.damaged import look_for_damage
-    from workbench.engine import client
+    from workbench.engine import client, launching
     from workbench.engine.plan import RUBRICS, DocumentPlan
     from workbench.engine.queue import enqueue
 
@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
     tell_recorded(session, new_run)
     if arguments.queue:
         enqueue(session, new_run)
-    process = client.launch(session, new_run)
+    process = launching.launch(session, new_run)
     if arguments.detach:
         say_path(session)
         return damaged

@@ -14,7 +14,7 @@ from typing import Any
 
 from workbench import glyphs
 from workbench.commands.output import tell
-from workbench.engine import client
+from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan, PlanDamaged
 from workbench.session import SessionReader
 from workbench.session.judges import recorded_as
@@ -197,7 +197,7 @@ def follow(
     """
     with _leaving(session):
         return _follow(
-            session, run, process or client.engine_of(run), show, look or TrialWatch(), end or (lambda _: "")
+            session, run, process or launching.engine_of(run), show, look or TrialWatch(), end or (lambda _: "")
         )
 
 
@@ -274,14 +274,14 @@ def _waiting(reader: SessionReader, row: RunRow, process: subprocess.Popen[bytes
 def _say_end(row: RunRow, state: str, session: Path, show: Show) -> None:
     """Say why a run did not come to its end, where it did not."""
     if state == "interrupted" and row.state == "queued":
-        ended = client.engine_of(row.id) is not None
-        what = f"The engine ended before it took up the run: {client.end_of(row.id)}" if ended else ""
+        ended = launching.engine_of(row.id) is not None
+        what = f"The engine ended before it took up the run: {launching.end_of(row.id)}" if ended else ""
         sentence = one_sentence(what or "No engine took up the run")
     elif row.error:
         show({"type": "error", "sentence": row.error})
         return
     elif state == "interrupted":
-        sentence = one_sentence(f"The engine ended in the middle: {client.end_of(row.id)}")
+        sentence = one_sentence(f"The engine ended in the middle: {launching.end_of(row.id)}")
     elif state == "cancelled":
         sentence = "The run was cancelled."
     else:

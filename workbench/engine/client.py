@@ -1,26 +1,21 @@
-"""Request work: write plans of runs into a session file and start the engine process that executes them.
+"""Request work: write plans of runs into a session file, cancel, resume and repeat them.
 
 Cheap to import. Calls access the disk for some milliseconds, so the app makes them in a thread.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from workbench import paths
 from workbench.engine import defaults, queue
 from workbench.engine.extension_check import import_folders
+from workbench.engine.launching import WarmEngine, launch
 from workbench.engine.orders import all_orders, is_finished, ordered_work, refusal
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.plan_checks import check_document, check_place
@@ -34,78 +29,6 @@ from workbench.session.pending_work import unfinished
 from workbench.session.rows import RunRow, TrialRow
 
 LOCAL_READ_LIMIT = 1_800  # characters; a small model's window holds a few such files and the conversation
-
-
-def engine_log(run: str) -> Path:
-    """Return the path of the log of the engine that executes (or executed) a run."""
-    return paths.state_dir() / "engine" / f"{run}.log"
-
-
-def last_words(run: str) -> str:
-    """Return the last line that the engine of a run wrote to its log, "" if there is none.
-
-    The log spans the whole run; for an engine that this program started, only that engine's output counts.
-    """
-    try:
-        text = engine_log(run).read_bytes()[_launched[run][1] if run in _launched else 0 :]
-    except OSError:
-        return ""
-    lines = text.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1] if lines else ""
-
-
-def _engine_process(arguments: list[str], log: Path, *, stdin: int, stdout: int | None) -> subprocess.Popen[bytes]:
-    log.parent.mkdir(parents=True, exist_ok=True)
-    environment = dict(os.environ)
-    # Without bytecode files every engine would compile its libraries again, which takes seconds.
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    with log.open("ab") as output:
-        return subprocess.Popen(
-            [sys.executable, "-m", "workbench.engine", *arguments],
-            stdin=stdin,
-            stdout=stdout if stdout is not None else output,
-            stderr=output,
-            start_new_session=True,
-            env=environment,
-            close_fds=True,
-        )
-
-
-class WarmEngine:
-    """An idle engine process that has imported its libraries; closing it never stops an active run."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        """Start the process unless one is already waiting; returns at once."""
-        if self._process is None or self._process.poll() is not None:
-            self._process = _engine_process(
-                ["--warm"], paths.state_dir() / "engine" / "warm.log", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
-            )
-
-    def serve(self, session: Path, run: str) -> subprocess.Popen[bytes] | None:
-        """Assign a run to the waiting process, start the next one, and return the first; None if none is waiting."""
-        process, self._process = self._process, None
-        if process is None or process.poll() is not None or process.stdin is None:
-            return None
-        order = json.dumps({"session": str(session.resolve()), "run": run, "log": str(engine_log(run))})
-        try:
-            process.stdin.write(order.encode() + b"\n")
-            process.stdin.flush()
-            process.stdin.close()
-        except OSError:
-            return None
-        with contextlib.suppress(OSError):
-            self.start()
-        return process
-
-    def close(self) -> None:
-        """Let the waiting process exit."""
-        process, self._process = self._process, None
-        if process is not None and process.stdin is not None:
-            with contextlib.suppress(OSError):
-                process.stdin.close()
 
 
 def resolved(plan: DocumentPlan) -> DocumentPlan:
@@ -308,50 +231,6 @@ def _next_repeat(connection: sqlite3.Connection, plan: DocumentPlan, case: str) 
     """Return the number after the last trial of a case by the plan's agent and model."""
     same = "SELECT coalesce(max(repeat), 0) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND parent = ''"
     return int(connection.execute(same, (case, plan.agent, plan.model)).fetchone()[0]) + 1
-
-
-def launch(session: Path, run: str, warm: WarmEngine | None = None) -> subprocess.Popen[bytes]:
-    """Start an engine on a run; it keeps running when the caller exits.
-
-    Returns:
-        The process, so that the caller can tell when it exits; :func:`engine_of` returns it as well.
-    """
-    said = _log_size(run)
-    process = warm.serve(session, run) if warm is not None else None
-    if process is None:
-        process = _engine_process(
-            ["--session", str(session.resolve()), "--run", run], engine_log(run), stdin=subprocess.DEVNULL, stdout=None
-        )
-    engine_starts.started(run, process.pid)
-    _launched[run] = (process, said)
-    return process
-
-
-# Engines that this program started: the latest one of each run, and the size of its log before the start.
-_launched: dict[str, tuple[subprocess.Popen[bytes], int]] = {}
-
-
-def _log_size(run: str) -> int:
-    try:
-        return engine_log(run).stat().st_size
-    except OSError:
-        return 0
-
-
-def engine_of(run: str) -> subprocess.Popen[bytes] | None:
-    """Return the latest process that this program started for a run, None if it started none."""
-    return _launched[run][0] if run in _launched else None
-
-
-def end_of(run: str) -> str:
-    """Return how the engine that this program started for a run ended: the last line of its log, else its signal."""
-    process = engine_of(run)
-    if words := last_words(run):
-        return words
-    if process is not None and (process.poll() or 0) < 0:
-        number = -process.returncode
-        return f"it was ended by {signal.Signals(number).name if number in set(signal.Signals) else f'signal {number}'}"
-    return "it left no word"
 
 
 def cancel(session: Path, run: str) -> None:

@@ -7,7 +7,8 @@ import sqlite3
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench.engine.client import WarmEngine, launch, resolved, the_trial
+from workbench.engine.client import resolved, the_trial
+from workbench.engine.launching import WarmEngine, launch
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.plan_checks import check_document, check_place
 from workbench.errors import UsageError

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.engine import defaults
-from workbench.engine.client import WarmEngine, launch
 from workbench.engine.extension_check import import_folders
+from workbench.engine.launching import WarmEngine, launch
 from workbench.engine.orders import Order
 from workbench.engine.plan import Ask, RegenerationPlan, same_but_samples
 from workbench.engine.plan_checks import check_place, check_regeneration

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench.engine.client import WarmEngine, launch
+from workbench.engine.launching import WarmEngine, launch
 from workbench.engine.orders import Order
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.plan_checks import check_regeneration

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from workbench.app.regeneration.loading import RunView
     from workbench.app.toolkit.latest import Latest
     from workbench.app.toolkit.subject import Subject
-    from workbench.engine.client import WarmEngine
     from workbench.engine.estimate import Estimate
+    from workbench.engine.launching import WarmEngine
 
 MORE_SAMPLES = 5
 

@@ -135,7 +135,7 @@ def _begin(host: Host, choice: RegenerationChoice, sandbox: str = "") -> tuple[P
         NoIsolation: No sandbox was named and none isolates; nothing was written.
     """
     from workbench.app import runs
-    from workbench.engine import client
+    from workbench.engine import launching
     from workbench.engine.plan import RegenerationPlan
     from workbench.engine.queue import enqueue
     from workbench.engine.regeneration_client import order_regeneration
@@ -155,5 +155,5 @@ def _begin(host: Host, choice: RegenerationChoice, sandbox: str = "") -> tuple[P
     order = order_regeneration(path, plan)
     if choice.queue:
         enqueue(path, order.run)
-    client.launch(path, order.run, host.warm)
+    launching.launch(path, order.run, host.warm)
     return path, order.run, order.ask.evaluator
