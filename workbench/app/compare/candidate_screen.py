@@ -13,6 +13,7 @@ from workbench.app.compare.difference_list import DifferenceList
 from workbench.app.compare.failing_rows import FailingLine, FailingRows, messages
 from workbench.app.compare.frame import SideBySide
 from workbench.app.compare.head_lines import HeadLines, Lines
+from workbench.app.compare.panes import panes_of
 from workbench.app.compare.text_rows import TextRows
 from workbench.app.compare.unified_rows import UnifiedRows
 from workbench.app.compare.wording import change, figure
@@ -59,16 +60,8 @@ class CandidatesScreen(SideBySide):
             TextRows(lambda one: _titled(one.docstrings, one), id="docs-texts-list"),
             TextRows(lambda one: _titled(one.prompts, one), id="prompt-texts-list"),
         )
-        panes = []
-        for (name, title), one in zip(self.titles.items(), lists, strict=True):
-            inside: list[Widget] = [one]
-            if isinstance(one, FailingRows):
-                inside.append(Static("", id="failing-message"))
-            panes.append(Container(*inside, id=name, classes="pane"))
-            set_title(panes[-1], title)
-        panes[0].add_class("-current")
         yield HeadLines(4, id="head")
-        yield Container(*panes, id="candidate-panes")
+        yield Container(*panes_of(self.titles, lists), id="candidate-panes")
 
     def on_mount(self) -> None:
         """Begin in the bodies."""

@@ -15,6 +15,7 @@ from workbench.app.compare.failing_rows import FailingLine, FailingRows, message
 from workbench.app.compare.frame import SideBySide, reading
 from workbench.app.compare.group_head import head_of, tasks_in_words
 from workbench.app.compare.head_lines import HeadLines
+from workbench.app.compare.panes import panes_of
 from workbench.app.compare.task_rows import TaskRows
 from workbench.app.compare.text_rows import TextRows
 from workbench.app.marks import Marked, Pair
@@ -75,16 +76,8 @@ class GroupsScreen(SideBySide):
             FailingRows(_failing_lines, "No sample of either fails a test.", id="test-diff-list"),
             TextRows(lambda detail: detail.docstrings, id="docs-diff-list"),
         )
-        panes = []
-        for (name, title), one in zip(self.titles.items(), lists, strict=True):
-            inside: list[Widget] = [one]
-            if isinstance(one, FailingRows):
-                inside.append(Static("", id="failing-message"))
-            panes.append(Container(*inside, id=name, classes="pane"))
-            set_title(panes[-1], title)
-        panes[0].add_class("-current")
         yield HeadLines(5, id="head")
-        yield Container(*panes, id="group-panes")
+        yield Container(*panes_of(self.titles, lists), id="group-panes")
 
     def on_mount(self) -> None:
         """Begin in the tasks."""
