@@ -33,6 +33,7 @@ KEY_TABLE = (
     _row("n N", "n N", "next, previous hit or difference", "next previous next-hit previous-hit"),
     _row("o O", "o O", "sort; the other way round", "sort reverse"),
     _row("b", "b", "group", "group"),
+    _row("minus", "-", "fold or unfold a group", "fold"),
     _row("f F", "f F", "filter; clear the filter", "filter clear-filter only-differences"),
     _row("asterisk t", "* t", "star, tag", "star tags"),
     _row("r", "r", "rerun", "rerun rerun-task"),

@@ -50,13 +50,14 @@ class Detail(Container):
             pane.set_class(off, "-off")
         self.texts.set_class(off or not abreast, "-off")
 
-    def show(self, reader: SessionReader, view: RunView, line: TaskLine | None, number: int) -> None:
-        """Show a sample of a task, or why there is none."""
-        if line is None:
-            self.sample.show_nothing("No task passes this filter; F clears it, f changes it." if view.tasks else "")
-            self.failing.show_nothing()
-            self.texts.show_nothing()
-            return
+    def show_nothing(self, sentence: str) -> None:
+        """Say why there is no sample."""
+        self.sample.show_nothing(sentence)
+        self.failing.show_nothing()
+        self.texts.show_nothing()
+
+    def show(self, reader: SessionReader, view: RunView, line: TaskLine, number: int) -> None:
+        """Show a sample of a task."""
         self.sample.show_sample(reader, line, view.group, number)
         self.failing.show_sample(reader, line, view.group, number)
         if not self.texts.has_class("-off"):

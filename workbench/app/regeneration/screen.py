@@ -338,8 +338,15 @@ class RegenerationScreen(RunScreen):
 
     def _show_sample(self) -> None:
         reader, view = self.workbench.reader, self.view
-        if reader is not None and view is not None:
-            self.detail.show(reader, view, self.table.selected, self.table.sample)
+        if reader is None or view is None:
+            return
+        line = self.table.selected
+        if line is not None:
+            self.detail.show(reader, view, line, self.table.sample)
+        elif self.table.on_group:
+            self.detail.show_nothing("A group of tasks: enter shows or hides them.")
+        else:
+            self.detail.show_nothing("No task passes this filter; F clears it, f changes it." if view.tasks else "")
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
         """Show the sample of the task under the cursor."""
@@ -441,7 +448,7 @@ class RegenerationScreen(RunScreen):
 
     def action_task(self, step: int) -> None:
         """Go to the next or previous task."""
-        self.table.action_move_cursor(step)
+        self.table.move_task(step)
 
     def action_run(self, step: int) -> None:
         """Go to the next or previous regeneration run of the session."""

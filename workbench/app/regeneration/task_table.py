@@ -57,6 +57,7 @@ class TaskTable(RowList):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "open", id="regeneration.open-task"),
+        Binding("minus", "fold", "Fold the group", key_display="-", id="regeneration.fold", show=False),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -66,6 +67,7 @@ class TaskTable(RowList):
         self.arrangement = Arrangement()
         self._sizes: Counter[int] = Counter()  # how many tasks of each group are shown
         self._rows: list[int] = []  # places of lines; below zero: the heading of group ~n
+        self._folded: set[str] = set()  # names of groups of which the heading alone is shown
         self.filter = EVERYTHING
         self.sample = 0
         self.ks: tuple[int, ...] = ()
@@ -101,16 +103,18 @@ class TaskTable(RowList):
 
     def put(self, lines: Sequence[TaskLine], ks: tuple[int, ...]) -> None:
         """Show these lines in place of all others; cursor and filter stay."""
-        kept = self.selected
+        kept, heading = self.selected, self._heading
+        if {line.id for line in lines}.isdisjoint(self._at):
+            self._folded = set()  # those of another run
         self.lines, self.ks = list(lines), ks
         self.revision += 1
         self._at = {line.id: index for index, line in enumerate(lines)}
         self._measure()
-        self._filtered(kept)
+        self._filtered(kept, heading=heading)
 
     def update_lines(self, fresh: Sequence[TaskLine]) -> bool:
         """Put changed lines in the place of the old ones; False if there are some that are not in the table."""
-        kept = self.selected
+        kept, heading = self.selected, self._heading
         known = True
         self.revision += 1
         for line in fresh:
@@ -122,7 +126,7 @@ class TaskTable(RowList):
         if not self._has_room_for(fresh):
             self._measure()
         if self.filter.active:
-            self._filtered(kept)
+            self._filtered(kept, heading=heading)
         self.refresh()
         return known
 
@@ -135,17 +139,58 @@ class TaskTable(RowList):
 
     def set_filter(self, wanted: TaskFilter) -> None:
         """Show only the tasks that a filter lets through."""
-        kept = self.selected
+        kept, heading = self.selected, self._heading
         self.filter = wanted
-        self._filtered(kept, stays=False)
+        self._filtered(kept, heading=heading, stays=False)
 
     def arrange_tasks(self, arrangement: Arrangement, *, from_top: bool = False) -> None:
-        """Show the tasks in another order and in other groups; ``from_top`` goes to the first one."""
-        kept = None if from_top else self.selected
-        self.arrangement = arrangement
-        self._filtered(kept)
+        """Show the tasks in another order and in other groups; ``from_top`` goes to the first one.
 
-    def _filtered(self, kept: TaskLine | None, *, stays: bool = True) -> None:
+        Groups that are new are folded where their tasks would not fit on the screen, so that all of them are seen first.
+        """
+        kept, heading = (None, "") if from_top else (self.selected, self._heading)
+        if arrangement.grouping != self.arrangement.grouping:
+            names = {group.name for group in arrangement.groups}
+            self._folded = names if len(self.lines) + len(names) > self.page_height() else set()
+        self.arrangement = arrangement
+        self._filtered(kept, heading=heading)
+
+    def action_fold(self) -> None:
+        """Fold the group under the cursor, or unfold it; on a task, fold its group."""
+        number = self._group_at(self.cursor)
+        if number is not None:
+            self._folded ^= {self.arrangement.groups[number].name}
+            self._rows = self._with_headings(self.shown)
+            self.rows_changed(cursor=self._rows.index(~number))
+            self.post_message(self.Moved(self, self.cursor))
+
+    def action_choose(self) -> None:
+        """Open the task under the cursor; fold or unfold a group."""
+        if self.selected is None:
+            self.action_fold()
+        else:
+            super().action_choose()
+
+    @property
+    def on_group(self) -> bool:
+        """Whether the cursor stands on the heading of a group."""
+        return 0 <= self.cursor < len(self._rows) and self._rows[self.cursor] < 0
+
+    @property
+    def _heading(self) -> str:
+        """The name of the group on whose heading the cursor stands, "" on a task."""
+        number = self._group_at(self.cursor) if self.on_group else None
+        return self.arrangement.groups[number].name if number is not None else ""
+
+    def _group_at(self, index: int) -> int | None:
+        """Return the number of the group whose heading or task is in a row, None without groups."""
+        of = self.arrangement.group_of
+        if not 0 <= index < len(self._rows) or len(of) != len(self.lines):
+            return None
+        row = self._rows[index]
+        return ~row if row < 0 else of[row]
+
+    def _filtered(self, kept: TaskLine | None, *, heading: str = "", stays: bool = True) -> None:
         # A task that stops matching stays under the cursor: what a person reads must not jump away.
         at = self._at.get(kept.id, -1) if kept is not None else -1
         passing = self.filter.passing(self.lines)
@@ -159,9 +204,24 @@ class TaskTable(RowList):
             passing = [one for one in arrangement.places if one in allowed]
         self.shown = passing
         self._rows = self._with_headings(passing)
-        row = self._rows.index(at) if at in self._rows else max(0, min(place, len(self._rows)) - 1) if at >= 0 else 0
-        self.rows_changed(cursor=row)
+        self.rows_changed(cursor=self._row_of(at, place, heading))
         self._clamp()
+
+    def _row_of(self, at: int, place: int, heading: str) -> int:
+        """Return the row of a task, else of its group's or the named group's heading, else one near where the task was."""
+        rows = self._rows
+        if at >= 0 and at in rows:
+            return rows.index(at)
+        of = self.arrangement.group_of
+        if at >= 0 and len(of) == len(self.lines) and ~of[at] in rows:
+            return rows.index(~of[at])
+        if at >= 0:
+            return max(0, min(place, len(rows)) - 1)
+        named = next((~number for number, group in enumerate(self.arrangement.groups) if group.name == heading), 0)
+        if heading and named in rows:
+            return rows.index(named)
+        # The first task rather than the heading above it.
+        return 1 if len(rows) > 1 and rows[0] < 0 <= rows[1] else 0
 
     def _with_headings(self, shown: Sequence[int]) -> list[int]:
         """Return rows: the places of tasks, before those of each group its heading."""
@@ -175,12 +235,9 @@ class TaskTable(RowList):
             if of[place] != last:
                 last = of[place]
                 rows.append(~last)
-            rows.append(place)
+            if self.arrangement.groups[last].name not in self._folded:
+                rows.append(place)
         return rows
-
-    def selectable(self, index: int) -> bool:
-        """Headings of groups are passed over."""
-        return self._rows[index] >= 0
 
     def _measure(self) -> None:
         lines = self.lines
@@ -225,6 +282,11 @@ class TaskTable(RowList):
         self._clamp()
         self.refresh()
 
+    def move_task(self, step: int) -> None:
+        """Go to the next or previous task, past the headings of groups; where none is shown, to the next heading."""
+        after = range(self.cursor + step, len(self._rows) if step > 0 else -1, step)
+        self.set_cursor(next((row for row in after if self._rows[row] >= 0), self.cursor + step), step)
+
     def go_to_task(self, task_id: str, sample: int | None = None) -> bool:
         """Select a task, through the filter if need be; False if it is not in the table."""
         at = self._at.get(task_id)
@@ -233,6 +295,11 @@ class TaskTable(RowList):
         if at not in self.shown:
             self.filter = EVERYTHING
             self._filtered(None)
+        group = self.arrangement.group_of[at] if len(self.arrangement.group_of) == len(self.lines) else None
+        if group is not None and at not in self._rows:
+            self._folded.discard(self.arrangement.groups[group].name)
+            self._rows = self._with_headings(self.shown)
+            self.rows_changed(cursor=self._rows.index(at))
         if sample is not None:
             self.sample = sample
         self.set_cursor(self._rows.index(at))
@@ -298,7 +365,8 @@ class TaskTable(RowList):
     def _group(self, number: int) -> list[Part]:
         group, there, shown = self.arrangement.groups[number], self.arrangement.sizes[number], self._sizes[number]
         count = f"{shown:,} of {plural(there, 'task')}" if shown != there else plural(there, "task")
-        parts: list[Part] = [("▾ ", "group"), (one_line(group.name, 200), "group"), (f"  {count}", "dim")]
+        sign = "▸ " if group.name in self._folded else "▾ "
+        parts: list[Part] = [(sign, "group"), (one_line(group.name, 200), "group"), (f"  {count}", "dim")]
         for estimate in group.pass_at:
             parts += [(f"  pass@{estimate.k} ", "dim"), (share(estimate.value), "strong")]
         return parts
@@ -360,7 +428,7 @@ class TaskTable(RowList):
         row = event.y + self.scroll_offset.y
         if 0 <= row < self.row_count():
             x = 0
-            if not self.selectable(row):
+            if self._rows[row] < 0:
                 return
             line = self.lines[self._rows[row]]
             parts = self.parts_of(row, self.text_width)
