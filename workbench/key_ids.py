@@ -23,7 +23,7 @@ _NAMES = {
     "find": "keep leave",
     "narrow": "keep leave",
     "outline": "go",
-    "pane": "next previous",
+    "pane": "copy next previous",
     "plot": "next previous",
     "prompt": "leave",
     "regeneration": "cancel clear-filter compare copy docs down dropped enter escape evaluator export filter first last mark mark-evaluator more new "

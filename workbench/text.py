@@ -12,14 +12,20 @@ _ESCAPES = re.compile(
     r"|\x1b[@-Z\\-_a-z0-9=>]?"  # two-character escapes and a lone ESC
     r"|\x9b[0-?]*[ -/]*[@-~]"  # C1 CSI
 )
-# C0 except tab and newline, DEL, C1, and the bidirectional overrides, which can hide code.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-# Characters that JSON does not escape but that a terminal would interpret or that end a line for some readers.
-_UNSAFE_IN_JSON = re.compile(r"[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+UNSEEN = (
+    r"\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c"  # bidirectional overrides, isolates and marks: can hide code
+    r"\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"  # take no room, or none everywhere
+)
+"""What is not seen but makes two texts that look alike differ, as in a class of a regular expression. The joiners U+200C and U+200D,
+without which some scripts and emojis fall apart, are none of it."""
+# C0 except tab and newline, DEL, C1, and what is not seen.
+_CONTROLS = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{UNSEEN}]")
+# Characters that JSON does not escape but that a terminal would interpret, that end a line for some readers, or that are not seen.
+_UNSAFE_IN_JSON = re.compile(rf"[\x7f-\x9f\u2028\u2029{UNSEEN}]")
 
 
 def clean(text: str) -> str:
-    r"""Return ``text`` without terminal control sequences; tabs and newlines are kept, ``\r\n`` becomes ``\n``."""
+    r"""Return ``text`` without terminal control sequences and :data:`UNSEEN` characters; tabs and newlines are kept, ``\r\n`` becomes ``\n``."""
     text = text.replace("\r\n", "\n")
     return _CONTROLS.sub("", _ESCAPES.sub("", text))
 
@@ -42,4 +48,4 @@ def shortened(text: str, width: int) -> str:
 def json_text(values: Any, indent: int | None = None, *, ascii: bool = False) -> str:
     """Return values as JSON with readable non-ASCII text (unless ``ascii``) that is safe on any terminal."""
     text = json.dumps(values, ensure_ascii=ascii, indent=indent)
-    return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSAFE_IN_JSON.sub(lambda found: json.dumps(found[0])[1:-1], text)

@@ -7,7 +7,7 @@ import pytest
 
 from workbench import paths
 from workbench.app.cases.listing import last_scores
-from workbench.app.runs import begin, new_session
+from workbench.app.runs import begin, default_session, new_session
 from workbench.engine.plan import DocumentPlan
 from workbench.session import SessionReader
 
@@ -208,3 +208,9 @@ def test_the_newest_score_counts_and_a_waiting_trial_does_not_hide_it(make_sessi
     with SessionReader(path) as reader:
         (score,) = last_scores(reader)["word_counter"]
     assert (score.agent, score.points, score.share) == ("white", 40.0, 0.4)
+
+
+@pytest.mark.parametrize("name", ["\u200bhidden", "\x1b[31m", "n" * 190])
+def test_a_session_whose_name_cannot_be_typed_is_not_offered_for_the_next_run(make_session, name: str) -> None:
+    assert default_session(make_session("plain")) == "plain"
+    assert default_session(make_session(name)) == ""

@@ -161,3 +161,18 @@ async def test_the_example_is_not_written() -> None:
         await pilot.press("asterisk", "t")
         await pilot.pause()
         assert "Separate tags with commas." not in screen_text(pilot.app)
+
+
+async def test_two_apps_that_tag_one_trial_at_once_keep_and_see_both(two: Path) -> None:
+    async with trajectory(two) as (one, _), trajectory(two) as (other, _):
+        await table_of_trials(one)
+        await table_of_trials(other)
+        for pilot in (one, other):
+            await pilot.press("g", "t")
+            await until(pilot, lambda app=pilot.app: "Separate tags with commas." in screen_text(app), "the question")
+        # Both were asked before either had written.
+        await one.press(*"alpha", "enter")
+        await other.press(*"omega", "enter")
+        for pilot in (one, other):
+            await until(pilot, lambda app=pilot.app: "alpha" in (now := screen_text(app)) and "omega" in now, "both")
+    assert {label for _, _, label in labels(two)} == {"alpha", "omega"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from workbench.app.toolkit.ask import AskText
 from workbench.app.toolkit.literal import LastNet
 from workbench.engine.orders import last_ask
 from workbench.engine.plan import RegenerationPlan
+from workbench.session import SessionWriter, engine_starts
 from workbench.session.identity import candidate_id, trial_id
 from workbench.settings import Settings
 
@@ -268,6 +270,58 @@ async def test_sessions_and_dialogs_with_hostile_names(start, make_session) -> N
         await person.until(lambda: len(person.app._notifications) > 0)
         await person.sees("[x][bold")
         assert obeyed(person.screen_text) == []
+
+
+async def passes(person, *keys: str) -> None:
+    """Press keys in one go; after the last the app lives and shows nothing that a terminal would obey."""
+    await person.press(*keys[:-1])
+    await harmless(person, keys[-1])
+
+
+LONG = f"{'x' * 120}{NAME}{'y' * 180}"
+"""Longer than any place for it."""
+
+
+async def test_the_screens_over_a_trajectory_with_hostile_and_long_names(start, make_session, monkeypatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "NAME", LONG)
+    path = make_session.folder / f"{FILE}.session"
+    hostile_trial(path)
+    with SessionWriter(path) as writer, writer.transaction():
+        writer.name_run(recorded.RUN, LONG)
+        writer.add_run("waits", "document", {"cases": [LONG], "agent": LONG, "model": LONG})
+        writer.set_run("waits", turn=1.0)
+        for repeat in (1, 2):
+            writer.set_labels(trial_id(LONG, LONG, LONG, repeat), "", add=("*", "[/x]tag", "z" * 60))
+    engine_starts.started("waits", os.getpid())
+    async with start(path) as person:
+        await person.until(lambda: person.app.screen.state is not None)
+        # The table: groups, plots, means by case and agent, filter, two side by side, tags, report.
+        await harmless(
+            person, "T", "O", "b", "b", "b", "p", "p", "p", "f", "escape", "tab", "l", "tab", "tab", "b", "g"
+        )
+        await passes(person, "space", "down", "space", "C", "n", "f", "S", "y", "escape", "t", "escape", "escape")
+        # Grounding, points, a fork, another model; runs and queue; labels; search; the palette's names.
+        await passes(person, "w", "s", "W", "W", "w", "E", "escape", "ctrl+r", "escape")
+        await passes(person, "U", "f2", "escape", "j", "d", "full_stop", "ctrl+z", "escape")
+        await harmless(
+            person, "number_sign", "j", "enter", "alt+left", "escape", "ctrl+f", *"bold", "down", "n", "escape"
+        )
+        await passes(person, "ctrl+p", *"xxx", "escape", "1", "enter", "escape")
+
+
+async def test_the_screens_over_a_regeneration_with_hostile_and_long_names(start, make_session, monkeypatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "NAME", LONG)
+    path = make_session.folder / f"{FILE}.session"
+    hostile_regeneration(path)
+    async with start(path) as person:
+        await person.press("4")
+        await person.sees("Tasks")
+        await passes(person, "w", "j", "tab", "y", "tab", "b", *["right_square_bracket"] * 3, "v", "escape")
+        await passes(person, "o", "b", "b", "space", "l", "space", "C", "n", "tab", "escape", "M", "t", "escape")
+        # The file's name cannot be typed, so the run would go into a new session.
+        await passes(person, "ctrl+n")
+        await person.sees("Test documentation")
+        await passes(person, "escape")
 
 
 async def test_a_case_with_a_hostile_name(start, tmp_path: Path) -> None:

@@ -184,6 +184,16 @@ async def test_a_thousand_runs_and_hostile_names_at_every_size(recorder: Recorde
         await until(pilot, lambda: screen.table.selected.id == "run-0000", "the last")  # type: ignore[union-attr]
 
 
+async def test_y_copies_what_has_the_focus(several: Path) -> None:
+    async with trajectory(several) as (pilot, _):
+        await list_of_runs(pilot)
+        await pilot.press("y")
+        rows = pilot.app.clipboard.splitlines()
+        assert len(rows) == 4, "a heading and the runs, whole"
+        assert all("word_counter" in row for row in rows[1:])
+        assert not any("│" in row or row.endswith(" ") for row in rows)
+
+
 async def test_the_example_is_only_read(monkeypatch: pytest.MonkeyPatch) -> None:
     from workbench import paths
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.engine.builds import builds, note_build
 from workbench.engine.estimate import (
     NOTHING_KNOWN,
     Estimate,
@@ -22,7 +24,8 @@ from workbench.engine.estimate import (
 )
 from workbench.engine.measured import measured_in
 from workbench.engine.plan import Ask
-from workbench.engine.regeneration_estimate import new_candidates
+from workbench.engine.regeneration_estimate import estimate_again, estimate_ask, new_candidates
+from workbench.engine.rerunning import Again
 
 GPT = "openai/gpt-4o"
 RATES = (
@@ -115,6 +118,39 @@ def test_candidates_count_what_the_session_has_not() -> None:
     both = added([told, again])
     assert both.count == 29
     assert both.dollars == told.dollars
+
+
+def test_building_the_tasks_takes_its_time_unless_they_are_there(home: Path) -> None:
+    ask = Ask(GPT, 1, limit=2)
+    known = replace(KNOWN, had={})
+    tasks = home / "tasks.json"
+
+    def told(source: str = "src", rebuild: bool = False) -> Estimate:
+        return estimate_ask(replace(known, builds=builds()), source, ask, rebuild=rebuild)
+
+    assert (told().seconds, told().building) == (2, None)
+    assert ", 2 seconds after the tasks are built" in told().sentence(), "no build was measured on this machine"
+    note_build("other", tasks, 80.0)
+    note_build("third", tasks, 100.0)
+    assert (told().seconds, told().building) == (2 + 90, 90), "the median of the sources that were built"
+    note_build("src", tasks, 40.0)
+    assert told().sentence().startswith("2 candidates, about 2 requests, 42 seconds (40 seconds of it for building the")
+    tasks.touch()
+    note_build("src", tasks, None)
+    assert (told().seconds, told().building) == (2, 0), "they are in the cache"
+    assert told(rebuild=True).building == 40
+    assert "once the tasks are built, which takes about 80 seconds" in told("new").sentence()
+    again = [Again("src", GPT, 3, 0), Again("src", "stub", 0, 5)]
+    tasks.unlink()
+    assert estimate_again(replace(KNOWN, builds=builds()), again).building == 40, "both need the same tasks"
+
+
+def test_a_damaged_note_of_a_build_says_nothing(home: Path) -> None:
+    note_build("src", home / "tasks.json", 5.0)
+    (note,) = (home / "state" / "builds").iterdir()
+    for text in ("", "[" * 99_999, "[]", '{"source": 3}', '{"source": "src", "seconds": "x", "tasks": "\\u0000"}'):
+        note.write_text(text)
+        assert all(build.seconds is None and not build.ready for build in builds().values())
 
 
 @given(st.floats(0.001, 1e7), st.floats(0.001, 1e7))

@@ -134,6 +134,29 @@ def test_a_session_that_is_gone_is_waited_for_no_longer(queue: Waiters, until: U
     assert not any(turn for _, turn in queue.came)
 
 
+class _NotAsked(launching.WarmEngine):
+    """A waiting engine that no run is handed to."""
+
+    def serve(self, session: Path, run: str) -> None:
+        raise AssertionError(f"{run} waits in the queue, and a warm engine would wait with it")
+
+
+def test_what_waits_is_a_small_process_that_ends_with_its_run(queue: Waiters, until: Until) -> None:
+    process = launching.launch(queue.path, SECOND, _NotAsked())
+    opened = Path(f"/proc/{process.pid}/fd")
+    until(
+        lambda: process.poll() is not None or any(str(file.resolve()) == str(queue.path) for file in opened.iterdir()),
+        20,
+        "the engine's look at the session",
+    )
+    maps = Path(f"/proc/{process.pid}/maps").read_text()
+    heavy = [name for name in ("pydantic_core", "tree_sitter", "_asyncio", "_ssl") if name in maps]
+    assert not heavy, "LiteLLM and whatever else an engine needs is imported at its turn"
+    client.cancel(queue.path, SECOND)
+    queue.end(FIRST)
+    assert process.wait(20) == 130
+
+
 @pytest.mark.slow
 def test_a_queued_run_begins_when_the_one_before_is_over(
     scripted: LoopbackServer, tmp_path: Path, until: Until

@@ -12,8 +12,9 @@ from workbench.engine.plan import DocumentPlan
 from workbench.engine.queue import enqueue
 from workbench.engine.queue import move as move_run
 from workbench.engine.queue import pause as pause_run
-from workbench.engine.session_names import new_place
+from workbench.engine.session_names import check_name, new_place
 from workbench.engine.writable_copy import is_example, is_writable, new_session, writable_copy
+from workbench.errors import UsageError
 from workbench.session import SUFFIX, SessionReader, SessionWriter
 
 if TYPE_CHECKING:
@@ -65,11 +66,19 @@ def _choice() -> Path:
 
 
 def default_session(opened: Path | None) -> str:
-    """Return what stands in a run dialog's field for the session: the chosen one, else the open one, "" for a new one."""
+    """Return what stands in a run dialog's field for the session: the chosen one, else the open one, "" for a new one.
+
+    A file whose name cannot be typed, as it holds control characters or is too long, is none of them.
+    """
     path = chosen_session() or (opened if opened is not None and is_writable(opened) else None)
     if path is None:
         return ""
-    return path.stem if path.parent == paths.sessions_dir() else str(path)
+    text = path.stem if path.parent == paths.sessions_dir() else str(path)
+    try:
+        check_name(text)
+    except UsageError:
+        return ""
+    return text
 
 
 def session_named(text: str, name: str) -> Path:

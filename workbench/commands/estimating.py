@@ -60,6 +60,7 @@ def settle(
                     "count": told.count,
                     "requests": told.requests,
                     "seconds": told.seconds,
+                    "building_seconds": told.building,
                     "dollars": told.dollars,
                     "basis": told.basis or None,
                 }

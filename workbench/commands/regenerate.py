@@ -116,23 +116,22 @@ def _settle(arguments: argparse.Namespace, session: Path, plan: RegenerationPlan
     """Say what the run will take where that was asked for; see :func:`workbench.commands.estimating.settle`."""
     from workbench.catalog import check_python, resolve_case
     from workbench.engine import defaults
-    from workbench.engine.estimate import Estimate, Measured, estimate_candidates
+    from workbench.engine.estimate import Estimate, Measured
     from workbench.engine.plan_checks import check_regeneration
     from workbench.engine.regeneration_client import full_ask
-    from workbench.engine.regeneration_estimate import new_candidates
+    from workbench.engine.regeneration_estimate import estimate_ask
     from workbench.session.groups import CONTROLS
     from workbench.settings import load
 
     def estimate(measured: Measured) -> Estimate:
         check_regeneration(plan)
         check_python(resolve_case(plan.source))
-        ask = full_ask(plan)
-        count = new_candidates(measured, plan.source, ask)
-        return estimate_candidates(measured, plan.source, ask.evaluator, candidates=count)
+        return estimate_ask(measured, plan.source, full_ask(plan), rebuild=plan.rebuild)
 
     evaluator = plan.evaluator or defaults.evaluator(load())
     samples = plan.samples or (1 if evaluator in CONTROLS else defaults.SAMPLES)
-    return settle(arguments, f"{plan.source} × {evaluator} × {samples} samples", estimate, into=session)
+    counted = f"{samples} sample{'' if samples == 1 else 's'}"
+    return settle(arguments, f"{plan.source} × {evaluator} × {counted}", estimate, into=session)
 
 
 def _remove_empty(session: Path, order: Order, process: subprocess.Popen[bytes]) -> None:

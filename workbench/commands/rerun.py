@@ -113,7 +113,8 @@ def _settle_trial(arguments: argparse.Namespace, session: Path) -> int | None:
 
 
 def _settle_candidates(arguments: argparse.Namespace, session: Path) -> int | None:
-    from workbench.engine.estimate import Estimate, Measured, added, estimate_candidates, estimate_tests
+    from workbench.engine.estimate import Estimate, Measured
+    from workbench.engine.regeneration_estimate import estimate_again
     from workbench.engine.rerunning import what_again
 
     again = what_again(
@@ -121,12 +122,7 @@ def _settle_candidates(arguments: argparse.Namespace, session: Path) -> int | No
     )
 
     def estimate(measured: Measured) -> Estimate:
-        return added(
-            estimate_candidates(measured, one.source, one.evaluator, candidates=one.asked)
-            if one.asked or not one.tested
-            else estimate_tests(measured, one.source, one.tested)
-            for one in again
-        )
+        return estimate_again(measured, again)
 
     what = ", ".join(dict.fromkeys(f"{one.source} × {one.evaluator}" for one in again))
     return settle(

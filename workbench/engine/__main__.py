@@ -1,4 +1,7 @@
-"""``python -m workbench.engine --session FILE --run ID``, or ``--warm``: import everything, then wait for an order."""
+"""``python -m workbench.engine --session FILE --run ID``, or ``--warm``: import everything, then wait for an order.
+
+A run that waits in the queue is waited for before anything heavy is imported: ten of them are ten small processes.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +34,19 @@ def _warm() -> int:
     return serve(Path(order["session"]), order["run"])
 
 
+def _in_turn(session: Path, run: str) -> int:
+    """Wait until a run's turn has come; returns the exit code with which its engine ends at once, 0 if it is to go on."""
+    from workbench.engine.queue import come_to_turn
+    from workbench.errors import WorkbenchError
+
+    try:
+        come_to_turn(session, run)
+    except WorkbenchError as error:
+        print(error, flush=True)
+        return error.exit_code
+    return 0
+
+
 def main() -> int:
     """Run the engine process and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m workbench.engine")
@@ -42,6 +58,8 @@ def main() -> int:
         return _warm()
     if arguments.session is None or arguments.run is None:
         parser.error("--session and --run belong together")
+    if code := _in_turn(arguments.session, arguments.run):
+        return code
     from workbench.engine.process import serve
 
     return serve(arguments.session, arguments.run)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
+from workbench.engine.builds import Build
 from workbench.session.groups import CONTROLS
 
 NOTHING_KNOWN = "no earlier run to estimate from"
@@ -42,7 +43,7 @@ class Rate:
 class Measured:
     """What former runs took: of trials, of their judges, and of candidates; and the tasks that sources have.
 
-    ``had`` is what the session that is written has already: by source and evaluator, candidates by their sample, from 0.
+    ``builds`` is what building the tasks of a source took here, and whether they are there still. ``had`` is what the session that is written has already: by source and evaluator, candidates by their sample, from 0.
     """
 
     trials: tuple[Rate, ...] = ()
@@ -50,6 +51,7 @@ class Measured:
     candidates: tuple[Rate, ...] = ()
     tasks: Mapping[str, int] = field(default_factory=dict)
     had: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
+    builds: Mapping[str, Build] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ class Estimate:
         seconds: Seconds until the last is done.
         dollars: US dollars.
         basis: By how many earlier items, or "" for none.
+        building: So many of the seconds are for building tasks first, 0 where they are built; None where that is not known,
+            and the seconds are those after it.
     """
 
     count: int | None
@@ -71,17 +75,19 @@ class Estimate:
     seconds: float | None = None
     dollars: float | None = None
     basis: str = ""
+    building: float | None = 0.0
 
     def sentence(self) -> str:
         """Return ``6 trials, about 30 requests, 4 minutes, $0.12 (by 12 earlier trials)``."""
         if self.count is None:
             free = "" if self.dollars is None else f", {dollars(self.dollars)}"
-            return f"{self.noun}s, how many is known once the tasks are built{free}"
+            wait = f", which takes about {duration(self.building)}" if self.building else ""
+            return f"{self.noun}s, how many is known once the tasks are built{wait}{free}"
         what = f"{self.count:,} {self.noun}{'' if self.count == 1 else 's'}"
         asked = "" if self.requests is None else _rounded(self.requests)
         known = [
             f"{asked} request{'' if asked == '1' else 's'}" if asked else "",
-            "" if self.seconds is None else duration(self.seconds),
+            "" if self.seconds is None else duration(self.seconds) + self._of_it(),
             "" if self.dollars is None else dollars(self.dollars),
         ]
         unknown = [name for name, figure in (("time", self.seconds), ("cost", self.dollars)) if figure is None]
@@ -89,6 +95,11 @@ class Estimate:
         if self.seconds is None:
             return f"{said}; {' and '.join(unknown)} not known: {NOTHING_KNOWN}"
         return said + (", cost not known" if unknown else "") + (f" (by {self.basis})" if self.basis else "")
+
+    def _of_it(self) -> str:
+        if self.building is None:
+            return " after the tasks are built"
+        return f" ({duration(self.building)} of it for building the tasks)" if self.building else ""
 
     def beyond(self, most_dollars: float, most_minutes: float) -> str:
         """Return why to ask before this starts: which stated amount it passes; "" for none. An amount of 0 is none."""
@@ -231,6 +242,27 @@ def added(estimates: Iterable[Estimate]) -> Estimate:
         _sum(one.dollars for one in every),
         "; ".join(dict.fromkeys(one.basis for one in every if one.basis)),
     )
+
+
+def with_building(estimate: Estimate, measured: Measured, source: str, *, rebuild: bool = False) -> Estimate:
+    """Add the time in which the tasks of a source are built first: none where they are in the cache.
+
+    What this source took last counts, else the median of the sources that were built here.
+
+    Args:
+        estimate: What candidates will take, once the tasks are there.
+        measured: What former builds took.
+        source: The source, as builds are noted.
+        rebuild: Whether they are built anew all the same.
+    """
+    known = measured.builds.get(source)
+    if known is not None and known.ready and not rebuild:
+        return estimate
+    took = [build.seconds for build in measured.builds.values() if build.seconds is not None]
+    own = known.seconds if known is not None and known.seconds is not None else median(took) if took else None
+    if own is None:
+        return replace(estimate, building=None)
+    return replace(estimate, seconds=_sum((estimate.seconds, own)), building=_sum((estimate.building, own)))
 
 
 def tasks_of(measured: Measured, source: str, limit: int) -> int | None:

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 from workbench import paths
+from workbench.engine.queue import has_turn
 from workbench.session import engine_starts
 
 
@@ -92,11 +93,14 @@ class WarmEngine:
 def launch(session: Path, run: str, warm: WarmEngine | None = None) -> subprocess.Popen[bytes]:
     """Start an engine on a run; it keeps running when the caller exits.
 
+    A run that waits in the queue gets a process of its own, which imports nothing until its turn: a warm one would hold its
+    libraries in memory all the while.
+
     Returns:
         The process, so that the caller can tell when it exits; :func:`engine_of` returns it as well.
     """
     said = _log_size(run)
-    process = warm.serve(session, run) if warm is not None else None
+    process = warm.serve(session, run) if warm is not None and not has_turn(session, run) else None
     if process is None:
         process = _engine_process(
             ["--session", str(session.resolve()), "--run", run], engine_log(run), stdin=subprocess.DEVNULL, stdout=None

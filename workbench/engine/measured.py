@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench import paths
+from workbench.engine.builds import builds
 from workbench.engine.estimate import Measured, Rate
 from workbench.errors import WorkbenchError
 from workbench.session import SUFFIX, SessionReader
@@ -47,7 +48,8 @@ def measure(also: Path | None = None, into: Path | None = None) -> Measured:
     except OSError:
         found = []
     chosen = dict.fromkeys(([also] if also is not None and also.exists() else []) + found[:NEWEST])
-    return replace(measured_in(chosen), had=_had(into) if into is not None and into.exists() else {})
+    had = _had(into) if into is not None and into.exists() else {}
+    return replace(measured_in(chosen), had=had, builds=builds())
 
 
 def measured_in(sessions: Iterable[Path]) -> Measured:

@@ -16,7 +16,7 @@ from workbench import settings as settings_room
 from workbench.engine import document
 from workbench.engine.client import mark_cancelled
 from workbench.engine.plan import RegenerationPlan
-from workbench.engine.queue import wait_for_turn
+from workbench.engine.queue import come_to_turn
 from workbench.engine.run_record import RunRecord
 from workbench.errors import WorkbenchError
 from workbench.session import SessionError, SessionLocked, SessionReader, SessionWriter
@@ -193,8 +193,8 @@ def serve(session: Path, run_id: str) -> int:
         is recorded in the run and printed to standard output.
     """
     try:
-        if not wait_for_turn(session, run_id):
-            raise SessionError(f"{session.name} is gone, so its run was not begun.")
+        # Also where it was waited for already: while this module was imported the run may have been moved or paused.
+        come_to_turn(session, run_id)
         with SessionWriter(session) as writer:
             held, waited = _acquired(writer, run_id)
             try:

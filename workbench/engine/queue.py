@@ -1,7 +1,7 @@
 """The queue of a session: runs that wait for their turn, each with an engine that waits for it. Cheap to import.
 
-A run in the queue has a ``turn``. Its engine starts at once, but takes the run up only when no run of the session is being
-executed and none before it in the queue is about to be. So nothing has to hand over: an engine that dies takes only its own run
+A run in the queue has a ``turn``. Its engine starts at once, as a small process that imports nothing heavy yet, and takes the run
+up only when no run of the session is being executed and none before it in the queue is about to be. So nothing has to hand over: an engine that dies takes only its own run
 out of the queue, which is then interrupted and can be resumed like any other.
 """
 
@@ -10,12 +10,14 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from workbench.errors import UsageError
+from workbench.errors import UsageError, WorkbenchError
 from workbench.session import SessionError, SessionReader, SessionWriter, engine_starts
 from workbench.session.moved_files import Fate
 from workbench.session.rows import RunRow
 
 _LOOK_SECONDS = 0.25
+#: After so many looks at which nothing was written, the queue is gone through all the same.
+_LOOKS = 4
 
 
 def enqueue(session: Path, run: str) -> None:
@@ -62,12 +64,32 @@ def pause(session: Path, run: str, paused: bool) -> None:
         connection.execute("UPDATE runs SET paused = ? WHERE id = ? AND state = 'queued'", (int(paused), run))
 
 
+def has_turn(session: Path, run: str) -> bool:
+    """Return whether a run waits in the queue, so that its engine may wait for long; False where that cannot be read."""
+    try:
+        with SessionReader(session, surveyed=False) as reader:
+            row = reader.run(run)
+    except WorkbenchError:
+        return False
+    return row is not None and row.state == "queued" and row.turn is not None
+
+
+def come_to_turn(session: Path, run: str) -> None:
+    """Wait until a run's turn has come.
+
+    Raises:
+        SessionError: Its session is gone, or cannot be read.
+    """
+    if not wait_for_turn(session, run):
+        raise SessionError(f"{session.name} is gone, so its run was not begun.")
+
+
 def wait_for_turn(session: Path, run: str) -> bool:
     """Wait until a run's turn has come; returns False where its session is gone meanwhile.
 
     A run that is in no queue, or was cancelled, is not waited for.
     """
-    look = threading.Event()
+    look, seen, looks = threading.Event(), -1, 0
     try:
         reader = SessionReader(session, surveyed=False)
     except (FileNotFoundError, SessionError):
@@ -76,12 +98,15 @@ def wait_for_turn(session: Path, run: str) -> bool:
         return False
     with reader:
         while reader.fate() is Fate.IN_PLACE:
-            row = reader.run(run)
-            if row is None or row.state != "queued" or row.turn is None:
-                break
-            if not row.paused and not _before(reader, row):
-                break
-            # Nothing tells of an engine that dies, so this looks now and then.
+            # Nothing tells of an engine that dies, so this also looks now and then where nothing was written.
+            version, looks = reader.data_version(), looks + 1
+            if version != seen or looks >= _LOOKS:
+                seen, looks = version, 0
+                row = reader.run(run)
+                if row is None or row.state != "queued" or row.turn is None:
+                    break
+                if not row.paused and not _before(reader, row):
+                    break
             look.wait(_LOOK_SECONDS)
         # Of a file that was deleted meanwhile nothing that was read holds.
         return reader.fate() is Fate.IN_PLACE

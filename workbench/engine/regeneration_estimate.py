@@ -1,17 +1,34 @@
-"""How many candidates an order of a regeneration run will add. Cheap to import."""
+"""How many candidates an order of a regeneration run will add, and what they will take. Cheap to import."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from workbench.engine.estimate import Measured, tasks_of
+from workbench.engine.estimate import (
+    Estimate,
+    Measured,
+    added,
+    estimate_candidates,
+    estimate_tests,
+    tasks_of,
+    with_building,
+)
 from workbench.engine.plan import Ask
+
+if TYPE_CHECKING:
+    from workbench.engine.rerunning import Again
 
 
 def known_tasks(measured: Measured, source: str, limit: int = 0) -> int | None:
     """Return how many tasks a source has, by its name or as a path; None where none were ever built."""
     found = tasks_of(measured, source, limit)
-    return found if found is not None else tasks_of(measured, str(Path(source).expanduser().absolute()), limit)
+    return found if found is not None else tasks_of(measured, _as_path(source), limit)
+
+
+def _as_path(source: str) -> str:
+    return str(Path(source).expanduser().absolute())
 
 
 def new_candidates(measured: Measured, source: str, ask: Ask) -> int | None:
@@ -29,3 +46,35 @@ def new_candidates(measured: Measured, source: str, ask: Ask) -> int | None:
         return None
     had = measured.had.get((source, ask.evaluator), ())
     return sum(max(0, tasks - (had[sample] if sample < len(had) else 0)) for sample in range(ask.samples))
+
+
+def estimate_ask(measured: Measured, source: str, ask: Ask, *, rebuild: bool = False) -> Estimate:
+    """Return what an ask will take: its tasks are built where they are not yet, then its candidates are written and tested.
+
+    Args:
+        measured: What former runs and builds took, and what the session has.
+        source: The source, by its name or as a path.
+        ask: See :func:`new_candidates`.
+        rebuild: Whether the tasks are built anew although the cache has them.
+    """
+    told = estimate_candidates(measured, source, ask.evaluator, candidates=new_candidates(measured, source, ask))
+    return building_first(told, measured, source, rebuild=rebuild)
+
+
+def estimate_again(measured: Measured, again: Sequence[Again]) -> Estimate:
+    """Return what parts of runs will take once more: see :func:`workbench.engine.rerunning.what_again`."""
+    told = added(
+        estimate_candidates(measured, one.source, one.evaluator, candidates=one.asked)
+        if one.asked or not one.tested
+        else estimate_tests(measured, one.source, one.tested)
+        for one in again
+    )
+    for source in dict.fromkeys(one.source for one in again):
+        told = building_first(told, measured, source)
+    return told
+
+
+def building_first(told: Estimate, measured: Measured, source: str, *, rebuild: bool = False) -> Estimate:
+    """Add to an estimate the time that building the tasks of a source takes, by its name or as a path; see :func:`with_building`."""
+    named = source if source in measured.builds else _as_path(source)
+    return with_building(told, measured, named, rebuild=rebuild)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from typing import NamedTuple
 
 from workbench import paths
 from workbench.catalog import TestCase, resolve_case, snapshot_of
+from workbench.engine.builds import note_build
 from workbench.engine.stages import StageProgress
 from workbench.engine.task_cache import TaskCache
 from workbench.errors import WorkbenchError
@@ -94,6 +96,7 @@ async def prepare(
     Raises:
         WorkbenchError: The repository cannot be fetched, installed or tested; the sentence says why.
     """
+    began = time.monotonic()
     progress.update("fetch", note=source)
     case = resolve_case(source)
     snapshot = await asyncio.to_thread(_snapshot, case, pinned, progress)
@@ -112,7 +115,13 @@ async def prepare(
         await asyncio.to_thread(cache.forget)
     built = await asyncio.to_thread(cache.tasks)
     cached = built is not None
-    if built is None:
+    if built is not None:
+        note_build(source, cache.place, None)
+        for dropped in built.dropped:
+            on_dropped(dropped)
+    else:
+        # What goes on where another build stopped says nothing of what all of it takes.
+        whole = not await asyncio.to_thread(cache.is_begun)
         building = _Building(progress, on_dropped)
         built = await build_tasks(
             snapshot.root,
@@ -124,9 +133,7 @@ async def prepare(
             record=cache,
         )
         await asyncio.to_thread(cache.finish, built)
-    else:
-        for dropped in built.dropped:
-            on_dropped(dropped)
+        note_build(source, cache.place, time.monotonic() - began if whole else None)
     environment = replace(environment, workspace=built.workspace(environment.workspace))
     on_unused(unused_tests(built))
     _report_all(progress, built, cached)

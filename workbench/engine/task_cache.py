@@ -43,6 +43,15 @@ class TaskCache:
         self._tasks = folder / "tasks" / f"{_key([TASKS_FORMAT, STUB_VERSION, *about])}.json"
         self._part = self._tasks.with_suffix(".part")
 
+    @property
+    def place(self) -> Path:
+        """The file of the complete result."""
+        return self._tasks
+
+    def is_begun(self) -> bool:
+        """Return whether a build left something behind that the next one goes on with."""
+        return self._suite.exists() or self._part.exists()
+
     def tasks(self) -> TaskSet | None:
         """Return the complete result, or None."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):

@@ -76,9 +76,10 @@ class TrialRunner:
             SessionError: The session cannot be written any more.
             asyncio.CancelledError: The run was cancelled; the trial keeps what it has recorded.
         """
-        began = time.time()
+        # Durations by a clock that nobody sets: the other one may jump while a trial runs.
+        began = time.monotonic()
         if trial.state != "done":
-            self._begin(trial, began)
+            self._begin(trial)
         try:
             case = resolve_case(trial.case_id)
             view = await self._open(case, trial)
@@ -100,15 +101,15 @@ class TrialRunner:
             self._failed(trial, began, "internal", f"A defect of the workbench: {type(error).__name__}: {error}.")
         else:
             if trial.state != "done":
-                now = time.time()
-                self._writer.set_trial(trial.id, state="done", finished_at=now, seconds=now - began)
+                seconds = time.monotonic() - began
+                self._writer.set_trial(trial.id, state="done", finished_at=time.time(), seconds=seconds)
 
-    def _begin(self, trial: TrialRow, began: float) -> None:
+    def _begin(self, trial: TrialRow) -> None:
         self._writer.forget_errors(trial.id)
         self._writer.set_trial(
             trial.id,
             state="running",
-            started_at=trial.started_at or began,
+            started_at=trial.started_at or time.time(),
             error=None,
             error_kind=None,
             finished_at=None,
@@ -258,7 +259,11 @@ class TrialRunner:
             print(note, flush=True)
             self._writer.set_run(self._run.id, note=note)
             return
-        now = time.time()
         self._writer.set_trial(
-            trial.id, state="failed", error_kind=kind, error=sentence, finished_at=now, seconds=now - began
+            trial.id,
+            state="failed",
+            error_kind=kind,
+            error=sentence,
+            finished_at=time.time(),
+            seconds=time.monotonic() - began,
         )

@@ -55,7 +55,8 @@ def is_coming(run_id: str) -> bool:
     if not here:
         return False
     last, moment = here[-1]
-    if last == "soon" and _number(moment) > time.time() - _START_SECONDS:
+    # Also not where the clock was set back since: nothing would come of such a note for as long.
+    if last == "soon" and abs(time.time() - _number(moment)) < _START_SECONDS:
         return True
     return any(pid.isdecimal() and process_started(int(pid)) == mark for pid, mark in here)
 

@@ -14,6 +14,8 @@ from workbench.errors import WorkbenchError
 
 HEARTBEAT_SECONDS = 5.0
 STALE_SECONDS = 30.0
+WATCHED_SECONDS = 2.5 * HEARTBEAT_SECONDS
+"""So long a lease of another machine that looks dead is watched before it is taken over."""
 
 
 class RunHeld(WorkbenchError):
@@ -65,7 +67,23 @@ def holder(connection: sqlite3.Connection, run_id: str) -> Lease | None:
         if lease.file and lease.file != _file(connection):
             return None
         return lease if process_started(lease.pid) == lease.process_started else None
-    return lease if time.time() - lease.heartbeat_at < STALE_SECONDS else None
+    # A heartbeat from the future is as doubtful as an old one: a clock was set since.
+    return lease if abs(time.time() - lease.heartbeat_at) < STALE_SECONDS else None
+
+
+def beating_elsewhere(connection: sqlite3.Connection, run_id: str) -> tuple[str, float] | None:
+    """Return token and heartbeat of another machine's lease on this file that looks dead; None where there is none.
+
+    That may be the clocks, which differ or were set: whether its holder lives is told by a heartbeat that changes.
+    """
+    row = connection.execute("SELECT * FROM leases WHERE run_id = ?", (run_id,)).fetchone()
+    if row is None or holder(connection, run_id) is not None:
+        return None
+    lease = Lease(*row)
+    inode = str(lease.file).rpartition(":")[2]
+    # The number of the file is the same on all machines that share it, that of the disk is not.
+    copied = inode and inode != _file(connection).rpartition(":")[2]
+    return None if lease.host == socket.gethostname() or copied else (lease.token, lease.heartbeat_at)
 
 
 def _file(connection: sqlite3.Connection) -> str:

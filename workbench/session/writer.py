@@ -266,9 +266,29 @@ class SessionWriter:
     # -- who executes a run
 
     def acquire(self, run_id: str) -> lease.Lease:
-        """Take the lease on a run; raises :class:`workbench.session.lease.RunHeld` while another engine lives."""
+        """Take the lease on a run; raises :class:`workbench.session.lease.RunHeld` while another engine lives.
+
+        One of another machine that looks dead is watched for some seconds first, as that may be the clocks.
+        """
+        self._watch_elsewhere(run_id)
         with self.transaction() as connection:
             return lease.acquire(connection, run_id)
+
+    def _watch_elsewhere(self, run_id: str) -> None:
+        pause, end = threading.Event(), time.monotonic() + lease.WATCHED_SECONDS
+        with self._lock, translated(self.path):
+            first = lease.beating_elsewhere(self._connection, run_id)
+        while first is not None and time.monotonic() < end:
+            pause.wait(0.1)
+            with self._lock, translated(self.path):
+                now = lease.beating_elsewhere(self._connection, run_id)
+            if now is None:
+                return  # it was given back, or it beats by this machine's clock: the transaction tells
+            if now != first:
+                raise lease.RunHeld(
+                    f"Run {run_id} is being executed by an engine on another machine, whose clock differs from this one's; "
+                    "cancel it there first."
+                )
 
     def renew(self, held: lease.Lease) -> None:
         """Write a heartbeat."""

@@ -108,28 +108,25 @@ class Actions(RunActions):
             self.when_agreed(lambda: estimate(view), then)
 
     def _again(self, view: RunView, item: str = "", *, failed: bool = False) -> Estimate:
-        from workbench.engine.estimate import added, estimate_candidates, estimate_tests
         from workbench.engine.measured import measure
+        from workbench.engine.regeneration_estimate import estimate_again
         from workbench.engine.rerunning import what_again
 
         session = self._host.session_path
-        measured = measure(session)
         again = what_again(session, item, failed=failed) if session is not None else []
-        return added(
-            estimate_tests(measured, one.source, one.tested)
-            if one.tested
-            else estimate_candidates(measured, one.source, one.evaluator, candidates=one.asked)
-            for one in again
-        )
+        return estimate_again(measure(session), again)
 
     def _more(self, view: RunView) -> Estimate:
         from workbench.engine.estimate import estimate_candidates
         from workbench.engine.measured import measure
         from workbench.engine.plan import RegenerationPlan
+        from workbench.engine.regeneration_estimate import building_first
 
         source = RegenerationPlan.from_json(view.run.config).source
         count = MORE_SAMPLES * view.tasks
-        return estimate_candidates(measure(self._host.session_path), source, view.group.evaluator, candidates=count)
+        measured = measure(self._host.session_path)
+        told = estimate_candidates(measured, source, view.group.evaluator, candidates=count)
+        return building_first(told, measured, source)
 
     def resume(self) -> None:
         """Have an engine take up what is missing."""

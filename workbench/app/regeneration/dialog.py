@@ -39,13 +39,10 @@ class RegenerationChoice:
 
     def estimate(self, measured: Measured) -> Estimate:
         """Return what it will take, without what the session has already."""
-        from workbench.engine.estimate import estimate_candidates
         from workbench.engine.plan import Ask
-        from workbench.engine.regeneration_estimate import new_candidates
+        from workbench.engine.regeneration_estimate import estimate_ask
 
-        ask = Ask(self.evaluator, self.samples, limit=self.limit)
-        count = new_candidates(measured, self.source, ask)
-        return estimate_candidates(measured, self.source, self.evaluator, candidates=count)
+        return estimate_ask(measured, self.source, Ask(self.evaluator, self.samples, limit=self.limit))
 
 
 class RegenerationDialog(FormDialog[RegenerationChoice]):
@@ -114,9 +111,7 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         tasks, named = choice.tasks(self.measured), choice.evaluator or "the default evaluator"
         samples = f"{choice.samples} sample{'' if choice.samples == 1 else 's'}"
         if tasks is None:
-            return (
-                f"{choice.source}: {samples} × {named} for each task; how many there are is known once they are built."
-            )
+            return f"{choice.source}: {samples} × {named} for each task = {choice.estimate(self.measured).sentence()}."
         counted = f"{tasks:,} task{'' if tasks == 1 else 's'}"
         told = choice.estimate(self.measured).sentence()
         return f"{choice.source}: {counted} × {samples} × {named} = {told}."

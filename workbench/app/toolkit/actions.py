@@ -199,5 +199,6 @@ class RunActions:
                 self._host.notify(
                     "This terminal cannot hand over to another program; y copies instead.", severity="warning"
                 )
-            except OSError as error:
-                self._host.notify(f"{program} cannot be started: {error.strerror}. Set $EDITOR.", severity="error")
+            except (OSError, ValueError) as error:
+                why = error.strerror if isinstance(error, OSError) else str(error)
+                self._host.notify(f"{program} cannot be started: {why}. Set $EDITOR.", severity="error")

@@ -20,7 +20,7 @@ from textual.filter import LineFilter
 from textual.widget import Widget
 
 from workbench import glyphs
-from workbench.text import clean, one_line
+from workbench.text import UNSEEN, clean, one_line
 
 if TYPE_CHECKING:
     from textual.color import Color
@@ -82,8 +82,8 @@ class LastNet(LineFilter):
         return [Segment(_visible(text, self.plain), style, control) for text, style, control in segments]
 
 
-# All controls, ends of lines, the overrides that can hide code, and halves of characters; some take a column.
-_OBEYED = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+# All controls, ends of lines, what is not seen, and halves of characters; some take a column.
+_OBEYED = re.compile(rf"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{UNSEEN}]")
 
 
 @lru_cache(4096)

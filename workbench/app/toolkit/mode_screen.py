@@ -21,6 +21,7 @@ from workbench.app.toolkit.literal import set_title, title_of
 from workbench.app.toolkit.pane_tabs import PaneTabs, TooSmall
 from workbench.app.toolkit.status import StatusLine
 from workbench.app.toolkit.tour_panel import TourPanel
+from workbench.app.toolkit.virtual_view import VirtualView
 
 if TYPE_CHECKING:
     from workbench.app.history import Visit
@@ -49,6 +50,7 @@ class ModeScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "next_pane(1)", "next pane", id="pane.next"),
         Binding("shift+tab", "next_pane(-1)", "previous pane", id="pane.previous", show=False),
+        Binding("y", "copy", "Copy what has the focus", id="pane.copy", show=False),
     ]
 
     mode_name: ClassVar[str] = ""
@@ -196,6 +198,18 @@ class ModeScreen(Screen[None]):
         target = self.labelled()
         if target is not None:
             await self._labels.ask(target)
+
+    def action_copy(self) -> None:
+        """Copy the text, or the rows of the list, that has the focus."""
+        shown = self.focused
+        text = shown.plain_text() if isinstance(shown, VirtualView) else ""
+        if not text.strip():
+            self.notify("There is nothing to copy here.")
+            return
+        self.workbench.copy_to_clipboard(text)
+        pane = self.current_pane
+        name = f"{title_of(pane)}: " if pane is not None and title_of(pane) else ""
+        self.notify(f"Copied {name}{len(text):,} characters.")
 
     # -- what threads bring
 

@@ -144,6 +144,10 @@ class TextPane(VirtualView):
 
     # -- painting
 
+    def plain_text(self) -> str:
+        """Return the text, not cut into the rows that it takes here."""
+        return self.document.text
+
     def row_count(self) -> int:
         """Return the number of wrapped rows."""
         return len(self._rows)

@@ -15,6 +15,7 @@ from textual.strip import Strip
 from workbench.text import clean
 
 Part = tuple[str, str]
+_COPIED_CELLS = 240
 """A piece of a row: its text and the name of its style ("" is the pane's own)."""
 
 STYLES = [
@@ -165,6 +166,12 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
     def row_count(self) -> int:
         """Return how many rows there are."""
         raise NotImplementedError
+
+    def plain_text(self) -> str:
+        """Return all rows as they are shown, without their styles, for the clipboard; cells are wide where they may be."""
+        width = max(_COPIED_CELLS, self.text_width)
+        rows = (self.row_parts(y, width)[0] for y in range(int(self.virtual_size.height)))
+        return "\n".join(clean("".join(text for text, _ in parts)).rstrip() for parts in rows)
 
     @property
     def text_width(self) -> int:
