@@ -564,8 +564,11 @@ class RegenerationScreen(RunScreen):
         self.toggle_class("-zoomed")
 
     def action_leave(self) -> None:
-        """Forget the search; else end the zoom; else go back to the table."""
-        if self.finder.found is not None or self._problems.followed:
+        """Go back to the hits that led here; else forget the search; else end the zoom; else go back to the table, or list."""
+        trail = self.workbench.trail
+        if trail.hits is not None:
+            trail.go_back()
+        elif self.finder.found is not None or self._problems.followed:
             self.finder.forget()
             self._problems.forget()
         elif self.has_class("-zoomed"):
@@ -574,7 +577,7 @@ class RegenerationScreen(RunScreen):
             return
         elif self.following.with_dropped:
             self.action_dropped()
-        else:
+        elif not trail.go_back():
             self.focus_pane(self.query_one("#tasks"))
 
     @work

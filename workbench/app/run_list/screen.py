@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import work
 from textual.binding import Binding, BindingType
@@ -221,11 +222,15 @@ class RunsScreen(ModeScreen):
         if line is None:
             return
         if line.kind == "regenerate":
-            self.app.call_later(self.workbench.show_run, line.id)
+            self._follow(partial(self.workbench.show_run, line.id), line.id)
         elif line.first_trial is not None:
-            self.app.call_later(self.workbench.show_trial, line.first_trial)
+            self._follow(partial(self.workbench.show_trial, line.first_trial), line.id)
         else:
             self.notify("It has no trials of its own: it scores those of other runs.", timeout=6)
+
+    def _follow(self, going: Callable[[], Any], run: str) -> None:
+        app = self.app
+        app.call_later(self.workbench.trail.follow, going, lambda: app.push_screen(RunsScreen(run)))
 
     def action_resume(self) -> None:
         """Take up what is missing in the run under the cursor."""

@@ -480,7 +480,9 @@ class TrajectoryScreen(RunScreen):
         target = self.state.place.beside(at, step) if self.state and at else None
         if target is not None:
             self.leave_run()
+            back = self.workbench.trail.back
             self.workbench.leave_place()
+            self.workbench.trail.back = back  # the list that led to one trial leads to those beside it
             self.show_trial(target)
 
     def action_trials(self) -> None:
@@ -575,8 +577,10 @@ class TrajectoryScreen(RunScreen):
         self.outcome.toggle_raw()
 
     def action_leave(self) -> None:
-        """Forget the search and its marks."""
-        self.finder.forget()
+        """Go back to the list that led here, after the search that was made here; else forget the search and its marks."""
+        trail = self.workbench.trail
+        if (self.finder.found is not None and trail.hits is None) or not trail.go_back():
+            self.finder.forget()
 
     def action_annotate(self) -> None:
         """Ask for a remark on what has the focus."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
@@ -82,6 +83,7 @@ class TrialsScreen(ModeScreen):
     def __init__(self, current: str = "") -> None:
         super().__init__()
         self._current = current
+        self._table: TrialTable | None = None
         self._loading, self._losing = Latest(self, "trials"), Latest(self, "losses")
         self._counting = Latest(self, "grounding")
         self._counts: dict[str, Counts] = {}
@@ -109,8 +111,15 @@ class TrialsScreen(ModeScreen):
 
     def on_mount(self) -> None:
         """Begin in the table."""
+        self._table = self.table
         self.table.current = self._current
         self.table.marks = self.workbench.marks
+        seen = self.workbench.trials_seen
+        if seen is not None and seen.session == self.workbench.session_path:
+            # What was found by sorting and filtering is still there after one of the trials was looked at.
+            self.table.restore(seen)
+            self._first = False
+            self._arranged()
         self.workbench.after_first_paint(self.table.focus)
 
     @property
@@ -197,7 +206,9 @@ class TrialsScreen(ModeScreen):
             self._show(with_counts(self.table.trials, self._counts))
 
     def on_unmount(self) -> None:
-        """Nobody waits for counts any more."""
+        """Nobody waits for counts any more; the next table begins as this one is left."""
+        if self._table is not None and self._table.trials.lines:
+            self.workbench.trials_seen = self._table.state
         self._left.set()
 
     def _show(self, trials: Trials) -> None:
@@ -318,7 +329,10 @@ class TrialsScreen(ModeScreen):
         """Open the trial under the cursor; from the matrix, show its pair's trials alone."""
         if message.row_list is self.table and self.table.selected is not None:
             # It takes this screen away as well.
-            self.app.call_later(self.workbench.show_trial, self.table.selected.id)
+            show = partial(self.workbench.show_trial, self.table.selected.id)
+            app, workbench = self.app, self.workbench
+            back = lambda: app.push_screen(TrialsScreen(workbench.selected_trial or ""))  # noqa: E731
+            app.call_later(workbench.trail.follow, show, back)
         elif message.row_list is self.matrix and self.matrix.selected is not None:
             case, (agent, model) = self.matrix.selected
             wanted = self.table.filter

@@ -66,6 +66,19 @@ _TAGS = 16  # cells that tags have before they are shortened
 _GAP = 1
 
 
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """How a person arranged the trials of a session, for when the table is shown again."""
+
+    session: Path
+    trials: Trials
+    filter: TrialFilter
+    order: str
+    reverse: bool
+    grouping: str
+    folded: frozenset[str]
+
+
 class TrialTable(HeadedList):
     """Row 0 is the heading; below it groups and their trials.
 
@@ -124,6 +137,19 @@ class TrialTable(HeadedList):
         self.trials = trials
         self._lengths = {}
         self.rearrange()
+
+    @property
+    def state(self) -> TableState:
+        """How it is arranged."""
+        order = self.order, self.reverse, self.grouping
+        return TableState(self.session, self.trials, self.filter, *order, frozenset(self._folded))
+
+    def restore(self, state: TableState) -> None:
+        """Arrange it as it was; the cursor goes to the trial that is open behind it."""
+        self.session, self.filter, self._folded = state.session, state.filter, set(state.folded)
+        self.order, self.reverse, self.grouping = state.order, state.reverse, state.grouping
+        self.put(state.trials)
+        self.rearrange(to=self.current)
 
     def sort(self, order: str, *, reverse: bool = False) -> None:
         """Put the trials into another order and go to the first: that is what one sorts for."""
