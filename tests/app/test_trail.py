@@ -53,10 +53,12 @@ async def test_the_table_of_trials_is_as_it_was_left_and_escape_leads_to_it(tmp_
         assert again.selected.id == opened
 
 
-async def test_n_goes_to_the_next_hit_of_the_list_and_escape_back_to_it(session: Path) -> None:
+@pytest.mark.parametrize("query", ["def kind:file", "word_counter kind:name"])
+async def test_n_goes_to_the_next_hit_of_the_list_and_escape_back_to_it(session: Path, query: str) -> None:
+    """Also where nothing is searched for in the place itself, as in a trial's name."""
     async with trajectory(session) as (pilot, _):
         app = pilot.app
-        await search_for(pilot, "def kind:file")
+        await search_for(pilot, query)
         await pilot.press("enter", "enter")
         await until(pilot, lambda: isinstance(app.screen, TrajectoryScreen), "the first hit")
         await until(pilot, lambda: "hit 1 of 3" in screen_text(app), "where in the hits")

@@ -19,8 +19,20 @@ from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.toolkit.filter_dialog import FilterDialog
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.app.trials.filters import EVERYTHING, questions_about
-from workbench.app.trials.lines import ORDERS, Scale, in_groups, in_order, load_trials, matrix_of, with_losses
+from workbench.app.trials.lines import (
+    ORDERS,
+    Scale,
+    in_groups,
+    in_order,
+    load_trials,
+    matrix_of,
+    share_of,
+    with_losses,
+)
 from workbench.app.trials.screen import TrialsScreen
+from workbench.app.trials.table import TrialTable
+from workbench.app.trials.wording import spread_in_words
+from workbench.rubric.spread import spread_of
 from workbench.session import SessionReader
 from workbench.text import shortened
 
@@ -368,3 +380,23 @@ async def test_a_session_of_many_trials_opens_in_the_table_and_one_of_one_trial_
     tested(regeneration)
     regeneration.close()
     assert await opened_from_the_command_line(regeneration.path) is RegenerationScreen
+
+
+def test_a_mean_says_how_far_its_trials_lie_apart_and_what_it_is_out_of() -> None:
+    full = spread_of([(80.0, 100.0), (60.0, 100.0)], trials=3)
+    assert spread_in_words(full) == "mean 70.0 ± 14.1 · 60.0 to 80.0 (2 scored)"
+    unscored = spread_of([(40.0, 40.0)], trials=1)
+    assert spread_in_words(unscored) == "mean 40.0/40"
+    mixed = spread_of([(40.0, 40.0), (50.0, 100.0)], trials=2)
+    assert spread_in_words(mixed).startswith("mean 75.0 ± 35.4%")
+    assert share_of(spread_of([(40.0, 80.0)], trials=1)) < share_of(full)
+
+
+def test_points_of_fewer_than_100_say_so_in_the_table(tmp_path: Path) -> None:
+    many_trials(tmp_path / "many.session", 8)
+    with SessionReader(tmp_path / "many.session") as reader:
+        line = next(line for line in load_trials(reader).lines if line.points is not None)
+    table = TrialTable()
+    shown = "".join(part for part, _ in table._trial(replace(line, points=40.0, out_of=40.0), 120))
+    assert " 40/40 " in shown
+    assert " 40.0 " not in shown

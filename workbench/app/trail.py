@@ -10,10 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from textual.screen import Screen
-
-    from workbench.app.search.searched import Searched
-
 
 class Hits(Protocol):
     """The hits of a search in the order in which they were listed."""
@@ -28,6 +24,12 @@ class Hits(Protocol):
         """Show the place of a hit of the open session."""
 
 
+class Standing(Protocol):
+    """Where in the hits a person is."""
+
+    at: int
+
+
 class Walker(Protocol):
     """What is asked of the app."""
 
@@ -36,11 +38,11 @@ class Walker(Protocol):
         """The session that is open or being opened."""
 
     @property
-    def screen(self) -> Screen[Any]:
+    def screen(self) -> Any:
         """The screen that is shown."""
 
     @property
-    def searched(self) -> Searched:
+    def searched(self) -> Standing:
         """What was searched for last, and at which hit the cursor stands."""
 
     def open_session(self, path: Path, *, show: bool = False, then: Callable[[], Any] | None = None) -> None:

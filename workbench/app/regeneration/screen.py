@@ -417,7 +417,7 @@ class RegenerationScreen(RunScreen):
             action,
             self.view,
             building=self.has_class("-building"),
-            searching=self.finder.found is not None,
+            searching=self.finder.found is not None or self.workbench.trail.hits is not None,
             # The keys are asked for before the table is there.
             filtered=any(table.filter.active for table in self.query(TaskTable)),
         )

@@ -166,7 +166,7 @@ class RunsScreen(ModeScreen):
         else:
             away = "It was put away, so its figures count nowhere: d brings it back." if line.put_away else ""
             failed = f"✗ {one_line(line.error, 600)}" if line.error else ""
-            what = f"{line.kind} {line.id} · {line.asked}" if line.name else f"{line.kind} {line.id}"
+            what = f"{line.kind} {line.id} · {line.asked}"
             todo = _in_queue(line) or _WHAT_TO_DO.get(line.state, "")
             text = "\n".join(filter(None, (one_line(what, 400), f"{so_far(line)} {todo}".strip(), failed, away)))
         self.query_one("#run-details", Static).update(text)

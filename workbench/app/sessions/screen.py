@@ -305,8 +305,11 @@ class SessionsScreen(ModeScreen):
         problem = ""
         while True:
             answer = await self.app.push_screen_wait(AskText(title, "\n".join(filter(None, (problem, note))), value))
-            if not answer or (answer == value and folder is not None):
+            if answer is None or (answer == value and folder is not None):
                 return None
+            if not answer:
+                problem = "✗ It needs a name; esc leaves it."
+                continue
             value = answer
             try:
                 place = place_for(answer, folder)
@@ -322,7 +325,7 @@ class SessionsScreen(ModeScreen):
         from workbench.app import runs
         from workbench.app.sessions.keeping import make
 
-        place = await self._ask_name("New session", "The next run goes into it.", "")
+        place = await self._ask_name("New session", "Type its name, then enter. The next run goes into it.", "")
         if place is None:
             return
 
@@ -427,7 +430,8 @@ class SessionsScreen(ModeScreen):
             self.notify("Mark two sessions or more with space, then press &.", timeout=6)
             return
         names = ", ".join(one_line(path.stem, 40) for path in sources[:4]) + (", …" if len(sources) > 4 else "")
-        place = await self._ask_name(f"Merge {len(sources)} sessions", f"{names}. They stay as they are.", "")
+        note = f"Type a name for the new session, then enter. {names} stay as they are."
+        place = await self._ask_name(f"Merge {len(sources)} sessions", note, "")
         if place is None:
             return
         self.notify(f"Merging {len(sources)} sessions…", timeout=3)

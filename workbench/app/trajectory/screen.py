@@ -32,7 +32,7 @@ from workbench.app.trajectory.loading import TrialState
 from workbench.app.trajectory.outcome_pane import OutcomePane
 from workbench.app.trajectory.repository_pane import Coverage, Entry, RepositoryPane, entries_of
 from workbench.app.trajectory.score_pane import ScorePane
-from workbench.app.trajectory.scores import Item, plain_text, title
+from workbench.app.trajectory.scores import Item, headline, plain_text
 from workbench.app.trajectory.search import OUTCOME
 from workbench.app.trajectory.step_list import StepList
 from workbench.app.trajectory.why import needles_of
@@ -339,7 +339,7 @@ class TrajectoryScreen(RunScreen):
 
     def _show_header(self, state: TrialState) -> None:
         card = self.query_one(ScorePane).card
-        self.set_status(loading.header(state, title(card) if card else "", self._waited()))
+        self.set_status(loading.header(state, headline(card) if card else "", self._waited()))
 
     def _load_rest(self) -> None:
         """Read the next page of a long trajectory while the first is on the screen already."""
@@ -465,7 +465,7 @@ class TrajectoryScreen(RunScreen):
         if action in {"resume", "cancel", "rerun", "rerun_model", "fork", "export", "annotate"}:
             return self.offers(action)
         if action == "hit":
-            return self.finder.found is not None
+            return self.finder.found is not None or self.workbench.trail.hits is not None
         if action == "trials":
             return self.state is not None and len(self.state.place.order) > 1
         return True

@@ -41,6 +41,12 @@ def points(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.1f}"
 
 
+def _score(line: TrialLine) -> str:
+    """Return a total; where tiers are unscored, so that it is not out of 100, what it is out of too."""
+    full = line.points is None or line.out_of == 100
+    return points(line.points) if full else f"{line.points:.0f}/{line.out_of:.0f}"
+
+
 def _words(line: TrialLine, title: str) -> str:
     return str(getattr(line, "shown_case" if title == "case" else title))
 
@@ -51,7 +57,7 @@ def _tier(number: int) -> Callable[[TrialLine], str]:
 
 _NUMBERS = (
     Column("rep", 4, "case", 4, lambda line: f"{line.repeat}"),
-    Column("score", 6, "score", 0, lambda line: points(line.points)),
+    Column("score", 6, "score", 0, _score),
     *(Column(f"T{number}", 5, f"tier{number}", 5, _tier(number)) for number in (1, 2, 3, 4)),
     Column("steps", 5, "steps", 3, lambda line: f"{line.steps:,}"),
     Column("tokens", 8, "tokens", 9, lambda line: f"{line.tokens:,}"),
@@ -190,6 +196,12 @@ class TrialTable(HeadedList):
             1,
         )
         self.rows_changed(cursor=at)
+
+    def on_group(self) -> str:
+        """Return what the keys do with the group under the cursor."""
+        row = self._row(self.cursor)
+        folded = isinstance(row, Group) and row.name in self._folded
+        return "Enter opens this group; o sorts the trials in it." if folded else "Enter folds this group."
 
     def action_fold(self) -> None:
         """Fold the group under the cursor, or unfold it; on a trial, fold its group."""
