@@ -22,6 +22,7 @@ from workbench.app.trials.filters import EVERYTHING, questions_about
 from workbench.app.trials.lines import (
     ORDERS,
     Scale,
+    Trials,
     in_groups,
     in_order,
     load_trials,
@@ -400,3 +401,27 @@ def test_points_of_fewer_than_100_say_so_in_the_table(tmp_path: Path) -> None:
     shown = "".join(part for part, _ in table._trial(replace(line, points=40.0, out_of=40.0), 120))
     assert " 40/40 " in shown
     assert " 40.0 " not in shown
+
+
+def test_all_trials_that_read_a_file_are_an_answer_of_the_filter(lines) -> None:
+    told = [
+        replace(line, read="pyproject.toml\na.py" if at % 3 == 0 else "my-pyproject.toml")
+        for at, line in enumerate(lines)
+    ]
+    asked = EVERYTHING.asking(questions_about(told))
+    question = next(one for one in asked.questions if one.key == "read")
+    assert {option.key: count for option, count in question.offered(told, "")} == {
+        "pyproject.toml": len(told[::3]),
+        "a.py": len(told[::3]),
+        "my-pyproject.toml": len(told) - len(told[::3]),
+    }
+    chosen = asked.choosing("read", "pyproject.toml")
+    assert chosen.passing(told) == list(range(0, len(told), 3))
+    assert chosen.sentence() == "read pyproject.toml"
+    assert not any(one.key == "read" for one in questions_about([replace(line, read="") for line in lines]))
+
+
+def test_the_repeat_is_among_the_last_columns_to_go(lines) -> None:
+    table = TrialTable()
+    table.trials = Trials(tuple(lines), (), None)
+    assert [column.title for column in table._layout(76)[1]] == ["rep", "score"]

@@ -45,10 +45,10 @@ class SessionsScreen(ModeScreen):
     CSS_PATH = "../styles/sessions.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f5", "reload", "read again", id="sessions.reload", show=False),
+        Binding("ampersand", "merge", "merge marked", key_display="&", id="sessions.merge"),
         Binding("ctrl+n", "new", "new", id="sessions.new"),
         Binding("equals_sign", "use", "for the next run", key_display="=", id="sessions.use"),
         Binding("f2", "name", "rename", id="sessions.name"),
-        Binding("ampersand", "merge", "merge marked", key_display="&", id="sessions.merge"),
         Binding("x", "export", "export report", id="sessions.export"),
         Binding("c", "cancel", "cancel run", id="sessions.cancel"),
         Binding("ctrl+z", "bring_back", "bring back the one deleted last", id="sessions.bring-back", show=False),

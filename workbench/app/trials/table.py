@@ -56,7 +56,7 @@ def _tier(number: int) -> Callable[[TrialLine], str]:
 
 
 _NUMBERS = (
-    Column("rep", 4, "case", 4, lambda line: f"{line.repeat}"),
+    Column("rep", 4, "case", 1, lambda line: f"{line.repeat}"),
     Column("score", 6, "score", 0, _score),
     *(Column(f"T{number}", 5, f"tier{number}", 5, _tier(number)) for number in (1, 2, 3, 4)),
     Column("steps", 5, "steps", 3, lambda line: f"{line.steps:,}"),
