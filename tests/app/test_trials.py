@@ -425,3 +425,15 @@ def test_the_repeat_is_among_the_last_columns_to_go(lines) -> None:
     table = TrialTable()
     table.trials = Trials(tuple(lines), (), None)
     assert [column.title for column in table._layout(76)[1]] == ["rep", "score"]
+
+
+@pytest.mark.parametrize("width", [30, 44, 56, 76, 118])
+def test_the_score_is_in_sight_at_any_width(lines, width: int) -> None:
+    table = TrialTable()
+    told = [replace(line, labels=("a-tag", "another")) for line in lines]
+    table.trials = Trials(tuple(told), (), None)
+    texts, numbers = table._layout(width)
+    assert "score" in [column.title for column in numbers]
+    assert [title for title, _ in texts][0] == "case"
+    if width >= 40:
+        assert len("".join(text for text, _ in table._trial(told[0], width))) <= width

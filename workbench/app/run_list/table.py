@@ -27,7 +27,7 @@ _STYLES = {
 _STATE = 14
 # Title and width; the last ones go first where there is no room.
 _NUMBERS = (("so far", 22), ("spend $", 8), ("age", 7), ("took", 8))
-_LEAST = 24
+_LEAST = 36
 
 
 class RunTable(HeadedList):

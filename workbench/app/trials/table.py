@@ -267,6 +267,12 @@ class TrialTable(HeadedList):
             if not worst:
                 break
             numbers = [column for column in numbers if column.rank != worst]
+        # A score is what one looks for: words that rarely tell trials apart go before it does.
+        for title in ("tags", "model", "agent"):
+            if least + sum(column.width + _GAP for column in numbers) <= width:
+                break
+            titles = tuple(one for one in titles if one[0] != title)
+            least = 2 + sum(low + _GAP for _, low, _ in titles)
         left = width - least - sum(column.width + _GAP for column in numbers)
         texts = []
         for title, low, high in titles:
