@@ -260,7 +260,7 @@ class TrialTable(HeadedList):
         """Return the columns of words and those of numbers that have room, words as wide as they need."""
         numbers = list(_NUMBERS)
         tags = self._longest("tags")
-        titles = (*_TEXTS, ("tags", max(4, min(tags, _TAGS)), 40)) if tags else _TEXTS
+        titles: tuple[tuple[str, int, int], ...] = (*_TEXTS, ("tags", max(4, min(tags, _TAGS)), 40)) if tags else _TEXTS
         least = 2 + sum(low + _GAP for _, low, _ in titles)
         while numbers and least + sum(column.width + _GAP for column in numbers) > width:
             worst = max(column.rank for column in numbers)
