@@ -14,8 +14,10 @@ import regenerated
 from regenerated import Recorder
 from trajectory_app import screen_text, trajectory, until
 
+from workbench.app.run_list.lines import load_runs, sentence
 from workbench.app.run_list.screen import RunsScreen
-from workbench.session import SessionReader
+from workbench.app.run_list.table import RunTable, title_within
+from workbench.session import SessionReader, SessionWriter, create
 
 SIZES = ((60, 15), (80, 24), (120, 40), (200, 60))
 
@@ -204,3 +206,33 @@ async def test_the_example_is_only_read(monkeypatch: pytest.MonkeyPatch) -> None
         await pilot.pause()
         assert len(screen.table.shown) == count
         assert not any(line.put_away for line in screen.table.lines)
+
+
+def test_a_run_tells_of_failed_trials_and_a_price_that_nobody_knows_is_not_the_price_0(tmp_path: Path) -> None:
+    create(tmp_path / "priced.session")
+    with SessionWriter(tmp_path / "priced.session") as writer:
+        for run, cost in (("run-1", None), ("run-2", 0.0)):
+            writer.add_run(run, "document", {"cases": ["word_counter"], "agent": "white", "model": "local"})
+            for number in (1, 2):
+                writer.add_trial(f"{run}-{number}", run, number, ("word_counter",) * 2, "white", "local", number)
+                writer.set_trial(f"{run}-{number}", state="failed" if number == 1 else "done", cost_usd=cost)
+            writer.set_run(run, state="done")
+    with SessionReader(tmp_path / "priced.session") as reader:
+        free, unknown = load_runs(reader, 200.0)
+        assert (free.spend_usd, unknown.spend_usd) == (0.0, None)
+        assert (free.failed, unknown.failed) == (1, 1)
+        assert sentence((unknown,)) == "1 run · 1 ✓ done · 1 failed trial"
+        assert sentence((free, unknown)).endswith("2 failed trials · $0.000")
+    shown = RunTable()
+    shown.shown = [unknown]
+    text = "".join(part for part, _ in shown.parts_of(1, 120))
+    assert "2 trials, 1 failed" in text
+    assert "0.000" not in text
+
+
+def test_of_a_long_title_the_agent_and_the_model_stay() -> None:
+    title = "word_counter, countdown_timer and 4 more × 9 · no-exploration · openai/fake-a"
+    shown = title_within(title, 50)
+    assert len(shown) <= 50
+    assert shown.endswith(" · no-exploration · openai/fake-a")
+    assert "…" in shown

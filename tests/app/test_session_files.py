@@ -30,7 +30,9 @@ async def test_a_new_session_is_what_the_next_run_goes_into_also_after_a_restart
     async with start() as person:
         await listed(person, 2)
         await person.press("ctrl+n")
-        await person.sees("New session")
+        await person.sees("New session", "Type its name")
+        await person.press("enter")
+        await person.sees("It needs a name")
         await person.type("a/b")
         await person.press("enter")
         await person.sees("leave out slashes")

@@ -19,8 +19,21 @@ from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.toolkit.filter_dialog import FilterDialog
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.app.trials.filters import EVERYTHING, questions_about
-from workbench.app.trials.lines import ORDERS, Scale, in_groups, in_order, load_trials, matrix_of, with_losses
+from workbench.app.trials.lines import (
+    ORDERS,
+    Scale,
+    Trials,
+    in_groups,
+    in_order,
+    load_trials,
+    matrix_of,
+    share_of,
+    with_losses,
+)
 from workbench.app.trials.screen import TrialsScreen
+from workbench.app.trials.table import TrialTable
+from workbench.app.trials.wording import spread_in_words
+from workbench.rubric.spread import spread_of
 from workbench.session import SessionReader
 from workbench.text import shortened
 
@@ -368,3 +381,59 @@ async def test_a_session_of_many_trials_opens_in_the_table_and_one_of_one_trial_
     tested(regeneration)
     regeneration.close()
     assert await opened_from_the_command_line(regeneration.path) is RegenerationScreen
+
+
+def test_a_mean_says_how_far_its_trials_lie_apart_and_what_it_is_out_of() -> None:
+    full = spread_of([(80.0, 100.0), (60.0, 100.0)], trials=3)
+    assert spread_in_words(full) == "mean 70.0 ± 14.1 · 60.0 to 80.0 (2 scored)"
+    unscored = spread_of([(40.0, 40.0)], trials=1)
+    assert spread_in_words(unscored) == "mean 40.0/40"
+    mixed = spread_of([(40.0, 40.0), (50.0, 100.0)], trials=2)
+    assert spread_in_words(mixed).startswith("mean 75.0 ± 35.4%")
+    assert share_of(spread_of([(40.0, 80.0)], trials=1)) < share_of(full)
+
+
+def test_points_of_fewer_than_100_say_so_in_the_table(tmp_path: Path) -> None:
+    many_trials(tmp_path / "many.session", 8)
+    with SessionReader(tmp_path / "many.session") as reader:
+        line = next(line for line in load_trials(reader).lines if line.points is not None)
+    table = TrialTable()
+    shown = "".join(part for part, _ in table._trial(replace(line, points=40.0, out_of=40.0), 120))
+    assert " 40/40 " in shown
+    assert " 40.0 " not in shown
+
+
+def test_all_trials_that_read_a_file_are_an_answer_of_the_filter(lines) -> None:
+    told = [
+        replace(line, read="pyproject.toml\na.py" if at % 3 == 0 else "my-pyproject.toml")
+        for at, line in enumerate(lines)
+    ]
+    asked = EVERYTHING.asking(questions_about(told))
+    question = next(one for one in asked.questions if one.key == "read")
+    assert {option.key: count for option, count in question.offered(told, "")} == {
+        "pyproject.toml": len(told[::3]),
+        "a.py": len(told[::3]),
+        "my-pyproject.toml": len(told) - len(told[::3]),
+    }
+    chosen = asked.choosing("read", "pyproject.toml")
+    assert chosen.passing(told) == list(range(0, len(told), 3))
+    assert chosen.sentence() == "read pyproject.toml"
+    assert not any(one.key == "read" for one in questions_about([replace(line, read="") for line in lines]))
+
+
+def test_the_repeat_is_among_the_last_columns_to_go(lines) -> None:
+    table = TrialTable()
+    table.trials = Trials(tuple(lines), (), None)
+    assert [column.title for column in table._layout(76)[1]] == ["rep", "score"]
+
+
+@pytest.mark.parametrize("width", [30, 44, 56, 76, 118])
+def test_the_score_is_in_sight_at_any_width(lines, width: int) -> None:
+    table = TrialTable()
+    told = [replace(line, labels=("a-tag", "another")) for line in lines]
+    table.trials = Trials(tuple(told), (), None)
+    texts, numbers = table._layout(width)
+    assert "score" in [column.title for column in numbers]
+    assert [title for title, _ in texts][0] == "case"
+    if width >= 40:
+        assert len("".join(text for text, _ in table._trial(told[0], width))) <= width

@@ -21,6 +21,7 @@ from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.literal import LastNet
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.tour import Tour, was_shown
+from workbench.app.trail import Trail
 from workbench.app.travel import Travel
 from workbench.errors import WorkbenchError
 from workbench.key_ids import KEY_IDS
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from workbench.app.marks import Pair
     from workbench.app.messages import SessionChanged, SessionFailed
     from workbench.app.place import Place
+    from workbench.app.trials.table import TableState
     from workbench.engine.launching import WarmEngine
     from workbench.engine.plan import DocumentPlan
     from workbench.session.reader import SessionReader
@@ -61,6 +63,8 @@ class WorkbenchApp(ThemedApp):
         begins_with_overview: Whether a session that was named at the start is shown by what its state is about.
         searched: What was searched for last, and where in its hits the cursor stands.
         marks: What is marked to be compared.
+        trail: Which list led to the place that is shown.
+        trials_seen: How the table of all trials was left.
         session_opened: Published with the reader when a session was opened (or None closed). Modes get it as
             ``on_session_opened``.
         session_changed: Published with a batch of changes. Modes get it as ``on_session_changed``.
@@ -122,6 +126,8 @@ class WorkbenchApp(ThemedApp):
         self.facts_changed: Signal[str] = Signal(self, "facts-changed")
         self._run_control = RunControl(self, self)
         self._travel = Travel(self)
+        self.trail = Trail(self)
+        self.trials_seen: TableState | None = None
         self.tour = Tour(self)
         self._warming = Latest(self, "warm")
         self._wants_warm = warm_engine
@@ -351,6 +357,7 @@ class WorkbenchApp(ThemedApp):
     def leave_place(self) -> None:
         """Note where a person is, for the way back, before something else is shown."""
         self._travel.leave()
+        self.trail.forget()
 
     async def show_mode(self, mode: str) -> None:
         """Show a mode, without what stands over it."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.engine.plan_title import plan_title
 from workbench.session.sample_counts import CONTROL_FAILS
 from workbench.session.schema import PUT_AWAY_RUNS
+from workbench.session.spend import total_spend
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -33,7 +34,7 @@ class SessionFacts:
 
     ``wrong_controls`` and ``disagreements`` are self-checks of regeneration runs that failed; ``changed_at`` is when
     something was recorded last (unix seconds), None in an empty session; ``lasting`` counts failed runs that a resume
-    cannot mend; ``newest`` is the state of the run that was asked for last; ``about`` names cases, agents and runs.
+    cannot mend; ``spend_usd`` is None where nothing has a price; ``newest`` is the state of the run that was asked for last; ``about`` names cases, agents and runs.
     """
 
     path: Path
@@ -43,7 +44,7 @@ class SessionFacts:
     tasks: int
     candidates: int
     candidates_done: int
-    spend_usd: float
+    spend_usd: float | None
     models: tuple[str, ...]
     states: tuple[tuple[str, int], ...]
     running: tuple[str, ...]
@@ -91,7 +92,7 @@ class SessionFacts:
         return f"Self-check failed: {'; '.join(said)}." if said else ""
 
     def sentence(self) -> str:
-        """Return model, spend, and whether something runs."""
+        """Return model, spend where it is known, and whether something runs."""
         model = self.models[-1] if self.models else ""
         if len(self.models) > 1:
             model += f" +{len(self.models) - 1}"
@@ -110,7 +111,8 @@ class SessionFacts:
         else:
             left = f"{self.trials} trials" if self.trials != 1 else "1 trial"
             left = f"{left}, nothing running"
-        return " · ".join(part for part in (model, f"${self.spend_usd:.3f}", left) if part)
+        spend = f"${self.spend_usd:.3f}" if self.spend_usd is not None else ""
+        return " · ".join(part for part in (model, spend, left) if part)
 
 
 STATES = ("running", "queued", "interrupted", "failed", "cancelled", "unscored", "done")
@@ -195,7 +197,7 @@ def gather(reader: SessionReader) -> SessionFacts:
         int(reader.query(f"SELECT count(*) FROM tasks WHERE run_id NOT IN {PUT_AWAY_RUNS}")[0][0]),
         sum(candidates.values()),
         candidates["done"] + candidates["cancelled"],
-        sum(run.spend_usd for run in runs),
+        total_spend(reader, runs),
         tuple(dict.fromkeys([*models, *evaluators])),
         tuple(Counter(states.values()).items()),
         tuple(run for run, state in states.items() if state in {"running", "queued"}),

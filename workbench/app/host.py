@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from workbench.app.marks import Marks, Pair
     from workbench.app.place import Place
+    from workbench.app.trail import Trail
     from workbench.engine.launching import WarmEngine
     from workbench.engine.plan import DocumentPlan
     from workbench.session.reader import SessionReader
@@ -29,12 +30,16 @@ class Host(Protocol):
         selected_trial: The trial that the Trajectory mode shows, also before that mode was mounted.
         selected_run: The run that the Regeneration mode shows, likewise.
         marks: What is marked to be compared; it outlives the opening of another session.
+        trail: Which list led to the place that is shown.
+        trials_seen: How the table of all trials was left, for that table alone; None before.
     """
 
     settings: Settings
     selected_trial: str | None
     selected_run: str | None
     marks: Marks
+    trail: Trail
+    trials_seen: Any
 
     # -- the open session
 

@@ -164,7 +164,7 @@ def _of_trial(reader: SessionReader, trial: TrialRow) -> Iterator[Entry]:
     for score in reader.scores(trial.id):
         for criterion in reader.card(score).get("criteria", []):
             if criterion["reason"]:
-                yield Entry(trial.id, "reason", 0, text=f"{criterion['title']}: {criterion['reason']}")
+                yield Entry(trial.id, "reason", 0, text=f"{criterion['title']} ({score.rubric}): {criterion['reason']}")
 
 
 def _of_step(reader: SessionReader, trial: str, number: int) -> Iterator[Entry]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.containers import Container
@@ -159,11 +160,15 @@ class MarkedScreen(ModeScreen):
         if line.what == "session":
             self.app.call_later(self.app.run_action, "mode('sessions')")
         elif line.trial:
-            self.app.call_later(self.workbench.show_trial, line.trial, line.place)
+            self._follow(partial(self.workbench.show_trial, line.trial, line.place))
         elif line.run:
-            self.app.call_later(self.workbench.show_run, line.run, "", line.place)
+            self._follow(partial(self.workbench.show_run, line.run, "", line.place))
         else:
             self.notify("What it belongs to is no longer in the session.")
+
+    def _follow(self, going: Callable[[], Any]) -> None:
+        app = self.app
+        app.call_later(self.workbench.trail.follow, going, lambda: app.push_screen(MarkedScreen()))
 
     def on_row_list_narrowed(self, message: RowList.Narrowed) -> None:
         """Say how many are left."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual import events
@@ -16,11 +17,38 @@ from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.standings import MOST_RUNS, Standings
 from workbench.app.regeneration.wording import share
 from workbench.session.groups import Group
+from workbench.text import shortened
 
 if TYPE_CHECKING:
     from workbench.regeneration.passk import Estimate
 
 _Piece = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How much is said of each evaluator.
+
+    Attributes:
+        detail: 1 has pass@k, 2 its interval too.
+        complete: Whether a count of samples is said where none is missing.
+        longest: Characters that a name may have.
+    """
+
+    detail: int
+    complete: bool
+    longest: int
+
+
+_FORMS = (
+    _Form(2, True, 100),
+    _Form(1, True, 100),
+    _Form(1, False, 100),
+    _Form(1, False, 24),
+    _Form(1, False, 16),
+    _Form(0, True, 100),
+    _Form(0, False, 16),
+)
 
 
 class EvaluatorLine(Widget):
@@ -59,25 +87,30 @@ class EvaluatorLine(Widget):
         return Content.assemble(left, " " * gap, right)
 
     def _fitting(self, view: RunView) -> tuple[Content, Content]:
-        """Return both sides in the most telling form that has room: intervals go first, then the runs' names, then pass@k."""
+        """Return both sides in the most telling form that has room.
+
+        Intervals go first, then the runs' names, counts of samples that are all there, the middles of names, and pass@k last.
+        """
         sides = [(Content(""), Content(""))]
-        for detail, names in ((2, True), (1, True), (1, False), (0, False)):
-            left = Content.assemble(*(piece for _, pieces in self._evaluators(view, detail) for piece in pieces))
+        for form, names in ((_FORMS[0], True), (_FORMS[1], True), *((form, False) for form in _FORMS[1:])):
+            left = Content.assemble(*(piece for _, pieces in self._evaluators(view, form) for piece in pieces))
             right = Content.assemble(*_runs(view, self.standings, self.begun, names=names))
             sides.append((left, right))
             if left.cell_length + right.cell_length + 2 <= self.size.width:
                 break
         return sides[-1]
 
-    def _evaluators(self, view: RunView, detail: int) -> list[tuple[Group | None, list[_Piece]]]:
-        """Return the pieces of the line by group (None for what belongs to none); ``detail`` 1 has pass@k, 2 the interval."""
+    def _evaluators(self, view: RunView, form: _Form) -> list[tuple[Group | None, list[_Piece]]]:
+        """Return the pieces of the line by group (None for what belongs to none)."""
         if len(view.progress) < 2:
             return []
         found: list[tuple[Group | None, list[_Piece]]] = [(None, [("evaluators ", "$text-muted")])]
         for one, name in zip(view.progress, short_names(view.progress), strict=True):
-            value = _value(self.standings.estimates.get(one.group), detail) if one.group is not None else ""
+            value = _value(self.standings.estimates.get(one.group), form.detail) if one.group is not None else ""
             progress = f"{one.decided:,}/{one.total:,}" if one.total else "·"
-            said = " ".join(filter(None, (name, value, progress)))
+            if value and not form.complete and one.decided == one.total:
+                progress = ""
+            said = " ".join(filter(None, (shortened(name, form.longest), value, progress)))
             current = one.group == view.group
             found.append((one.group, [(f"[{said}]", "bold $primary") if current else (f" {said} ", "$text-muted")]))
         return [*found, (None, [(" v next", "$text-muted")])]
@@ -97,7 +130,7 @@ class EvaluatorLine(Widget):
         if view is None:
             return []
         shown = self._fitting(view)[0].plain
-        forms = (self._evaluators(view, detail) for detail in (2, 1, 0))
+        forms = (self._evaluators(view, form) for form in _FORMS)
         return next((one for one in forms if "".join(text for _, of in one for text, _ in of) == shown), [])
 
 

@@ -98,7 +98,8 @@ def headline(figures: Figures | None) -> str:
 
 def _pass_at(view: RunView, figures: Figures | None) -> list[_Piece]:
     if figures is None or not view.total:
-        return [("pass@k comes with the first tested task" if view.live else "no samples", "$text-muted")]
+        ended = "pass@k is being counted…" if view.total else "no samples"
+        return [("pass@k comes with the first tested task" if view.live else ended, "$text-muted")]
     pieces: list[_Piece] = []
     for item in figures.pass_at:
         pieces += [(f"pass@{item.k} ", "$text-muted"), (share(item.value), "bold $primary" if not pieces else "bold")]

@@ -424,7 +424,7 @@ class RegenerationScreen(RunScreen):
             action,
             self.view,
             building=self.has_class("-building"),
-            searching=self.finder.found is not None,
+            searching=self.finder.found is not None or self.workbench.trail.hits is not None,
             # The keys are asked for before the table is there.
             filtered=any(table.filter.active for table in self.query(TaskTable)),
         )
@@ -571,8 +571,11 @@ class RegenerationScreen(RunScreen):
         self.toggle_class("-zoomed")
 
     def action_leave(self) -> None:
-        """Forget the search; else end the zoom; else go back to the table."""
-        if self.finder.found is not None or self._problems.followed:
+        """Go back to the hits that led here; else forget the search; else end the zoom; else go back to the table, or list."""
+        trail = self.workbench.trail
+        if trail.hits is not None:
+            trail.go_back()
+        elif self.finder.found is not None or self._problems.followed:
             self.finder.forget()
             self._problems.forget()
         elif self.has_class("-zoomed"):
@@ -581,7 +584,7 @@ class RegenerationScreen(RunScreen):
             return
         elif self.following.with_dropped:
             self.action_dropped()
-        else:
+        elif not trail.go_back():
             self.focus_pane(self.query_one("#tasks"))
 
     @work

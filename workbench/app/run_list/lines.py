@@ -12,6 +12,7 @@ from workbench.engine.queue import waiting
 from workbench.glyphs import STATES
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import is_rescored, lacking, scores_asked
+from workbench.session.spend import spend_of
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -37,7 +38,8 @@ class RunLine:
         total: Of how many.
         unit: ``trials``, ``samples`` or ``scores``.
         first_trial: The trial to go to, None where the run has none of its own.
-        spend_usd: What it cost so far.
+        spend_usd: What it cost so far, None where nothing in it has a price.
+        failed: Trials that failed.
         created_at: When it was asked for, in unix seconds.
         seconds: How long it took, or takes; None before it was begun.
         error: Why it failed, "" if it did not.
@@ -56,9 +58,10 @@ class RunLine:
     total: int
     unit: str
     first_trial: str | None
-    spend_usd: float
+    spend_usd: float | None
     created_at: float
     seconds: float | None
+    failed: int = 0
     error: str = ""
     put_away: bool = False
     labels: tuple[str, ...] = ()
@@ -102,9 +105,10 @@ def _line(reader: SessionReader, run: RunRow, trials: Counter[str], first: str |
         total=total,
         unit=unit,
         first_trial=first,
-        spend_usd=run.spend_usd,
+        spend_usd=spend_of(reader, run),
         created_at=run.created_at,
         seconds=max(0.0, end - run.started_at) if end is not None and run.started_at is not None else None,
+        failed=trials["failed"],
         error=run.error or "",
         put_away=run.deleted_at is not None,
     )
@@ -128,7 +132,7 @@ ORDERS: dict[str, Callable[[RunLine], Any]] = {
     "state": lambda run: list(STATES).index(run.state) if run.state in STATES else len(STATES),
     "run": lambda run: run.title.casefold(),
     "so far": lambda run: run.done / run.total if run.total else 2.0,
-    "spend $": lambda run: -run.spend_usd,
+    "spend $": lambda run: -(run.spend_usd or 0.0),
     "took": lambda run: -(run.seconds or 0.0),
 }
 """What runs are sorted by."""
@@ -145,4 +149,7 @@ def sentence(lines: Sequence[RunLine]) -> str:
     counts = Counter(line.state for line in kept)
     parts = [f"{counts[state]:,} {STATES[state]} {state}" for state in STATES if counts[state]]
     total = f"{len(kept):,} run" + ("" if len(kept) == 1 else "s")
-    return " · ".join([total, *parts, f"${sum(line.spend_usd for line in kept):.3f}"])
+    failed = sum(line.failed for line in kept)
+    parts += [f"{failed:,} failed trial{'' if failed == 1 else 's'}"] if failed else []
+    priced = [line.spend_usd for line in kept if line.spend_usd is not None]
+    return " · ".join([total, *parts, *([f"${sum(priced):.3f}"] if priced else [])])

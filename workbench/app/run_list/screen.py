@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import work
 from textual.binding import Binding, BindingType
@@ -165,7 +166,7 @@ class RunsScreen(ModeScreen):
         else:
             away = "It was put away, so its figures count nowhere: d brings it back." if line.put_away else ""
             failed = f"✗ {one_line(line.error, 600)}" if line.error else ""
-            what = f"{line.kind} {line.id} · {line.asked}" if line.name else f"{line.kind} {line.id}"
+            what = f"{line.kind} {line.id} · {line.asked}"
             todo = _in_queue(line) or _WHAT_TO_DO.get(line.state, "")
             text = "\n".join(filter(None, (one_line(what, 400), f"{so_far(line)} {todo}".strip(), failed, away)))
         self.query_one("#run-details", Static).update(text)
@@ -221,11 +222,15 @@ class RunsScreen(ModeScreen):
         if line is None:
             return
         if line.kind == "regenerate":
-            self.app.call_later(self.workbench.show_run, line.id)
+            self._follow(partial(self.workbench.show_run, line.id), line.id)
         elif line.first_trial is not None:
-            self.app.call_later(self.workbench.show_trial, line.first_trial)
+            self._follow(partial(self.workbench.show_trial, line.first_trial), line.id)
         else:
             self.notify("It has no trials of its own: it scores those of other runs.", timeout=6)
+
+    def _follow(self, going: Callable[[], Any], run: str) -> None:
+        app = self.app
+        app.call_later(self.workbench.trail.follow, going, lambda: app.push_screen(RunsScreen(run)))
 
     def action_resume(self) -> None:
         """Take up what is missing in the run under the cursor."""

@@ -12,6 +12,7 @@ from textual.message import Message
 
 from workbench.app.marks import Marked, Marks
 from workbench.app.run_list.lines import RunLine, in_order
+from workbench.app.toolkit.amounts import spend_in_figures
 from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.times import age, duration
@@ -26,7 +27,7 @@ _STYLES = {
 _STATE = 14
 # Title and width; the last ones go first where there is no room.
 _NUMBERS = (("so far", 22), ("spend $", 8), ("age", 7), ("took", 8))
-_LEAST = 24
+_LEAST = 36
 
 
 class RunTable(HeadedList):
@@ -122,12 +123,12 @@ class RunTable(HeadedList):
         room, numbers = self._layout(width)
         values = {
             "so far": so_far(line),
-            "spend $": f"{line.spend_usd:.3f}",
+            "spend $": spend_in_figures(line.spend_usd),
             "age": age(line.created_at),
             "took": "–" if line.seconds is None else duration(line.seconds),
         }
         mark = self.marks.letter(self.marked(line)) or ("›" if line.id == self.current else " ")
-        name = fit(shortened(clean(line.title), room), room)
+        name = fit(title_within(clean(line.title), room), room)
         if line.put_away:
             state, style = "put away", "dim"
         elif line.paused:
@@ -136,6 +137,8 @@ class RunTable(HeadedList):
             state, style = f"{STATES['queued']} queued {line.place}", "waiting"
         else:
             state, style = f"{STATES.get(line.state, '?')} {line.state}", _STYLES.get(line.state, "dim")
+            if line.state == "done" and line.failed:
+                style = "paused"
         quiet = "dim" if line.put_away else ""
         parts: list[Part] = [(f"{mark} ", "marked"), (f"{name} ", quiet), (fit(state, _STATE), style)]
         return [*parts, *((" " + fit(values[title], size, right=True), quiet) for title, size in numbers)]
@@ -154,9 +157,18 @@ class RunTable(HeadedList):
                 return
 
 
+def title_within(title: str, width: int) -> str:
+    """Return a title in at most ``width`` cells: the cases give way first, for agent and model tell runs apart."""
+    what, dot, rest = title.partition(" · ")
+    room = width - len(dot) - len(rest)
+    return f"{shortened(what, room)}{dot}{rest}" if dot and 8 <= room < len(what) else shortened(title, width)
+
+
 def so_far(line: RunLine) -> str:
-    """Return how far a run is: ``12 of 40 samples``, or ``40 samples`` once nothing is missing."""
+    """Return how far a run is: ``12 of 40 samples``, or ``40 samples`` once nothing is missing, and how many failed."""
     unit = line.unit if line.total != 1 else line.unit.removesuffix("s")
     if not line.total:
         return "–"
-    return f"{line.total:,} {unit}" if line.done == line.total else f"{line.done:,} of {line.total:,} {unit}"
+    if line.done < line.total:
+        return f"{line.done:,} of {line.total:,} {unit}"
+    return f"{line.total:,} {unit}, {line.failed:,} failed" if line.failed else f"{line.total:,} {unit}"

@@ -55,6 +55,9 @@ class HitList(RowList):
         if self.everywhere:
             where = f"{hit.session.stem} · {where}"
         room = min(48, max(12, (width - _KIND - 2) * 2 // 5))
+        model = hit.item.model.rpartition("/")[2] or hit.item.model
+        if model and len(self.found.counts.get("model", ())) > 1 and len(where) + len(model) + 3 <= room:
+            where = f"{where} · {model}"  # two models of one agent, or two evaluators of one task, would look the same
         parts: list[Part] = [
             (" " + fit(f"{_NAMES.get(hit.entry.kind, hit.entry.kind)}{number}", _KIND + 2) + " ", "group"),
             (fit(shortened(clean(where), room), room) + "  ", ""),

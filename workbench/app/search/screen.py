@@ -14,7 +14,7 @@ from textual.widgets import Input
 from workbench.app.search.facet_list import FacetList
 from workbench.app.search.filling import fill, index_path, sessions_to_search
 from workbench.app.search.hit_list import HitList
-from workbench.app.search.places import show_hit
+from workbench.app.search.places import ListedHits
 from workbench.app.search.searched import Searched
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.line_input import LineInput
@@ -259,17 +259,10 @@ class SearchScreen(ModeScreen):
         field.value = typed.replace(said, "").strip() if said in typed else f"{typed.strip()} {said}".strip()
 
     def _open(self, at: int) -> None:
-        hits, host = self.hits, self.workbench
-        hit = hits.found.hits[at]
-        line = hits.lines[at] if at < len(hits.lines) else None
-        self._last.at = at
-        app = self.app
+        host, app, last = self.workbench, self.app, self._last
+        hits = ListedHits(host, self.hits.found.hits, self._query)
         self.dismiss()
-        opened = host.session_path
-        if opened is not None and opened.resolve() == hit.session:
-            app.call_later(show_hit, host, hit, line)
-        else:
-            app.call_later(host.open_session, hit.session, then=lambda: show_hit(host, hit, line))
+        host.trail.follow_hit(hits, at, lambda: app.push_screen(SearchScreen(last)))
 
     # -- keys
 

@@ -45,10 +45,10 @@ class SessionsScreen(ModeScreen):
     CSS_PATH = "../styles/sessions.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f5", "reload", "read again", id="sessions.reload", show=False),
+        Binding("ampersand", "merge", "merge marked", key_display="&", id="sessions.merge"),
         Binding("ctrl+n", "new", "new", id="sessions.new"),
         Binding("equals_sign", "use", "for the next run", key_display="=", id="sessions.use"),
         Binding("f2", "name", "rename", id="sessions.name"),
-        Binding("ampersand", "merge", "merge marked", key_display="&", id="sessions.merge"),
         Binding("x", "export", "export report", id="sessions.export"),
         Binding("c", "cancel", "cancel run", id="sessions.cancel"),
         Binding("ctrl+z", "bring_back", "bring back the one deleted last", id="sessions.bring-back", show=False),
@@ -305,8 +305,11 @@ class SessionsScreen(ModeScreen):
         problem = ""
         while True:
             answer = await self.app.push_screen_wait(AskText(title, "\n".join(filter(None, (problem, note))), value))
-            if not answer or (answer == value and folder is not None):
+            if answer is None or (answer == value and folder is not None):
                 return None
+            if not answer:
+                problem = "✗ It needs a name; esc leaves it."
+                continue
             value = answer
             try:
                 place = place_for(answer, folder)
@@ -322,7 +325,7 @@ class SessionsScreen(ModeScreen):
         from workbench.app import runs
         from workbench.app.sessions.keeping import make
 
-        place = await self._ask_name("New session", "The next run goes into it.", "")
+        place = await self._ask_name("New session", "Type its name, then enter. The next run goes into it.", "")
         if place is None:
             return
 
@@ -427,7 +430,8 @@ class SessionsScreen(ModeScreen):
             self.notify("Mark two sessions or more with space, then press &.", timeout=6)
             return
         names = ", ".join(one_line(path.stem, 40) for path in sources[:4]) + (", …" if len(sources) > 4 else "")
-        place = await self._ask_name(f"Merge {len(sources)} sessions", f"{names}. They stay as they are.", "")
+        note = f"Type a name for the new session, then enter. {names} stay as they are."
+        place = await self._ask_name(f"Merge {len(sources)} sessions", note, "")
         if place is None:
             return
         self.notify(f"Merging {len(sources)} sessions…", timeout=3)

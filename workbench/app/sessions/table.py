@@ -13,6 +13,7 @@ from textual.message import Message
 
 from workbench.app.sessions.listing import SessionEntry, size_text
 from workbench.app.sessions.wording import in_order, words
+from workbench.app.toolkit.amounts import spend_in_figures
 from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.times import age
@@ -177,7 +178,7 @@ class SessionTable(HeadedList):
             "age": age(entry.changed_at),
             "trials": _progress(facts.trials_done, facts.trials),
             "tasks": f"{facts.tasks:,}" if facts.tasks else "–",
-            "spend $": f"{facts.spend_usd:.3f}",
+            "spend $": spend_in_figures(facts.spend_usd),
             "size": size_text(entry.size),
         }
         numbers = "".join(" " + fit(values[title], size, right=True) for title, size in columns)

@@ -35,7 +35,7 @@ ORDERS: dict[str, Callable[[SessionEntry], Any]] = {
     "state": lambda entry: _RANKS.index(state_of_entry(entry)),
     "trials": _figure(lambda facts: facts.trials),
     "tasks": _figure(lambda facts: facts.tasks),
-    "spend $": _figure(lambda facts: facts.spend_usd),
+    "spend $": _figure(lambda facts: facts.spend_usd or 0.0),
     "size": lambda entry: -entry.size,
     "tags": lambda entry: (not entry.labels, in_words(entry.labels)),
 }

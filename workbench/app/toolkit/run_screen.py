@@ -61,6 +61,7 @@ class RunScreen(ModeScreen):
         super().__init__()
         self.searching = Latest(self, "search")
         self.doing = Latest(self, "actions", every=True)
+        self._remark = ""
         self.reading = True  # what is to be shown has not been read yet
         self._once_read: dict[str, tuple[Path | None, Callable[[], None]]] = {}  # by action, with the session it is for
 
@@ -107,6 +108,12 @@ class RunScreen(ModeScreen):
 
     def set_remark(self, text: str) -> None:
         """Show a line above the keys, such as which hit of how many, "" for none."""
+        self._remark = text
+        self.show_remark()
+
+    def show_remark(self) -> None:
+        """Show that line, with where a person is in the hits that led here."""
+        text = " · ".join(filter(None, (self._remark, self.workbench.trail.sentence)))
         remark = self.query_one("#remark", Static)
         remark.update(text)
         remark.set_class(bool(text), "-open")
@@ -133,11 +140,13 @@ class RunScreen(ModeScreen):
 
     def action_search(self) -> None:
         """Ask what to search for."""
+        self.workbench.trail.forget_hits()
         self.query_one(PromptLine).ask("search", "/")
 
     def action_hit(self, step: int) -> None:
-        """Go to the next or previous hit."""
-        self.finder.go(step)
+        """Go to the next or previous hit: of the list that led here, else of the last search here."""
+        if not self.workbench.trail.go_on(step):
+            self.finder.go(step)
 
     def action_rerun(self) -> None:
         """Do the selected work once more."""

@@ -10,7 +10,7 @@ from textual import events
 from textual.message import Message
 
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
-from workbench.text import one_line
+from workbench.text import shortened
 
 if TYPE_CHECKING:
     from workbench.session.rows import AccessedFileRow
@@ -150,7 +150,8 @@ class RepositoryPane(VirtualView):
         if not fill and entry.path == self.current_path:
             fill = "cursor-blurred"
         style = {READ: "seen-read", LISTED: "seen-listed", NEVER: "seen-unopened"}[entry.mark]
-        name = one_line(entry.name, 200) + ("/" if entry.directory else "")
+        # Its middle goes where there is no room: the beginning says what it is about, the end which kind of file it is.
+        name = shortened(entry.name, max(4, width - 3 - len(indent) - entry.directory)) + "/" * entry.directory
         return [(f" {indent}", ""), (mark, style), (" ", ""), (name, "" if entry.mark == READ else "dim")], fill
 
     def move(self, rows: int) -> None:

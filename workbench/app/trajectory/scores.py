@@ -127,6 +127,12 @@ def title(card: Card) -> str:
     return f"{points(got)} / {points(sum(tier.maximum for tier in scored))}"
 
 
+def headline(card: Card) -> str:
+    """Return :func:`title`, with the rubric where it is not the one that results are compared by."""
+    rubric = str(card.get("rubric") or "")
+    return title(card) if rubric in {"", "aeo-bench"} else f"{title(card)} {one_line(rubric, 20)}"
+
+
 def plain_text(card: Card) -> str:
     """Return a scorecard as text to copy: each tier, each criterion with its reason and evidence."""
     lines = [f"{title(card)} · {card.get('rubric')} · {judge_of(card)}"]

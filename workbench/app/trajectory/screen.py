@@ -32,7 +32,7 @@ from workbench.app.trajectory.loading import TrialState
 from workbench.app.trajectory.outcome_pane import OutcomePane
 from workbench.app.trajectory.repository_pane import Coverage, Entry, RepositoryPane, entries_of
 from workbench.app.trajectory.score_pane import ScorePane
-from workbench.app.trajectory.scores import Item, plain_text, title
+from workbench.app.trajectory.scores import Item, headline, plain_text
 from workbench.app.trajectory.search import OUTCOME
 from workbench.app.trajectory.step_list import StepList
 from workbench.app.trajectory.why import needles_of
@@ -339,7 +339,7 @@ class TrajectoryScreen(RunScreen):
 
     def _show_header(self, state: TrialState) -> None:
         card = self.query_one(ScorePane).card
-        self.set_status(loading.header(state, title(card) if card else "", self._waited()))
+        self.set_status(loading.header(state, headline(card) if card else "", self._waited()))
 
     def _load_rest(self) -> None:
         """Read the next page of a long trajectory while the first is on the screen already."""
@@ -465,7 +465,7 @@ class TrajectoryScreen(RunScreen):
         if action in {"resume", "cancel", "rerun", "rerun_model", "fork", "export", "annotate"}:
             return self.offers(action)
         if action == "hit":
-            return self.finder.found is not None
+            return self.finder.found is not None or self.workbench.trail.hits is not None
         if action == "trials":
             return self.state is not None and len(self.state.place.order) > 1
         return True
@@ -480,7 +480,9 @@ class TrajectoryScreen(RunScreen):
         target = self.state.place.beside(at, step) if self.state and at else None
         if target is not None:
             self.leave_run()
+            back = self.workbench.trail.back
             self.workbench.leave_place()
+            self.workbench.trail.back = back  # the list that led to one trial leads to those beside it
             self.show_trial(target)
 
     def action_trials(self) -> None:
@@ -575,8 +577,10 @@ class TrajectoryScreen(RunScreen):
         self.outcome.toggle_raw()
 
     def action_leave(self) -> None:
-        """Forget the search and its marks."""
-        self.finder.forget()
+        """Go back to the list that led here, after the search that was made here; else forget the search and its marks."""
+        trail = self.workbench.trail
+        if (self.finder.found is not None and trail.hits is None) or not trail.go_back():
+            self.finder.forget()
 
     def action_annotate(self) -> None:
         """Ask for a remark on what has the focus."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from workbench.app.toolkit.filters import Filter, Option, Question
@@ -11,6 +12,8 @@ from workbench.session.labels import star_first
 from workbench.text import shortened
 
 TrialFilter = Filter[TrialLine]
+MOST_FILES = 20
+"""Files that are offered, those that most trials read; any other is found by its name."""
 _BANDS = ((0, 20), (20, 40), (40, 60), (60, 80), (80, 101))
 
 
@@ -33,6 +36,19 @@ def _lost(title: str) -> Callable[[TrialLine], bool]:
 
 def _tagged(tag: str) -> Callable[[TrialLine], bool]:
     return lambda line: tag in line.labels
+
+
+def _has_read(path: str) -> Callable[[TrialLine], bool]:
+    return lambda line: path in line.read.split("\n")
+
+
+def _files(lines: Sequence[TrialLine]) -> tuple[Question[TrialLine], ...]:
+    read = Counter(path for line in lines if line.read for path in line.read.split("\n"))
+    options = (
+        Option(path, shortened(path, 26), f"read {shortened(path, 30)}", _has_read(path))
+        for path, _ in read.most_common(MOST_FILES)
+    )
+    return (Question("read", "file read", tuple(options)),) if read else ()
 
 
 def _values(key: str, lines: Sequence[TrialLine], read: Callable[[TrialLine], str]) -> Question[TrialLine]:
@@ -83,6 +99,7 @@ def questions_about(lines: Sequence[TrialLine]) -> tuple[Question[TrialLine], ..
         _values("agent", lines, lambda line: line.agent),
         _values("model", lines, lambda line: line.model),
         _values("case", lines, lambda line: line.case),
+        *_files(lines),
         *((_FORKS,) if any(line.parent for line in lines) else ()),
         *((Question("lost", "lost by", lost),) if lost else ()),
         *((Question("tag", "tag", tags),) if tags else ()),

@@ -14,6 +14,7 @@ from workbench.session.forks import SIGN, below_parents
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import trial_problem
 from workbench.session.schema import PUT_AWAY_RUNS
+from workbench.session.spend import total_spend
 
 if TYPE_CHECKING:
     from workbench.grounding import Counts
@@ -132,14 +133,15 @@ class Trials:
     lines: tuple[TrialLine, ...]
     scales: tuple[Scale, ...]
     scale: Scale | None
-    spend_usd: float = 0.0
+    spend_usd: float | None = None
 
     def sentence(self) -> str:
-        """Return how many there are, in which state, and what they cost."""
+        """Return how many there are, in which state, and what they cost where that is known."""
         counts = Counter(line.state for line in self.lines)
         total = f"{len(self.lines):,} trial" + ("" if len(self.lines) == 1 else "s")
         parts = [f"{counts[state]:,} {STATES[state]} {state}" for state in STATES if counts[state]]
-        return " · ".join([total, *parts, f"${self.spend_usd:.2f}"])
+        spend = [f"${self.spend_usd:.2f}"] if self.spend_usd is not None else []
+        return " · ".join([total, *parts, *spend])
 
 
 def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
@@ -194,7 +196,7 @@ def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
     if any(line.parent for line in lines):
         below = below_parents([line.id for line in lines], [line.parent for line in lines])
         lines = [lines[place] for place in below]
-    return Trials(tuple(lines), order, chosen, sum(run.spend_usd for run in runs))
+    return Trials(tuple(lines), order, chosen, total_spend(reader, runs))
 
 
 def with_losses(reader: SessionReader, trials: Trials, known: dict[str, Lost]) -> Trials:
@@ -299,7 +301,12 @@ def in_groups(lines: Sequence[TrialLine], places: Sequence[int], by: str) -> lis
     for place in places:
         found.setdefault(GROUPINGS[by](lines[place]), []).append(place)
     groups = [Group(name, tuple(members), spread_among(lines, members)) for name, members in found.items()]
-    return sorted(groups, key=lambda group: -1.0 if group.spread.mean is None else group.spread.mean, reverse=True)
+    return sorted(groups, key=lambda group: share_of(group.spread), reverse=True)
+
+
+def share_of(spread: Spread) -> float:
+    """Return the mean as a share, to sort by: means of 40 points and of 100 compare so; no mean comes last."""
+    return -1.0 if spread.mean is None or not spread.out_of else spread.mean / spread.out_of
 
 
 def spread_among(lines: Sequence[TrialLine], places: Sequence[int]) -> Spread:
@@ -339,8 +346,8 @@ def matrix_of(lines: Sequence[TrialLine], places: Sequence[int]) -> Matrix:
         column = (line.agent, line.model)
         members.setdefault((line.case, column), []).append(place)
         columns.setdefault(column, []).append(place)
-    means = {column: spread_among(lines, mine).mean for column, mine in columns.items()}
-    order = sorted(columns, key=lambda column: -1.0 if means[column] is None else means[column] or 0.0, reverse=True)
+    means = {column: share_of(spread_among(lines, mine)) for column, mine in columns.items()}
+    order = sorted(columns, key=means.__getitem__, reverse=True)
     cells = {key: Group("", tuple(mine), spread_among(lines, mine)) for key, mine in members.items()}
     return Matrix(tuple(sorted({case for case, _ in members}, key=str.lower)), tuple(order), cells)
 

@@ -12,6 +12,7 @@ from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.lines import Group, Matrix, TrialLine, matrix_of
 from workbench.app.trials.table import NOTHING, points
+from workbench.app.trials.wording import unit_of
 from workbench.glyphs import STATES
 from workbench.text import shortened
 
@@ -114,5 +115,6 @@ class MatrixView(RowList):
         if group.spread.mean is None:
             state = max(states, key=lambda one: states[one])
             return f"{STATES.get(state, '?')} {state}", "failed" if state == "failed" else "unscored"
-        several = f" ×{total}" if total > 1 else ""
-        return f"{points(group.spread.mean)}{several}", ""
+        # As many as are in the mean: those without a score are not.
+        several = f" ×{group.spread.scored}" if group.spread.scored > 1 else ""
+        return f"{points(group.spread.mean)}{unit_of(group.spread)}{several}", ""

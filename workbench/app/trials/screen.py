@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
@@ -36,7 +37,7 @@ from workbench.app.trials.loss_list import LossList
 from workbench.app.trials.matrix import MatrixView
 from workbench.app.trials.plotting import against_score, scores_by_agent
 from workbench.app.trials.spread_plot import SpreadPlot
-from workbench.app.trials.table import TrialTable
+from workbench.app.trials.table import TableState, TrialTable
 from workbench.app.trials.wording import next_order, order_in_words, spread_in_words, without_forks
 from workbench.rubric.losses import Lost
 from workbench.text import one_line, shortened
@@ -65,12 +66,12 @@ class TrialsScreen(ModeScreen):
     mode_name = "Trials"
     CSS_PATH = "../styles/trials.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("C", "compare", "compare", id="trials.compare"),
         Binding("o", "order", "sort", id="trials.sort"),
-        Binding("O", "reverse", "reverse", id="trials.reverse"),
-        Binding("b", "group", "group by", id="trials.group"),
         Binding("f", "filter", "filter", id="trials.filter"),
+        Binding("b", "group", "group by", id="trials.group"),
+        Binding("O", "reverse", "reverse", id="trials.reverse"),
         Binding("F", "clear_filter", "clear filter", id="trials.clear-filter", show=False),
+        Binding("C", "compare", "compare", id="trials.compare"),
         Binding("p", "plots", "plots", id="trials.plots"),
         Binding("s", "scale", "rubric, judge", id="trials.scale"),
         Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
@@ -82,6 +83,7 @@ class TrialsScreen(ModeScreen):
     def __init__(self, current: str = "") -> None:
         super().__init__()
         self._current = current
+        self._table: TrialTable | None = None
         self._loading, self._losing = Latest(self, "trials"), Latest(self, "losses")
         self._counting = Latest(self, "grounding")
         self._counts: dict[str, Counts] = {}
@@ -109,8 +111,15 @@ class TrialsScreen(ModeScreen):
 
     def on_mount(self) -> None:
         """Begin in the table."""
+        self._table = self.table
         self.table.current = self._current
         self.table.marks = self.workbench.marks
+        seen: TableState | None = self.workbench.trials_seen
+        if seen is not None and seen.session == self.workbench.session_path:
+            # What was found by sorting and filtering is still there after one of the trials was looked at.
+            self.table.restore(seen)
+            self._first = False
+            self._arranged()
         self.workbench.after_first_paint(self.table.focus)
 
     @property
@@ -197,7 +206,9 @@ class TrialsScreen(ModeScreen):
             self._show(with_counts(self.table.trials, self._counts))
 
     def on_unmount(self) -> None:
-        """Nobody waits for counts any more."""
+        """Nobody waits for counts any more; the next table begins as this one is left."""
+        if self._table is not None and self._table.trials.lines:
+            self.workbench.trials_seen = self._table.state
         self._left.set()
 
     def _show(self, trials: Trials) -> None:
@@ -278,7 +289,7 @@ class TrialsScreen(ModeScreen):
         elif not table.shown:
             text = "No trial passes this filter: F clears it."
         elif line is None:
-            text = "Enter or space folds a group."
+            text = table.on_group()
         elif table.marks.of("trial"):
             text = _about_marks(table, line)
         elif line.error:
@@ -318,7 +329,10 @@ class TrialsScreen(ModeScreen):
         """Open the trial under the cursor; from the matrix, show its pair's trials alone."""
         if message.row_list is self.table and self.table.selected is not None:
             # It takes this screen away as well.
-            self.app.call_later(self.workbench.show_trial, self.table.selected.id)
+            show = partial(self.workbench.show_trial, self.table.selected.id)
+            app, workbench = self.app, self.workbench
+            back = lambda: app.push_screen(TrialsScreen(workbench.selected_trial or ""))  # noqa: E731
+            app.call_later(workbench.trail.follow, show, back)
         elif message.row_list is self.matrix and self.matrix.selected is not None:
             case, (agent, model) = self.matrix.selected
             wanted = self.table.filter
@@ -410,7 +424,8 @@ def _about_marks(table: TrialTable, line: TrialLine) -> str:
     first, *second = table.marks.of("trial")
     of = "" if first.session == table.session else f" (of {first.session.name})"
     if second:
-        return "A and B are marked: C shows them side by side."
+        of = "" if {first.session, second[0].session} == {table.session} else ", not both of this session"
+        return f"A and B are marked{of}: C shows them side by side."
     if table.marks.letter(table.marked(line)):
         return "A is marked: go to another trial, of another session too (3), and press C."
     return f"A{of} is marked: C shows it beside this trial."

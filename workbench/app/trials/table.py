@@ -41,6 +41,12 @@ def points(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.1f}"
 
 
+def _score(line: TrialLine) -> str:
+    """Return a total; where tiers are unscored, so that it is not out of 100, what it is out of too."""
+    full = line.points is None or line.out_of == 100
+    return points(line.points) if full else f"{line.points:.0f}/{line.out_of:.0f}"
+
+
 def _words(line: TrialLine, title: str) -> str:
     return str(getattr(line, "shown_case" if title == "case" else title))
 
@@ -50,8 +56,8 @@ def _tier(number: int) -> Callable[[TrialLine], str]:
 
 
 _NUMBERS = (
-    Column("rep", 4, "case", 4, lambda line: f"{line.repeat}"),
-    Column("score", 6, "score", 0, lambda line: points(line.points)),
+    Column("rep", 4, "case", 1, lambda line: f"{line.repeat}"),
+    Column("score", 6, "score", 0, _score),
     *(Column(f"T{number}", 5, f"tier{number}", 5, _tier(number)) for number in (1, 2, 3, 4)),
     Column("steps", 5, "steps", 3, lambda line: f"{line.steps:,}"),
     Column("tokens", 8, "tokens", 9, lambda line: f"{line.tokens:,}"),
@@ -64,6 +70,19 @@ _NUMBERS = (
 _TEXTS = (("case", 14, 34), ("agent", 11, 18), ("model", 13, 34), ("state", 13, 13))
 _TAGS = 16  # cells that tags have before they are shortened
 _GAP = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """How a person arranged the trials of a session, for when the table is shown again."""
+
+    session: Path
+    trials: Trials
+    filter: TrialFilter
+    order: str
+    reverse: bool
+    grouping: str
+    folded: frozenset[str]
 
 
 class TrialTable(HeadedList):
@@ -125,6 +144,19 @@ class TrialTable(HeadedList):
         self._lengths = {}
         self.rearrange()
 
+    @property
+    def state(self) -> TableState:
+        """How it is arranged."""
+        order = self.order, self.reverse, self.grouping
+        return TableState(self.session, self.trials, self.filter, *order, frozenset(self._folded))
+
+    def restore(self, state: TableState) -> None:
+        """Arrange it as it was; the cursor goes to the trial that is open behind it."""
+        self.session, self.filter, self._folded = state.session, state.filter, set(state.folded)
+        self.order, self.reverse, self.grouping = state.order, state.reverse, state.grouping
+        self.put(state.trials)
+        self.rearrange(to=self.current)
+
     def sort(self, order: str, *, reverse: bool = False) -> None:
         """Put the trials into another order and go to the first: that is what one sorts for."""
         self.order, self.reverse = order, reverse
@@ -164,6 +196,12 @@ class TrialTable(HeadedList):
             1,
         )
         self.rows_changed(cursor=at)
+
+    def on_group(self) -> str:
+        """Return what the keys do with the group under the cursor."""
+        row = self._row(self.cursor)
+        folded = isinstance(row, Group) and row.name in self._folded
+        return "Enter opens this group; o sorts the trials in it." if folded else "Enter folds this group."
 
     def action_fold(self) -> None:
         """Fold the group under the cursor, or unfold it; on a trial, fold its group."""
@@ -222,13 +260,19 @@ class TrialTable(HeadedList):
         """Return the columns of words and those of numbers that have room, words as wide as they need."""
         numbers = list(_NUMBERS)
         tags = self._longest("tags")
-        titles = (*_TEXTS, ("tags", max(4, min(tags, _TAGS)), 40)) if tags else _TEXTS
+        titles: tuple[tuple[str, int, int], ...] = (*_TEXTS, ("tags", max(4, min(tags, _TAGS)), 40)) if tags else _TEXTS
         least = 2 + sum(low + _GAP for _, low, _ in titles)
         while numbers and least + sum(column.width + _GAP for column in numbers) > width:
             worst = max(column.rank for column in numbers)
             if not worst:
                 break
             numbers = [column for column in numbers if column.rank != worst]
+        # A score is what one looks for: words that rarely tell trials apart go before it does.
+        for title in ("tags", "model", "agent"):
+            if least + sum(column.width + _GAP for column in numbers) <= width:
+                break
+            titles = tuple(one for one in titles if one[0] != title)
+            least = 2 + sum(low + _GAP for _, low, _ in titles)
         left = width - least - sum(column.width + _GAP for column in numbers)
         texts = []
         for title, low, high in titles:

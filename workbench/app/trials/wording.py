@@ -7,12 +7,18 @@ from workbench.rubric.spread import Spread
 
 
 def spread_in_words(spread: Spread) -> str:
-    """Return ``mean 79.3 ± 3.4``, and of how many where some have no score."""
+    """Return ``mean 79.3 ± 3.4 · 61.0 to 85.4``: the worst and the best too, and of how many where some have no score."""
     if spread.mean is None:
         return "unscored"
     sd = "" if spread.sd is None else f" ± {spread.sd:.1f}"
     of = "" if spread.scored == spread.trials else f" ({spread.scored:,} scored)"
-    return f"mean {spread.mean:.1f}{sd}{'%' if spread.percent else ''}{of}"
+    ends = "" if spread.low is None or spread.low == spread.high else f" · {spread.low:.1f} to {spread.high:.1f}"
+    return f"mean {spread.mean:.1f}{sd}{unit_of(spread)}{ends}{of}"
+
+
+def unit_of(spread: Spread) -> str:
+    """Return what stands behind a mean that is not out of 100 points: ``%``, or ``/40`` where tiers are unscored."""
+    return "%" if spread.percent else "" if spread.out_of == 100 else f"/{spread.out_of:g}"
 
 
 def without_forks(count: int) -> str:

@@ -1,0 +1,88 @@
+"""A list that led somewhere is one key away, as it was left; n and N go through the hits of a search, place by place."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import recorded
+from many_trials import many_trials
+from test_search import search_for
+from trajectory_app import screen_text, trajectory, until
+
+from workbench.app.search.screen import SearchScreen
+from workbench.app.trajectory.screen import TrajectoryScreen
+from workbench.app.trials.screen import TrialsScreen
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    recorder = recorded.Recorder(tmp_path / "demo.session")
+    recorder.run()
+    for repeat in (1, 2, 3):
+        recorded.word_counter(recorder, f"trial-{repeat}", repeat=repeat)
+    recorder.close()
+    return recorder.path
+
+
+async def test_the_table_of_trials_is_as_it_was_left_and_escape_leads_to_it(tmp_path: Path) -> None:
+    many_trials(tmp_path / "many.session", 60)
+    async with trajectory(tmp_path / "many.session") as (pilot, _):
+        app = pilot.app
+        await pilot.press("T")
+        await until(pilot, lambda: isinstance(app.screen, TrialsScreen) and bool(app.screen.table.shown), "the table")
+        table = app.screen.query_one("#trial-table")
+        await pilot.press("o", "O", "f")
+        await pilot.press("tab")
+        await pilot.press(*"planner", "enter")
+        await until(pilot, lambda: isinstance(app.screen, TrialsScreen) and len(table.shown) < 60, "the filter")
+        await pilot.press("j")
+        left, opened = list(table.shown), table.selected.id
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, TrajectoryScreen), "the trial")
+        await until(pilot, lambda: app.screen.state is not None and app.screen.state.trial.id == opened, "its steps")
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, TrialsScreen), "the table again")
+        again = app.screen.table
+        assert (again.order, again.reverse, list(again.shown)) == ("score", True, left)
+        assert again.selected is not None
+        assert again.selected.id == opened
+
+
+@pytest.mark.parametrize("query", ["def kind:file", "word_counter kind:name"])
+async def test_n_goes_to_the_next_hit_of_the_list_and_escape_back_to_it(session: Path, query: str) -> None:
+    """Also where nothing is searched for in the place itself, as in a trial's name."""
+    async with trajectory(session) as (pilot, _):
+        app = pilot.app
+        await search_for(pilot, query)
+        await pilot.press("enter", "enter")
+        await until(pilot, lambda: isinstance(app.screen, TrajectoryScreen), "the first hit")
+        await until(pilot, lambda: "hit 1 of 3" in screen_text(app), "where in the hits")
+        for number, key in ((2, "n"), (3, "n"), (2, "N")):
+            await pilot.press(key)
+            trial = f"trial-{number}"
+            await until(pilot, lambda t=trial: app.screen.state is not None and app.screen.state.trial.id == t, trial)
+            await until(pilot, lambda n=number: f"hit {n} of 3" in screen_text(app), "where in the hits")
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, SearchScreen), "the search")
+        await until(pilot, lambda: app.screen.hits.cursor == 1, "the hit at which it was left")
+
+
+async def test_a_search_of_the_trial_takes_n_over(session: Path) -> None:
+    async with trajectory(session) as (pilot, screen):
+        app = pilot.app
+        await search_for(pilot, "def kind:file")
+        await pilot.press("enter", "enter")
+        await until(pilot, lambda: "hit 1 of 3" in screen_text(app), "where in the hits")
+        await pilot.press("slash", *"word", "enter")
+        await until(pilot, lambda: "/word  " in screen_text(app) and screen.finder.at >= 0, "the search of the trial")
+        assert "of 3 · n N" not in screen_text(app)
+        at = screen.finder.at
+        await pilot.press("n")
+        await until(pilot, lambda: screen.finder.at == at + 1, "its next hit")
+        assert screen.state is not None
+        assert screen.state.trial.id == "trial-1"
