@@ -28,6 +28,14 @@ STATES = {
     "cancelled": CANCELLED,
 }
 """The sign of each state of a run, trial or candidate."""
+
+
+def counted(state: str, count: int) -> str:
+    """Return how many are in a state: ``3 ✓ done``; what waits has no sign here, its dot would look like one between parts."""
+    sign = STATES.get(state, WAITING)
+    return f"{count:,} {state}" if sign == WAITING else f"{count:,} {sign} {state}"
+
+
 WORDS = {glyph: name for name, glyph in VERDICTS.items()} | {
     WAITING: "waiting",
     RUNNING: "running",
