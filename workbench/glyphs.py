@@ -117,6 +117,8 @@ def narrow(char: str) -> str:
         return "-" if char in "─━┄┅┈┉╌╍═" else "|" if char in "│┃┆┇┊┋╎╏║" else "+"
     if "\u2801" <= char <= "\u28ff":  # dots of a plot: how many of eight
         return ".:o#"[((ord(char) - 0x2800).bit_count() - 1) // 2]
+    if "▁" <= char <= "█":  # a bar of one to eight eighths
+        return ".:o#"[(ord(char) - ord("▁")) // 2]
     if "▀" <= char <= "▟":
         return "#"
     return {"…": ".", "→": ">", "←": "<", "±": "~", "≠": "#", "↓": "v", "↑": "^", "░": "."}.get(
