@@ -45,7 +45,7 @@ async def _walk(session: Path, state: str) -> Seen:
             for look in walking.LOOKS:
                 if state in look.states:
                     await walking.go(pilot, look)
-                    for size in (*walking.EDGES.get(state, ()), *walking.SIZES):
+                    for size in (*walking.SIZES, *walking.EDGES.get(state, ())):
                         await pilot.resize_terminal(*size)
                         text = await walking.settled(pilot)
                         seen[look.name, size] = text, walking.cut(pilot.app)
@@ -80,9 +80,14 @@ def seen(
     return walked[state]
 
 
+AGE = re.compile(r" {2,}(?:now|\d+ (?:min|h|d))(?= )")
+
+
 def steady(text: str, name: str) -> str:
     """Return a screen without what differs from day to day and from machine to machine."""
     text = re.sub(r"\d{4}-\d\d-\d\d", "YYYY-MM-DD", text)
+    if name in {"sessions", "runs"}:
+        text = AGE.sub("  AGE", text)
     if name == "sessions":  # below the table stand folder and age
         text = text[: text.rfind("╯")]
     return re.sub(r"\d+(\.\d+)? [kM]B", "SIZE", text)
