@@ -46,5 +46,9 @@ format: install
 bench: install
 	for each in tests/benchmarks/*.py; do echo "== $$each"; $(BIN)/python $$each || exit 1; done
 
+# The README's pictures, drawn by the app itself; look at them afterwards.
+picture: install
+	$(BIN)/python docs/pictures/draw.py
+
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

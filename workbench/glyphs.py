@@ -28,6 +28,14 @@ STATES = {
     "cancelled": CANCELLED,
 }
 """The sign of each state of a run, trial or candidate."""
+
+
+def counted(state: str, count: int) -> str:
+    """Return how many are in a state: ``3 ✓ done``; what waits has no sign here, its dot would look like one between parts."""
+    sign = STATES.get(state, WAITING)
+    return f"{count:,} {state}" if sign == WAITING else f"{count:,} {sign} {state}"
+
+
 WORDS = {glyph: name for name, glyph in VERDICTS.items()} | {
     WAITING: "waiting",
     RUNNING: "running",
@@ -109,6 +117,8 @@ def narrow(char: str) -> str:
         return "-" if char in "─━┄┅┈┉╌╍═" else "|" if char in "│┃┆┇┊┋╎╏║" else "+"
     if "\u2801" <= char <= "\u28ff":  # dots of a plot: how many of eight
         return ".:o#"[((ord(char) - 0x2800).bit_count() - 1) // 2]
+    if "▁" <= char <= "█":  # a bar of one to eight eighths
+        return ".:o#"[(ord(char) - ord("▁")) // 2]
     if "▀" <= char <= "▟":
         return "#"
     return {"…": ".", "→": ">", "←": "<", "±": "~", "≠": "#", "↓": "v", "↑": "^", "░": "."}.get(

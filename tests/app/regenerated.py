@@ -26,7 +26,8 @@ class Recorder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        create(path)
+        if not path.exists():
+            create(path)
         self.writer = SessionWriter(path)
 
     def close(self) -> None:

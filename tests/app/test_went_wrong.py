@@ -13,7 +13,7 @@ from regeneration_app import press, quiet, regeneration
 from trajectory_app import screen_text, until
 
 from workbench.app.regeneration.evaluator_line import EvaluatorLine
-from workbench.app.regeneration.went_wrong.findings import TABS, load_curves, load_findings
+from workbench.app.regeneration.went_wrong.findings import BY_FILE, CURVE, TABS, load_curves, load_findings
 from workbench.app.regeneration.went_wrong.screen import WentWrongScreen
 from workbench.app.toolkit.curve import PlotLine, plotted
 from workbench.app.toolkit.status import StatusLine
@@ -100,11 +100,27 @@ async def test_failures_are_grouped_and_the_test_stands_beside_the_difference(tm
         await until(pilot, lambda: screen.list.listing.entries[0].cells[1:] == ("6", "2"), "the test that fails most")
         await pilot.press("right_square_bracket")
         await until(pilot, lambda: screen.curves is not None and screen.idle, "the curves")
-        assert screen.tab == TABS[-1]
+        assert screen.tab == CURVE
         assert "pass@1 of the first m samples" in screen_text(app)
         assert [entry.cells[1] for entry in screen.list.listing.entries] == ["0.00", "0.00", "0.00", "0.12"]
+        await pilot.press("right_square_bracket")
+        await until(pilot, lambda: screen.tab == BY_FILE and "hardest first" in screen_text(app), "the files")
+        rows = [entry.cells for entry in screen.list.listing.entries]
+        assert [(row[0], row[1], row[2], len(row[3].rstrip())) for row in rows] == [
+            ("report/[b]format.py", "1", "0.00", 0),
+            ("wordcount.py", "1", "0.25", 4),
+        ]
+        assert "████" in screen_text(app)
         # Enter shows the candidate that stands for a group.
-        await pilot.press("left_square_bracket", "left_square_bracket", "left_square_bracket", "g", "j", "enter")
+        await pilot.press(
+            "left_square_bracket",
+            "left_square_bracket",
+            "left_square_bracket",
+            "left_square_bracket",
+            "g",
+            "j",
+            "enter",
+        )
         await until(pilot, lambda: app.screen is mode and quiet(mode), "the mode again")
         assert mode.table.selected is not None
         assert (mode.table.selected.name, mode.table.sample) == ("Table.total", 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -32,6 +33,9 @@ _GLYPHS = (
     ("~", "unstable tests", "verdict-unscored"),
     ("≠", "a re-check disagrees", "error"),
 )
+
+_WIDEST, _AROUND = 84, 8
+"""Cells of the frame, and of its border, padding and scroll bar."""
 
 
 def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str, str]]]]:
@@ -86,10 +90,22 @@ class HelpScreen(ModalScreen[None]):
         with VerticalScroll(id="frame") as frame:
             set_title(frame, "Help")
             yield LineInput(compact=True, max_length=LONGEST, placeholder="only keys with…", select_on_focus=False)
-            yield Static(self._content("")[0])
+            yield Static()
 
-    def _content(self, text: str) -> tuple[Content, int]:
-        """Return the keys whose line holds every word of a text, and how many they are; signs only where all are shown."""
+    def on_mount(self) -> None:
+        """Show all keys."""
+        self._show("")
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay the columns out for the new width."""
+        if self.is_mounted:
+            self._show(self.query_one(LineInput).value)
+
+    def _show(self, text: str) -> None:
+        self.query_one(Static).update(self._content(text, min(_WIDEST, self.app.size.width) - _AROUND))
+
+    def _content(self, text: str, width: int) -> Content:
+        """Return the keys whose line holds every word of a text, in lines of ``width`` cells; signs only where all are shown."""
         words = text.casefold().split()
         groups = [
             (title, [key for key in keys if all(word in " ".join(key).casefold() for word in words)])
@@ -97,7 +113,7 @@ class HelpScreen(ModalScreen[None]):
         ]
         parts: list[Content | str | tuple[str, str]] = []
         rows = [row for _, keys in self._keys for row in keys]
-        # As narrow as the longest entries allow: the ids in the third column shall not wrap.
+        # As narrow as the longest entries allow; where an id would wrap, it moves to the left.
         wide = max((len(key) for key, _, _ in rows), default=0) + 2
         wider = max((len(what) for _, what, _ in rows), default=0) + 2
         for title, keys in groups:
@@ -106,11 +122,12 @@ class HelpScreen(ModalScreen[None]):
             parts.append((f"{title}\n", "bold $primary"))
             for key, what, name in keys:
                 lowered = what if what[1:2].isupper() else what[:1].lower() + what[1:]
-                parts += [(f"  {key:<{wide}}", "bold $accent"), f"{lowered:<{wider}}", (f"{name}\n", "$text-muted")]
+                room = max(len(lowered) + 2, min(wider, width - wide - 2 - len(name)))
+                parts += [(f"  {key:<{wide}}", "bold $accent"), f"{lowered:<{room}}", (f"{name}\n", "$text-muted")]
             parts.append("\n")
         count = sum(len(keys) for _, keys in groups)
         if words:
-            return Content.assemble(*parts, (f"{count:,} of {len(rows):,} keys; esc shows all.", "$text-muted")), count
+            return Content.assemble(*parts, (f"{count:,} of {len(rows):,} keys; esc shows all.", "$text-muted"))
         parts.append(("The same on every screen\n", "bold $primary"))
         for meaning in KEY_TABLE:
             parts += [(f"  {meaning.shown:<{wide}}", "bold $accent"), f"{meaning.means}\n"]
@@ -124,7 +141,7 @@ class HelpScreen(ModalScreen[None]):
                 "$text-muted",
             )
         )
-        return Content.assemble(*parts), count
+        return Content.assemble(*parts)
 
     def action_narrow(self) -> None:
         """Let a person type what a key must do."""
@@ -134,7 +151,7 @@ class HelpScreen(ModalScreen[None]):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Show only keys that hold what is typed."""
-        self.query_one(Static).update(self._content(event.value)[0])
+        self._show(event.value)
 
     def on_input_submitted(self) -> None:
         """Go back to the keys that are left."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 SUMMARY = "open the app, on a session if one is named"
@@ -17,7 +18,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Open the app and return its exit code.
 
     Raises:
-        UsageError: This is no terminal: the app would wait for keys without an end, unseen.
+        UsageError: This is no terminal, so that the app would wait for keys without an end, unseen; or one without a cursor.
     """
     from workbench.errors import UsageError
     from workbench.settings import load
@@ -26,6 +27,11 @@ def run(arguments: argparse.Namespace) -> int:
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         raise UsageError(
             "The app needs a terminal to open on; in a script use a command, for example `workbench show SESSION`."
+        )
+    if os.environ.get("TERM") == "dumb":
+        raise UsageError(
+            "TERM is dumb: this terminal cannot place text, which the app needs. Open another one (or set TERM to what it is, "
+            "such as xterm-256color); here `workbench show SESSION` prints what a session has."
         )
     from workbench.app.app import run_app
 

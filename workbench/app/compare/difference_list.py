@@ -125,7 +125,7 @@ class DifferenceList(HeadedList, Generic[Shown]):
 
     def row_count(self) -> int:
         """Return how many rows there are, the heading included."""
-        return 0 if self.comparison is None else 1 + max(1, len(self._rows))
+        return 0 if self.comparison is None else 1 + (len(self._rows) or len(self._why_empty()))
 
     def selectable(self, index: int) -> bool:
         """Headings and counts of what is left out are passed over."""
@@ -137,6 +137,10 @@ class DifferenceList(HeadedList, Generic[Shown]):
         if index == 0:
             return self.heading_parts(width)
         if not self._rows:
-            return [(f"  {self.empty_text(self.comparison)}" if self.comparison is not None else "", "dim")]
+            why = self._why_empty()
+            return [(f"  {why[index - 1]}" if index <= len(why) else "", "dim")]
         place = self._rows[index - 1]
         return [(f"  … {-place:,} the same", "dim")] if place < 0 else self.entry_parts(place, width)
+
+    def _why_empty(self) -> list[str]:
+        return self.empty_text(self.comparison).split("\n") if self.comparison is not None else []

@@ -47,7 +47,8 @@ class PointRows(DifferenceList[Comparison]):
 
     def empty_text(self, comparison: Comparison) -> str:
         """Return why there are no points."""
-        return one_line(f"A: {comparison.left.no_card} · B: {comparison.right.no_card}", 400)
+        left, right = (one_line(side.no_card, 400) for side in (comparison.left, comparison.right))
+        return f"A and B: {left}" if left == right else f"A: {left}\nB: {right}"
 
     def _names(self, width: int) -> int:
         """Return the width of the names; longer ones are cut in the middle of a narrow pane."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.engine.plan_title import plan_title
 from workbench.engine.queue import waiting
-from workbench.glyphs import STATES
+from workbench.glyphs import STATES, counted
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import is_rescored, lacking, scores_asked
 from workbench.session.spend import spend_of
@@ -147,7 +147,7 @@ def sentence(lines: Sequence[RunLine]) -> str:
     """Return how many runs there are, in which state, and what they cost."""
     kept = [line for line in lines if not line.put_away]
     counts = Counter(line.state for line in kept)
-    parts = [f"{counts[state]:,} {STATES[state]} {state}" for state in STATES if counts[state]]
+    parts = [counted(state, counts[state]) for state in STATES if counts[state]]
     total = f"{len(kept):,} run" + ("" if len(kept) == 1 else "s")
     failed = sum(line.failed for line in kept)
     parts += [f"{failed:,} failed trial{'' if failed == 1 else 's'}"] if failed else []

@@ -46,8 +46,8 @@ def _in_queue(line: RunLine) -> str:
     if not line.place:
         return ""
     if line.paused:
-        return "It stays back in the queue: p lets it go on."
-    return f"It is number {line.place} in the queue: shift with up or down moves it, p lets it stay back, c cancels it."
+        return "It stays back in the queue: P lets it go on."
+    return f"It is number {line.place} in the queue: shift with up or down moves it, P lets it stay back, c cancels it."
 
 
 class RunsScreen(ModeScreen):
@@ -168,7 +168,9 @@ class RunsScreen(ModeScreen):
             failed = f"✗ {one_line(line.error, 600)}" if line.error else ""
             what = f"{line.kind} {line.id} · {line.asked}"
             todo = _in_queue(line) or _WHAT_TO_DO.get(line.state, "")
-            text = "\n".join(filter(None, (one_line(what, 400), f"{so_far(line)} {todo}".strip(), failed, away)))
+            text = "\n".join(
+                filter(None, (one_line(what, 400), " · ".join(filter(None, (so_far(line), todo))), failed, away))
+            )
         self.query_one("#run-details", Static).update(text)
 
     # -- what one can do

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len
 from textual import events
 from textual.app import RenderResult
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
+
+from workbench.app.toolkit.virtual_view import fit
+
+_LEAST = 6  # cells of a name that is shortened
 
 
 class PaneTabs(Widget):
@@ -31,10 +36,18 @@ class PaneTabs(Widget):
         """Show these (name, whether current)."""
         self.tabs = tuple(tabs)
 
+    def _shown(self) -> list[tuple[str, bool]]:
+        """The tabs with names as long as there is room, the longest shortened first; some room is left for each."""
+        room = self.size.width - 3 * len(self.tabs)
+        sizes = [cell_len(name) for name, _ in self.tabs]
+        while sum(sizes) > room and max(sizes) > _LEAST:
+            sizes[sizes.index(max(sizes))] -= 1
+        return [(fit(name, size), current) for (name, current), size in zip(self.tabs, sizes, strict=True)]
+
     def render(self) -> RenderResult:
         """Return the names, the current one marked by more than colour."""
         parts: list[tuple[str, str]] = []
-        for name, current in self.tabs:
+        for name, current in self._shown():
             parts.append((f"[{name}]", "bold $primary") if current else (f" {name} ", "$text-muted"))
             parts.append((" ", ""))
         return Content.assemble(*parts)
@@ -42,8 +55,8 @@ class PaneTabs(Widget):
     def on_click(self, event: events.Click) -> None:
         """Choose the pane whose name was clicked."""
         x = 1
-        for index, (name, _) in enumerate(self.tabs):
-            x += len(name) + 3
+        for index, (name, _) in enumerate(self._shown()):
+            x += cell_len(name) + 3
             if event.x < x:
                 self.post_message(self.Chosen(index))
                 return

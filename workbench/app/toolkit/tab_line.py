@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len
 from textual import events
 from textual.app import RenderResult
 from textual.content import Content
@@ -46,23 +47,40 @@ class TabLine(Widget):
         return self.names[(at + step) % len(self.names)]
 
     @property
-    def _shown(self) -> list[str]:
-        """The names; where they do not fit, the first word of each that is not chosen, then of all."""
+    def _shown(self) -> list[tuple[str, str]]:
+        """The tabs as (name, what is written), as many as fit around the chosen one; "" is an ellipsis for those left out.
+
+        Where they do not fit, the first word of each that is not chosen is written, then of all.
+        """
         short = [name.split()[0] for name in self.names]
         mixed = [name if name == self.current else first for name, first in zip(self.names, short, strict=True)]
-        fitting = (
-            names for names in (list(self.names), mixed) if sum(map(len, names)) + 2 * len(names) <= self.size.width
-        )
-        return next(fitting, short)
+        width = self.size.width
+        for written in (list(self.names), mixed, short):
+            if sum(map(cell_len, written)) + 2 * len(written) <= width:
+                return list(zip(self.names, written, strict=True))
+        tabs = list(zip(self.names, short, strict=True))
+        at = self.names.index(self.current) if self.current in self.names else 0
+        first, last = 0, len(tabs)
+        while last - first > 1 and _width(tabs, first, last) > width:
+            if last - 1 > at:
+                last -= 1
+            else:
+                first += 1
+        return [*([("", "…")] if first else []), *tabs[first:last], *([("", "…")] if last < len(tabs) else [])]
 
     def render(self) -> RenderResult:
         """Return the names, and the remark at the right where it fits."""
         parts: list[tuple[str, str]] = []
         used = 0
-        for name, shown in zip(self.names, self._shown, strict=True):
+        for name, shown in self._shown:
             style = "$text-faint" if name in self.empty else "$text-muted"
-            parts += [(" ", ""), (shown, "bold underline $primary" if name == self.current else style), (" ", "")]
-            used += len(shown) + 2
+            space = " " if name else ""
+            parts += [
+                (space, ""),
+                (shown, "bold underline $primary" if name == self.current else style),
+                (space, ""),
+            ]
+            used += cell_len(shown) + 2 * len(space)
         room = self.size.width - used - 1
         if self.remark and room >= len(self.remark):
             parts.append((self.remark.rjust(room), "$text-dim"))
@@ -71,10 +89,22 @@ class TabLine(Widget):
     def on_click(self, event: events.Click) -> None:
         """Choose the tab under the mouse."""
         x = 0
-        for name, shown in zip(self.names, self._shown, strict=True):
-            x += len(shown) + 2
+        tabs = self._shown
+        for place, (name, shown) in enumerate(tabs):
+            x += cell_len(shown) + (2 if name else 0)
             if event.x < x:
-                self.post_message(self.Chosen(self, name))
+                # An ellipsis leads to the nearest of those that it stands for.
+                self.post_message(self.Chosen(self, name or self._left_out(tabs, place)))
                 return
         if self.remark and event.x >= max(x, self.size.width - len(self.remark) - 1):
             self.app.simulate_key(self.remark.split()[0])
+
+    def _left_out(self, tabs: list[tuple[str, str]], place: int) -> str:
+        if place:
+            return self.names[self.names.index(tabs[place - 1][0]) + 1]
+        return self.names[self.names.index(tabs[1][0]) - 1]
+
+
+def _width(tabs: list[tuple[str, str]], first: int, last: int) -> int:
+    left_out = (first > 0) + (last < len(tabs))
+    return left_out + sum(cell_len(written) + 2 for _, written in tabs[first:last])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.segment import Segment
 from textual import widgets
+from textual.strip import Strip
 from textual.visual import VisualType
 
 from workbench.app.toolkit.literal import literal
@@ -23,6 +25,16 @@ class Static(widgets.Static):
     def update(self, content: VisualType = "", *, layout: bool = True) -> None:
         """Show another text."""
         super().update(_shown(content), layout=layout)
+
+    def render_line(self, y: int) -> Strip:
+        """Return a line; the last one that has room ends with an ellipsis where the text goes on."""
+        line = super().render_line(y)
+        width, height = self.size
+        if y != height - 1 or self.get_content_height(self.size, self.size, width) <= height:
+            return line
+        kept = line.crop(0, min(len(line.text.rstrip()), width - 1))
+        style = next((segment.style for segment in reversed(list(kept))), None)
+        return Strip([*kept, Segment("…", style)]).adjust_cell_length(width, style)
 
 
 class Label(Static):

@@ -197,7 +197,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
             for text, name in parts
             if text
         ]
-        return Strip([*Strip(segments).adjust_cell_length(width, ground), bar], width + 1)
+        return Strip([*_ended(Strip(segments), width, ground), bar], width + 1)
 
     def _has_thumb(self, y: int) -> bool:
         """Whether the scroll bar's thumb covers screen row ``y``.
@@ -241,6 +241,17 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
     def go_to_end(self, last: bool) -> None:
         """Go to the first or the last row."""
         self.scroll_to(y=self.row_count() if last else 0, animate=False, immediate=True)
+
+
+def _ended(strip: Strip, width: int, ground: Style) -> Strip:
+    """Return a row at exactly ``width`` cells; what is cut off, unless it is blank, leaves an ellipsis."""
+    if strip.cell_length <= width:
+        return strip.adjust_cell_length(width, ground)
+    if not strip.crop(width).text.strip() or strip.crop(0, width).text.endswith("…"):
+        return strip.adjust_cell_length(width, ground)
+    kept = strip.crop(0, width - 1)
+    last = next((segment.style for segment in reversed(list(kept)) if segment.text.strip()), ground)
+    return Strip([*kept, Segment("…", last)], kept.cell_length + 1).adjust_cell_length(width, ground)
 
 
 def _visible(text: str) -> str:

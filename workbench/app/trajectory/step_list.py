@@ -12,7 +12,7 @@ from workbench.app.toolkit.canvas import bar
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 from workbench.app.trajectory.loading import tail_start
 from workbench.session.forks import SIGN
-from workbench.text import one_line
+from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
     from workbench.session.rows import StepRow
@@ -45,7 +45,7 @@ class StepList(VirtualView):
         """Whether the newest step is selected as it comes; ends at once when a person selects another one."""
         self.working = ""
         self._costs = False
-        self._most = 0.0, 0.0  # tokens and seconds of the step that took most: a full bar
+        self._most = 0.0, 0.0, 0.0  # tokens, seconds and dollars of the step that took most: a full bar
 
     @property
     def selected(self) -> StepRow | None:
@@ -72,11 +72,9 @@ class StepList(VirtualView):
         before = self.selected
         self.steps[after:] = fresh
         self._costs = self._costs or any(step.cost_usd for step in fresh)
-        most = self._most if after else (0.0, 0.0)
-        self._most = (
-            max([most[0], *map(_tokens, fresh)]),
-            max([most[1], *(step.seconds or 0.0 for step in fresh)]),
-        )
+        most = self._most if after else (0.0, 0.0, 0.0)
+        tokens, seconds, dollars = zip(most, *map(_took, fresh), strict=True)
+        self._most = max(tokens), max(seconds), max(dollars)
         self.cursor = max(0, min(self.cursor, len(self.steps) - 1))
         self._resized()
         return self.selected != before
@@ -165,19 +163,21 @@ class StepList(VirtualView):
     ) -> str:
         first = self._number_width()
         # A bar beside each number shows at a glance which step was long or dear.
-        size = 0 if width < 42 else 1 if width < 68 else 8
-        took = (_tokens(step), step.seconds or 0.0) if step is not None else (0.0, 0.0)
+        size = 0 if width < 42 else 1 if width < (76 if self._costs else 68) else 8
+        took = _took(step) if step is not None else (0.0, 0.0, 0.0)
         bars = [bar(value, most, size) for value, most in zip(took, self._most, strict=True)]
         tail = " " + fit(tokens, 7 if width >= 46 else 6, right=True) + bars[0]
         if width >= 42:
             tail += fit(seconds, 6, right=True) + bars[1]
         if self._costs and width >= 58:
-            tail += fit(cost, 8, right=True)
+            tail += fit(cost, 8, right=True) + bars[2]
         room = width - first - 1 - len(tail)
         if action is None:
             return f"{fit(number, first, right=True)} {fit(target, room)}{tail}"
         named = min(14, max(6, room - 12))
-        return f"{fit(number, first, right=True)} {fit(action, named)} {fit(target, room - named - 1)}{tail}"
+        # Of a path both ends tell; its end is the file.
+        shown = shortened(target, max(1, room - named - 1)) if "/" in target else target
+        return f"{fit(number, first, right=True)} {fit(action, named)} {fit(shown, room - named - 1)}{tail}"
 
     # -- moving
 
@@ -216,3 +216,8 @@ class StepList(VirtualView):
 
 def _tokens(step: StepRow) -> float:
     return (step.prompt_tokens or 0) + (step.completion_tokens or 0)
+
+
+def _took(step: StepRow) -> tuple[float, float, float]:
+    """Return tokens, seconds and dollars of a step."""
+    return _tokens(step), step.seconds or 0.0, step.cost_usd or 0.0

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from workbench.glyphs import STATES
+from workbench.glyphs import STATES, counted
 from workbench.rubric.losses import Lost, lost_points
 from workbench.rubric.spread import Spread, spread_of
 from workbench.session.forks import SIGN, below_parents
@@ -139,7 +139,7 @@ class Trials:
         """Return how many there are, in which state, and what they cost where that is known."""
         counts = Counter(line.state for line in self.lines)
         total = f"{len(self.lines):,} trial" + ("" if len(self.lines) == 1 else "s")
-        parts = [f"{counts[state]:,} {STATES[state]} {state}" for state in STATES if counts[state]]
+        parts = [counted(state, counts[state]) for state in STATES if counts[state]]
         spend = [f"${self.spend_usd:.2f}"] if self.spend_usd is not None else []
         return " · ".join([total, *parts, *spend])
 

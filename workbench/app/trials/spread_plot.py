@@ -56,7 +56,7 @@ class SpreadPlot(HeadedList):
 
     def _widths(self, width: int) -> tuple[int, int]:
         longest = max((len(" · ".join(one.agent)) for one in self.scores), default=10)
-        names = max(10, min(longest + 2, width // 3))
+        names = max(17, min(longest + 2, width // 3))
         return names, width - names - _NUMBERS
 
     def heading_parts(self, width: int) -> Sequence[Part]:
@@ -65,7 +65,8 @@ class SpreadPlot(HeadedList):
         ticks = self._axis.written(strip) if self.scores and strip >= _LEAST else " " * max(0, strip)
         each = self._strips(strip)[1]
         dot = " a dot: 1 trial" if each == 1 else f" a dot: ≤ {each:,} trials"
-        return [(fit(dot, names) + ticks + f"{'trials':>8}{'mean':>7}{'sd':>6} ", "dim")]
+        # The first tick may stand at the very edge of its strip.
+        return [(fit(dot, names - 1) + " " + ticks + f"{'trials':>8}{'mean':>7}{'sd':>6} ", "dim")]
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
         """Return an agent's dots, or below them the mean with a standard deviation either way."""

@@ -7,21 +7,30 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from workbench.app.regeneration.wording import NOTHING, plural, share, test_name
+from workbench.app.toolkit.canvas import bar
 from workbench.glyphs import VERDICTS
 from workbench.regeneration.failure_groups import FailedCandidate, failure_groups, same_error, same_exception
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.regeneration.breakdown import CurvePoint
+    from workbench.regeneration.breakdown import CurvePoint, TaskGroup
     from workbench.regeneration.diagnosis import Diagnosis
     from workbench.regeneration.failure_groups import FailureGroup
     from workbench.regeneration.passk import Estimate
     from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
 
-FAILURES, UNSOLVED, TESTS, CURVE = TABS = ("Failures", "Nobody solves", "Failing tests", "pass@k by m")
+FAILURES, UNSOLVED, TESTS, CURVE, BY_FILE = TABS = (
+    "Failures",
+    "Nobody solves",
+    "Failing tests",
+    "pass@k by m",
+    "pass@k by file",
+)
 """The tabs."""
 NONE: Final = ""
+BAR: Final = 16
+"""Cells of a bar that is full."""
 MOST_EXACT: Final = 300
 """Tasks up to which the intervals of curves are drawn as often as those of the figures above the table."""
 LEVELS: Final = {"": None, "error": same_error, "exception": same_exception}
@@ -81,11 +90,15 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """pass@k by m for each k of the run, and by k over all samples; ``listing`` has the same as numbers."""
+    """pass@k by m for each k of the run, and by k over all samples; ``listing`` has the same as numbers.
+
+    ``by_file`` has a bar for each file and k.
+    """
 
     by_m: tuple[Curve, ...]
     by_k: tuple[Estimate, ...]
     listing: Listing
+    by_file: Listing
 
 
 def load_findings(
@@ -200,8 +213,8 @@ def _tests(found: Diagnosis) -> Listing:
 
 
 def load_curves(reader: SessionReader, run_id: str, group: Group, ks: Sequence[int]) -> Curves:
-    """Compute pass@k of a group by the number of samples, and by k; both with intervals."""
-    from workbench.regeneration.breakdown import CURVE_RESAMPLES, pass_by_k, pass_by_samples
+    """Compute pass@k of a group by the number of samples and by k, both with intervals, and by file."""
+    from workbench.regeneration.breakdown import CURVE_RESAMPLES, pass_by, pass_by_k, pass_by_samples
     from workbench.regeneration.diagnosis import verdict_sequences
     from workbench.regeneration.intervals import RESAMPLES
     from workbench.regeneration.outcome import task_results
@@ -213,9 +226,27 @@ def load_curves(reader: SessionReader, run_id: str, group: Group, ks: Sequence[i
     by_m = tuple(Curve(k, pass_by_samples(sequences, k, resamples=resamples)) for k in ks)
     tasks = {task.id: task for task in reader.tasks(run_id)}
     rows = [row for row in sample_counts(reader, run_id, by_task=True) if not row.control and row.group == group]
-    by_k = pass_by_k(task_results(rows, tasks), resamples=resamples)
+    results = task_results(rows, tasks)
+    by_k = pass_by_k(results, resamples=resamples)
+    by_file = pass_by(((one.file, one) for one in results if one.counted), ks)
     said = "with 95 % intervals" + (f" of {resamples:,} draws" if resamples < RESAMPLES else "")
-    return Curves(by_m, by_k, _numbers(by_m, by_k, said))
+    return Curves(by_m, by_k, _numbers(by_m, by_k, said), _bars(by_file, ks))
+
+
+def _bars(files: Sequence[TaskGroup], ks: Sequence[int]) -> Listing:
+    """Return a row per file, the hardest first, with a bar of pass@k for each k; full is 1."""
+    columns = [Column("file", 0), Column("tasks", 5, right=True)]
+    for k in ks:
+        columns += [Column(f"pass@{k}", 7, right=True), Column("", BAR)]
+    hardest = sorted(files, key=lambda one: next((e.value for e in one.pass_at if e.value is not None), 2.0))
+    entries = []
+    for one in hardest:
+        cells = [one_line(one.name, 400), f"{one.tasks:,}"]
+        for estimate in one.pass_at:
+            cells += [share(estimate.value), bar(estimate.value or 0.0, 1.0, BAR)]
+        entries.append(Entry(tuple(cells)))
+    said = f"{plural(len(files), 'file')}, the hardest first"
+    return Listing(tuple(columns), tuple(entries), said, "No sample has a verdict yet.")
 
 
 def _numbers(by_m: tuple[Curve, ...], by_k: tuple[Estimate, ...], said: str) -> Listing:

@@ -15,6 +15,7 @@ from workbench.app.regeneration.evaluators import short_name
 from workbench.app.regeneration.went_wrong.detail import Detail, load_detail
 from workbench.app.regeneration.went_wrong.finding_list import FindingList
 from workbench.app.regeneration.went_wrong.findings import (
+    BY_FILE,
     COMING,
     CURVE,
     FAILURES,
@@ -157,7 +158,7 @@ class WentWrongScreen(ModeScreen):
     def _load_curves(self) -> None:
         """Compute the curves where they are looked at: their many intervals take longer than all the rest."""
         reader, run, ks, group = self.workbench.reader, self._view.run.id, self._view.ks, self.group or self._view.group
-        if reader is not None and self.tab == CURVE:
+        if reader is not None and self.tab in {CURVE, BY_FILE}:
             self.drawing.ask(lambda: load_curves(reader, run, group, ks), self._draw)
 
     def _put(self, found: Findings) -> None:
@@ -180,7 +181,7 @@ class WentWrongScreen(ModeScreen):
         of_k = tuple((e.k, e.value, e.low, e.high) for e in curves.by_k if e.value is not None)
         lines.append(PlotLine("pass@k of all samples, by k", of_k))
         self.query_one(CurvePlot).lines = tuple(lines)
-        if self.tab == CURVE:
+        if self.tab in {CURVE, BY_FILE}:
             self._show_tab()
 
     def _show_tab(self) -> None:
@@ -192,16 +193,17 @@ class WentWrongScreen(ModeScreen):
             {**found.listings, **({FAILURES: found.failures[self.level]} if found.failures else {})} if found else {}
         )
         tabs.empty = frozenset(name for name, listing in listings.items() if not listing.entries)
-        listing = (
-            (self.curves.listing if self.curves is not None else None) if self.tab == CURVE else listings.get(self.tab)
-        )
+        listing = listings.get(self.tab)
+        if self.tab in {CURVE, BY_FILE}:
+            curves = self.curves
+            listing = None if curves is None else curves.listing if self.tab == CURVE else curves.by_file
         whose = (
             one_line(short_name(self.group.evaluator, self._view.name_of(self.group)), 60) if self.group else EVERYBODY
         )
-        at_curve = self.tab == CURVE
-        self.query_one("#plot-pane").set_class(not at_curve, "-off")
+        self.query_one("#plot-pane").set_class(self.tab != CURVE, "-off")
         for selector in ("#test-pane", "#body-pane"):
-            self.query_one(selector).set_class(at_curve, "-off")
+            self.query_one(selector).set_class(self.tab in {CURVE, BY_FILE}, "-off")
+        self.query_one("#beside").set_class(self.tab == BY_FILE, "-off")  # the bars have all the room
         listing = listing or COMING
         self.list.put(listing, cursor=self._cursors.get(self.tab, 1))
         by = f" by {self.level}" if self.level and self.tab == FAILURES else ""

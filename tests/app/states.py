@@ -1,0 +1,97 @@
+"""Sessions in the four states in which every screen is looked at: empty, live, failed, huge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import recorded
+import regenerated
+from compared import shorter_trial
+from many_trials import many_trials
+
+from workbench.session import create
+
+LONG = "a_rather_long_name_that_no_column_can_hold_" * 3
+"""A name that has to be cut wherever it is shown."""
+
+
+def empty(path: Path) -> None:
+    """A session without a run."""
+    create(path)
+
+
+def live(path: Path) -> None:
+    """A trial that is done, one at work and one that waits; a regeneration with cells at work."""
+    made = recorded.Recorder(path)
+    made.run(state="running")
+    recorded.word_counter(made, "t1")
+    made.trial("t2", repeat=2, state="running")
+    made.snapshot("t2")
+    made.tool("t2", 1, "list_directory", ".", "[]", thought="I look around first.")
+    made.trial("t3", repeat=3)
+    made.close()
+    again = regenerated.Recorder(path)
+    again.run(state="running")
+    tasks = [again.task(name, place) for place, name in enumerate(("count_text", "total", "format_stats"))]
+    again.writer.update("runs", {"id": regenerated.RUN}, {"started_at": None})  # no time that grows
+    again.controls(tasks)
+    for task, cells in zip(tasks, ("✓✗✓", "✗▸·", "···"), strict=True):
+        again.cells(task, cells)
+    again.close()
+
+
+def failed(path: Path) -> None:
+    """A run whose trials failed, one of them after three steps; a regeneration whose self-checks fail."""
+    made = recorded.Recorder(path)
+    made.run(state="failed")
+    made.writer.set_run(recorded.RUN, error="The key of openai/gpt-4o is refused: 401 Unauthorized.")
+    recorded.word_counter(made, "t1", accuracy=None)
+    shorter_trial(made, "t2", readme=None)
+    made.close()
+    again = regenerated.Recorder(path)
+    regenerated.troubled(again)
+    again.close()
+
+
+def huge(path: Path) -> None:
+    """300 trials, one of 400 steps; 200 tasks with five samples each; names that no column can hold."""
+    many_trials(path, 300)
+    made = recorded.Recorder(path)
+    with made.writer.transaction():
+        recorded.word_counter(made, "t1", repeat=400)
+        made.writer.update("trials", {"id": "t1"}, {"case_name": LONG, "model": f"replay:/{LONG}/{LONG}.session"})
+        for number in range(5, 400):
+            made.tool("t1", number, "read_file", f"src/{LONG}/{number}.py", recorded.CODE, cost=0.001 * (number % 7))
+    made.close()
+    again = regenerated.Recorder(path)
+    with again.writer.transaction():
+        again.run(samples=5)
+        tasks = [
+            again.task(f"{LONG}{n}" if n % 3 else f"f{n}", n, path=f"src/{LONG}/{n // 20}.py", tests=1 + n % 30)
+            for n in range(200)
+        ]
+        again.controls(tasks)
+        for place, task in enumerate(tasks):
+            again.cells(task, "✓✗✓✓!"[place % 5 :] + "✗⧖∅✓✓"[: place % 5])
+    again.close()
+
+
+STATES: dict[str, Callable[[Path], None]] = {"empty": empty, "live": live, "failed": failed, "huge": huge}
+
+
+@contextmanager
+def leased(path: Path, state: str) -> Iterator[None]:
+    """Hold the leases of a live session's runs, as the engine that works on them does."""
+    if state != "live":
+        yield
+        return
+    made = recorded.Recorder(path)
+    leases = [made.writer.acquire(run) for run in (recorded.RUN, regenerated.RUN)]
+    try:
+        yield
+    finally:
+        for lease in leases:
+            made.writer.release(lease)
+        made.close()
