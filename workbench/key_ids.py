@@ -17,7 +17,7 @@ _NAMES = {
     "file": "down end find forget next-hit page-down page-up previous-hit top up",
     "filter": "cancel clear keep keep-too next previous",
     "help": "close down narrow up",
-    "labels": "star tags",
+    "labels": "remark star tags",
     "list": "all down first last narrow page-down page-up up",
     "marked": "back open",
     "find": "keep leave",

@@ -19,7 +19,7 @@ from trajectory_app import press, quiet, screen_text, table_of_trials, trajector
 
 from workbench.app.marked.screen import MarkedScreen
 from workbench.session import SessionReader
-from workbench.session.labels import STAR
+from workbench.session.labels import STAR, criterion_part
 
 
 @pytest.fixture
@@ -80,12 +80,18 @@ async def test_what_was_typed_stays_while_it_is_wrong(two: Path) -> None:
         assert labels(two) == set()
 
 
-async def test_a_step_or_the_trial_by_the_pane_with_the_focus(two: Path) -> None:
+async def test_a_step_a_criterion_or_the_trial_by_the_pane_with_the_focus(two: Path) -> None:
     async with trajectory(two, trial="t1") as (pilot, screen):
         await press(pilot, screen, "l", "asterisk")
         await until(pilot, lambda: ("t1", "2", STAR) in labels(two), "a star of the step")
         await until(pilot, lambda: f"2{STAR}" in screen_text(pilot.app), "its sign in the list")
-        await press(pilot, screen, "s")
+        await press(pilot, screen, "s", "asterisk")
+        item = screen.score_pane.selected
+        assert item is not None
+        part = criterion_part("aeo-bench", 1, item.key)
+        await until(pilot, lambda: ("t1", part, STAR) in labels(two), "a star of the criterion")
+        await until(pilot, lambda: f"{STAR} {item.title}" in screen_text(pilot.app), "it stands at the criterion")
+        screen.focus_pane(screen.outcome)
         await tag(pilot, "best")
         await until(pilot, lambda: ("t1", "", "best") in labels(two), "a tag of the trial")
         await until(pilot, lambda: "· best ·" in screen_text(pilot.app).splitlines()[0], "it stands in the header")
@@ -100,6 +106,24 @@ async def test_a_task_is_tagged(tmp_path: Path) -> None:
         await tag(pilot, "hard")
         await until(pilot, lambda: (task, "", "hard") in labels(recorder.path), "the tag")
         await until(pilot, lambda: "hard" in screen_text(pilot.app) and "tags" in screen_text(pilot.app), "its column")
+
+
+async def test_a_sample_is_tagged_and_remarked_on_where_its_pane_has_the_focus(tmp_path: Path) -> None:
+    recorder = regenerated.Recorder(tmp_path / "tasks.session")
+    regenerated.word_counter(recorder)
+    async with regeneration(recorder.path) as (pilot, screen):
+        await until(pilot, lambda: bool(screen.sample.candidate), "the sample")
+        candidate = screen.sample.candidate
+        screen.focus_pane(screen.sample)
+        await tag(pilot, "odd loop")
+        await until(pilot, lambda: (candidate, "", "odd loop") in labels(recorder.path), "the tag")
+        await until(pilot, lambda: "odd loop" in screen_text(pilot.app), "it stands above the sample")
+        await pilot.press("a")
+        await until(pilot, lambda: "Remark on count_text · sample 1" in screen_text(pilot.app), "the question")
+        await pilot.press(*"why", "enter")
+        await until(pilot, lambda: "✎ why" in screen_text(pilot.app), "the remark")
+        with SessionReader(recorder.path) as reader:
+            assert [(note.item, note.text) for note in reader.annotations()] == [(candidate, "why")]
 
 
 async def test_the_list_of_all_leads_to_each(two: Path, recorder: Recorder) -> None:

@@ -45,13 +45,28 @@ def test_a_session_and_its_items_are_tagged_and_that_is_in_reports(session: Path
     capsys.readouterr()
     assert main(["tag", str(session), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
-        "type": "marks", "item": SESSION, "step": None, "labels": [STAR, "best", "paper"], "remarks": ["see figure 3"],
+        "type": "marks", "item": SESSION, "step": None, "criterion": None, "labels": [STAR, "best", "paper"], "remarks": ["see figure 3"],
     }  # fmt: skip
     for ending in ("md", "html"):
         out = tmp_path / f"report.{ending}"
         assert main(["report", str(session), "-o", str(out)]) == 0
         assert "paper" in out.read_text()
         assert "see figure 3" in out.read_text()
+
+
+def test_a_criterion_of_a_trial_is_tagged_by_its_key(session: Path, capsys, tmp_path: Path) -> None:
+    assert main(["tag", str(session), "unfair", "--item", "4f21:purpose"]) == 2
+    assert "several criteria are called 'purpose'" in capsys.readouterr().err
+    one = "4f21:aeo-bench:3.purpose"
+    assert main(["tag", str(session), "unfair", "--item", one, "--note", "the facts are wrong"]) == 0
+    assert "criterion purpose (aeo-bench): unfair" in capsys.readouterr().out
+    assert main(["tag", str(session), "--item", "4f21:no such"]) == 2
+    assert "no criterion is called 'no such'" in capsys.readouterr().err
+    out = tmp_path / "report.json"
+    assert main(["report", str(session), "--format", "json", "-o", str(out)]) == 0
+    [label] = json.loads(out.read_text())["labels"]
+    assert (label["item"], label["step"], label["criterion"]) == ("4f2100aa", None, "aeo-bench:3.purpose")
+    assert "criterion purpose (aeo-bench): the facts are wrong" in out.read_text()
 
 
 def test_what_cannot_be_tagged_is_said(session: Path, capsys) -> None:

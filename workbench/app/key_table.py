@@ -36,6 +36,7 @@ KEY_TABLE = (
     _row("minus", "-", "fold or unfold a group", "fold"),
     _row("f F", "f F", "filter; clear the filter", "filter clear-filter only-differences"),
     _row("asterisk t", "* t", "star, tag", "star tags"),
+    _row("a", "a", "remark", "annotate remark"),
     _row("r", "r", "rerun", "rerun rerun-task"),
     _row("u c", "u c", "resume, cancel", "resume cancel"),
     _row("d delete", "d", "delete, put away", "delete put-away"),

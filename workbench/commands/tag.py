@@ -20,7 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--item",
         metavar="ITEM",
-        help="a run, trial, task or candidate by the first characters of its id, or TRIAL:STEP; else the session itself",
+        help="a run, trial, task or candidate by the first characters of its id, TRIAL:STEP or "
+        "TRIAL:CRITERION; else the session itself",
     )
     parser.add_argument("--remove", action="store_true", help="take these tags (with --star: the star) away")
     parser.add_argument("--star", action="store_true", help="give it a star")
@@ -35,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.engine.writable_copy import is_example
     from workbench.errors import UsageError
     from workbench.session import SessionReader, SessionWriter
-    from workbench.session.labels import SESSION, STAR, check_remark, in_words, parse_tags, star_first
+    from workbench.session.labels import SESSION, STAR, check_remark, in_words, parse_tags, part_in_words, star_first
 
     session = resolve_session(arguments.session)
     tags = parse_tags(",".join(arguments.names)) + ((STAR,) if arguments.star else ())
@@ -52,16 +53,26 @@ def run(arguments: argparse.Namespace) -> int:
         with SessionWriter(session) as writer, writer.transaction():
             writer.set_labels(item, part, add=() if arguments.remove else tags, remove=tags if arguments.remove else ())
             if note:
-                writer.annotate(item, note, int(part) if part else None)
+                # A remark on a criterion is one on the trial, which says what it is about.
+                said = f"{part_in_words(part)}: {note}" if part and not part.isdecimal() else note
+                writer.annotate(item, said, int(part) if part.isdecimal() else None)
+    step = int(part) if part.isdecimal() else None
     with SessionReader(session, surveyed=False) as reader:
         labels = star_first(row.label for row in reader.labels(item) if row.part == part)
-        remarks = [row.text for row in reader.annotations(item) if row.step == (int(part) if part else None)]
+        remarks = [row.text for row in reader.annotations(item) if row.step == step]
     if arguments.json:
         print_json(
-            {"type": "marks", "item": item, "step": int(part) if part else None, "labels": labels, "remarks": remarks}
+            {
+                "type": "marks",
+                "item": item,
+                "step": step,
+                "criterion": part.partition(":")[2] or None,
+                "labels": labels,
+                "remarks": remarks,
+            }
         )
         return 0
-    name = session.stem if item == SESSION else f"{item}:{part}" if part else item
+    name = session.stem if item == SESSION else f"{item}, {part_in_words(part)}" if part else item
     say(f"{name}: {in_words(labels) or 'no tags'}")
     for remark in remarks:
         say(f"  ✎ {remark}")
@@ -74,10 +85,42 @@ def _named(reader: SessionReader, text: str) -> tuple[str, str]:
     Raises:
         UsageError: There is none, or there are several.
     """
+    from workbench.errors import UsageError
     from workbench.reports.items import find_item
+    from workbench.text import one_line
 
     runs = [run.id for run in reader.every_run() if run.id.startswith(text.strip().lower())]
     if len(runs) == 1:
         return runs[0], ""
+    name, _, criterion = text.strip().partition(":")
+    if criterion and not criterion.isdecimal():
+        trial = find_item(reader, name)
+        if trial.kind != "trial":
+            raise UsageError(f"{one_line(text, 60)!r} names a criterion, but {trial.id} is a {trial.kind}.")
+        return trial.id, _criterion(reader, trial.id, criterion)
     found = find_item(reader, text)
     return found.id, "" if found.step is None else str(found.step)
+
+
+def _criterion(reader: SessionReader, trial: str, name: str) -> str:
+    """Return the part of a trial that a criterion is, by its key or by ``RUBRIC:TIER.KEY``.
+
+    Raises:
+        UsageError: No scorecard has it, or several rubrics do.
+    """
+    from workbench.errors import UsageError
+    from workbench.session.labels import criterion_part
+    from workbench.text import one_line
+
+    parts = [
+        criterion_part(score.rubric, int(one["tier"]), str(one["key"]))
+        for score in reader.scores(trial)
+        for one in reader.card(score).get("criteria", [])
+    ]
+    known = list(dict.fromkeys(parts))
+    named = [part for part in known if name == part.partition(":")[2] or name == part.rpartition(".")[2]]
+    if len(named) != 1:
+        several = ", ".join(part.partition(":")[2] for part in named or known) or "none, it has no scores"
+        why = "several criteria are called" if named else "no criterion is called"
+        raise UsageError(f"In trial {trial} {why} {one_line(name, 60)!r}; there are: {one_line(several, 600)}.")
+    return named[0]

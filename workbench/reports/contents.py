@@ -12,7 +12,7 @@ from workbench.reports.regenerated import Regenerated, regenerated
 from workbench.rubric.agreement import Agreement, agreements
 from workbench.rubric.spread import Spread, spreads
 from workbench.session.forks import below_parents
-from workbench.session.labels import in_words, labels_by_part
+from workbench.session.labels import in_words, labels_by_part, part_in_words
 from workbench.session.pending_work import is_rescored, trial_problem
 from workbench.session.reader import SessionReader
 from workbench.session.rows import AnnotationRow, LabelRow, RunRow, ScoreRow, TrialRow
@@ -90,9 +90,11 @@ class Contents:
         return in_words(label.label for label in self.labels if (label.item, label.part) == (item, ""))
 
     def all_tags(self, item: str) -> str:
-        """Return the stars and tags of an item and its steps, "" for none."""
+        """Return the stars and tags of an item, its steps and criteria, "" for none."""
         parts = labels_by_part(label for label in self.labels if label.item == item)
-        return "; ".join(f"step {part}: {in_words(parts[part])}" if part else in_words(parts[part]) for part in parts)
+        return "; ".join(
+            f"{part_in_words(part)}: {in_words(parts[part])}" if part else in_words(parts[part]) for part in parts
+        )
 
     def remarks(self, item: str) -> list[AnnotationRow]:
         """Return the remarks on one item."""

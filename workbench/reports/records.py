@@ -12,6 +12,7 @@ from workbench.reports.excerpts import split_answer
 from workbench.reports.grounded import grounding_values
 from workbench.reports.regenerated import Regenerated, former_failing, is_former
 from workbench.session.groups import settings_of
+from workbench.session.labels import criterion_of
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CallRow, CandidateRow, FailingTestRow, FormerVerdictRow, StepRow, TaskRow
 
@@ -313,6 +314,7 @@ def label_values(contents: Contents) -> list[Values]:
         {
             "item": one.item,
             "step": int(one.part) if one.part.isdecimal() else None,
+            "criterion": one.part.partition(":")[2] if criterion_of(one.part) else None,
             "label": one.label,
             "at": wording.iso(one.at),
         }

@@ -76,6 +76,30 @@ def labels_by_part(rows: Iterable[LabelRow]) -> dict[str, tuple[str, ...]]:
     return {part: tuple(labels) for part, labels in found.items()}
 
 
+_CRITERION = "criterion"
+
+
+def criterion_part(rubric: str, tier: int, key: str) -> str:
+    """Return the part of a trial that one criterion of a rubric is, whoever judged it."""
+    return f"{_CRITERION}:{rubric}:{tier}.{key}"
+
+
+def criterion_of(part: str) -> tuple[str, int, str] | None:
+    """Return rubric, tier and key of a part, None where it is no criterion."""
+    kind, _, rest = part.partition(":")
+    rubric, _, place = rest.rpartition(":")
+    tier, _, key = place.partition(".")
+    return (rubric, int(tier), key) if kind == _CRITERION and rubric and tier.isdecimal() and key else None
+
+
+def part_in_words(part: str) -> str:
+    """Return what a part of a trial is called: ``step 3``, ``criterion purpose (aeo-bench)``; "" for the whole."""
+    if part.isdecimal():
+        return f"step {part}"
+    found = criterion_of(part)
+    return f"criterion {one_line(found[2], 60)} ({one_line(found[0], 30)})" if found else one_line(part, 60)
+
+
 def differences(before: Sequence[str], wanted: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return which labels came and which went."""
     return tuple(one for one in wanted if one not in before), tuple(one for one in before if one not in wanted)

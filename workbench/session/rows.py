@@ -167,7 +167,10 @@ class AnnotationRow:
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """A tag, or a star, of a run, trial, task or candidate; ``part`` is the number of a trial's step, or ""."""
+    """A tag, or a star, of a run, trial, task or candidate.
+
+    ``part`` is the number of a trial's step, one of its criteria (:func:`workbench.session.labels.criterion_part`), or "".
+    """
 
     item: str
     part: str

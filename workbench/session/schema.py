@@ -98,7 +98,7 @@ CREATE TABLE annotations (
     id INTEGER PRIMARY KEY, item TEXT NOT NULL, step INTEGER, text TEXT NOT NULL, at REAL NOT NULL
 );
 
--- Tags and stars: part is the step of a trial or '', removed_at is set when one is taken away.
+-- Tags and stars: part is a step or criterion of a trial or '', removed_at is set when one is taken away.
 CREATE TABLE labels (
     item TEXT NOT NULL, part TEXT NOT NULL DEFAULT '', label TEXT NOT NULL, at REAL NOT NULL, removed_at REAL,
     PRIMARY KEY (item, part, label)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.app.place import Place
 from workbench.engine.plan_title import plan_title
-from workbench.session.labels import SESSION, STAR
+from workbench.session.labels import SESSION, STAR, part_in_words
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -20,7 +20,7 @@ class MarkedLine:
     Attributes:
         kind: ``star``, ``tag`` or ``remark``.
         text: The tag or the remark.
-        what: ``run``, ``trial``, ``step``, ``task``, ``sample`` or ``session``; "" where the item is no longer in the session.
+        what: ``run``, ``trial``, ``step``, ``criterion``, ``task``, ``sample`` or ``session``; "" where the item is no longer in the session.
         title: What it belongs to, as a person calls it.
         at: When it was given, in unix seconds.
         trial: The trial to go to, "" where it belongs to none.
@@ -64,6 +64,8 @@ def _owner(reader: SessionReader, item: str, part: str) -> MarkedLine:
         title = f"{trial.case_name or trial.case_id} · {trial.agent} · {trial.model} · repeat {trial.repeat}"
         if part.isdecimal():
             return MarkedLine("", "", "step", f"step {part} of {title}", 0.0, trial.id, place=Place(int(part)))
+        if part:
+            return MarkedLine("", "", "criterion", f"{part_in_words(part)} of {title}", 0.0, trial.id)
         return MarkedLine("", "", "trial", title, 0.0, trial.id)
     task = reader.task(item)
     if task is not None:

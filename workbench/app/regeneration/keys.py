@@ -31,6 +31,7 @@ KEYS: list[BindingType] = [
     Binding("D", "dropped", "stages, dropped", id="regeneration.dropped"),
     Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
     Binding("t", "tags", "tags", id="labels.tags"),
+    Binding("a", "remark", "remark", id="labels.remark", show=False),
     Binding("space", "mark_sample", "mark", id="regeneration.mark"),
     Binding("M", "mark_group", "Mark the evaluator", id="regeneration.mark-evaluator", show=False),
     Binding("C", "compare", "compare", id="regeneration.compare"),

@@ -15,6 +15,7 @@ from workbench.app.toolkit.document import Document, Line, heading, joined, note
 from workbench.app.toolkit.syntax import COLOURED_AT_FIRST, code
 from workbench.glyphs import DOUBTFUL, VERDICTS
 from workbench.session.groups import OF_GROUP
+from workbench.session.labels import in_words
 from workbench.session.reader import TextDamaged
 from workbench.session.rows import CandidateRow, FormerVerdictRow, TaskRow
 from workbench.text import one_line
@@ -35,12 +36,17 @@ FORMER = "the former verdict: it stays until the sample has been tested again"
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A sample of a task, None where it was not asked for yet, its number from 0, and the verdicts that it had before."""
+    """A sample of a task, None where it was not asked for yet, and its number from 0.
+
+    ``former`` are the verdicts that it had before, ``labels`` its star and tags, ``annotations`` people's remarks on it.
+    """
 
     task: TaskRow
     candidate: CandidateRow | None
     number: int
     former: tuple[FormerVerdictRow, ...] = ()
+    labels: tuple[str, ...] = ()
+    annotations: tuple[str, ...] = ()
 
     @property
     def again(self) -> bool:
@@ -69,7 +75,15 @@ def load_sample(reader: SessionReader, task_id: str, group: Group, number: int) 
     )
     if not found:
         return Sample(task, None, number)
-    return Sample(task, reader.candidate(found[0][0]), number, tuple(reader.former_verdicts(found[0][0])))
+    key = str(found[0][0])
+    return Sample(
+        task,
+        reader.candidate(key),
+        number,
+        tuple(reader.former_verdicts(key)),
+        tuple(row.label for row in reader.labels(key)),
+        tuple(row.text for row in reader.annotations(key)),
+    )
 
 
 def load_content(
@@ -128,9 +142,12 @@ def detail_of(sample: Sample) -> str:
 def remarks_of(sample: Sample) -> tuple[tuple[str, bool], ...]:
     """Return what there is to know of how the verdict was reached, each with whether it is an alarm."""
     candidate = sample.candidate
+    remarks = [(in_words(sample.labels), False)] if sample.labels else []
+    remarks += [(f"✎ {one_line(text, 300)}", False) for text in sample.annotations]
     if candidate is None or candidate.verdict is None:
-        return ()
-    remarks: list[tuple[str, bool]] = [(FORMER, False)] if sample.again else []
+        return tuple(remarks)
+    if sample.again:
+        remarks.append((FORMER, False))
     if candidate.slower:
         faster = "hot" if candidate.route == "warm" else "faster"
         remarks.append((f"{candidate.route or 'tested'}, not {faster}: {one_line(candidate.slower, 300)}", False))

@@ -48,6 +48,7 @@ class SamplePane(Pane):
         self._asked: tuple[object, ...] = ()
         self._shown: tuple[object, ...] = ()
         self._hit: int | None = None
+        self._candidate = ""
 
     def compose(self) -> ComposeResult:
         """Compose the tabs, what is to know of the verdict, and the text."""
@@ -74,6 +75,17 @@ class SamplePane(Pane):
             self._limit = SHOWN_AT_FIRST
         self._now = (reader, line, group, number)
         self._ask()
+
+    @property
+    def candidate(self) -> str:
+        """The id of the sample that is shown, "" where it was not asked for yet or is still being read."""
+        return self._candidate if self._asked == self._shown else ""
+
+    def read_again(self) -> None:
+        """Something was noted on the sample: read it once more."""
+        self._asked = ()
+        if self._now is not None:
+            self._ask()
 
     def turn(self, step: int) -> None:
         """Show the next or previous tab."""
@@ -124,6 +136,7 @@ class SamplePane(Pane):
             if loaded is None:
                 self.show_nothing("This task is no longer in the session.")
                 return
+            self._candidate = loaded.sample.candidate.id if loaded.sample.candidate is not None else ""
             self.titled(f"{one_line(line.name, 40)} · {title_of(loaded.sample)}", detail_of(loaded.sample))
             self._remark(remarks_of(loaded.sample))
             self.query_one(TabLine).empty = loaded.empty

@@ -249,6 +249,8 @@ class RegenerationScreen(RunScreen):
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Look again soon at what changed of this run."""
+        if any(change.kind in {"label", "annotation"} and change.item == self.sample.candidate for change in changes):
+            self.sample.read_again()
         if self.view is not None:
             self.following.take(changes, self.view)
         elif any(change.kind == "run" for change in changes) and self.following.loading_run.idle:
@@ -387,9 +389,17 @@ class RegenerationScreen(RunScreen):
         return Visit(self.workbench.session_path, "regeneration", self.view.run.id, place, self.following.evaluator)
 
     def labelled(self) -> Labelled | None:
-        """Return the task under the cursor."""
+        """Return the selected sample where a pane that shows it has the focus, else the task under the cursor."""
         line = self.table.selected
-        return Labelled(line.name, line.id) if line is not None and not self.shows_building else None
+        if line is None or self.shows_building:
+            return None
+        if self.detail.has_class("-has-current") and self.sample.candidate:
+            return Labelled(f"{line.name} · sample {self.table.sample + 1}", self.sample.candidate)
+        return Labelled(line.name, line.id)
+
+    def labels_written(self) -> None:
+        """A sample has no row that the feed could tell of."""
+        self.sample.read_again()
 
     def subject(self) -> Subject:
         """Return what has the focus: what was excluded, the failing tests, else the sample."""

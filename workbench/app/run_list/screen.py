@@ -73,6 +73,7 @@ class RunsScreen(ModeScreen):
         Binding("C", "compare", "compare", id="runs.compare"),
         Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
         Binding("t", "tags", "tags", id="labels.tags"),
+        Binding("a", "remark", "remark", id="labels.remark", show=False),
         Binding("o", "order", "sort", id="runs.sort"),
         Binding("O", "reverse", "reverse", id="runs.reverse"),
         Binding("escape,U", "leave", "back", id="runs.back"),
@@ -186,7 +187,7 @@ class RunsScreen(ModeScreen):
             return line is not None and line.state in {"running", "queued", "interrupted"}
         if action in {"pause", "turn"}:
             return line is not None and line.place > 0
-        if action in {"name", "put_away", "star", "tags", "mark"}:
+        if action in {"name", "put_away", "star", "tags", "remark", "mark"}:
             return line is not None
         if action == "bring_back":
             return bool(self._put_away)

@@ -55,6 +55,7 @@ class SessionsScreen(ModeScreen):
         Binding("full_stop", "all", "show deleted ones", key_display=".", id="sessions.all", show=False),
         Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
         Binding("t", "tags", "tags", id="labels.tags", show=False),
+        Binding("a", "remark", "remark", id="labels.remark", show=False),
         Binding("o", "order", "sort", id="sessions.sort", show=False),
         Binding("O", "reverse", "reverse", id="sessions.reverse", show=False),
         Binding("escape", "app.mode('cases')", "back", id="sessions.back", show=False),
@@ -219,7 +220,7 @@ class SessionsScreen(ModeScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer only what makes sense for the session under the cursor."""
         if self.is_mounted and self.query("#session-table"):
-            if action in {"star", "tags"}:
+            if action in {"star", "tags", "remark"}:
                 return self.labelled() is not None
             if action == "merge":
                 return len(self.table.marked) > 1

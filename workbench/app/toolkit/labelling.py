@@ -1,4 +1,4 @@
-"""Gives a trial, step, run, task or sample of the open session stars and tags, and takes them away."""
+"""Gives a trial, step, criterion, run, task or sample of the open session stars, tags and remarks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.latest import Latest, Node, sentence_of
 from workbench.errors import UsageError, WorkbenchError
-from workbench.session.labels import STAR, differences, parse_tags
+from workbench.session.labels import STAR, check_remark, differences, parse_tags
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _MOST_KNOWN = 8
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """What a label belongs to; ``name`` is what a notice calls it, ``part`` the number of a trial's step or "".
+    """What a label belongs to; ``name`` is what a notice calls it, ``part`` a trial's step or criterion or "".
 
     ``session`` is the file that it is in, None for the open session.
     """
@@ -101,6 +101,33 @@ class Labelling:
                 self._jobs.ask(partial(_write, session, target, came, went), lambda _: self._changed())
             return
 
+    async def remark(self, target: Labelled) -> None:
+        """Ask for a remark and keep it; call it from a worker. What was typed stays while something is wrong with it."""
+        from workbench.app.toolkit.ask import AskText
+
+        session = self._session(target)
+        if session is None:
+            return
+        typed, problem = "", ""
+        while True:
+            title = f"Remark on {one_line(target.name, 50)}"
+            note = "It is kept in the session, with those that are there: # lists them."
+            answer = await self._host.push_screen_wait(AskText(title, "\n".join(filter(None, (problem, note))), typed))
+            if not answer:
+                return
+            try:
+                said = check_remark(answer)
+            except UsageError as error:
+                typed, problem = answer, f"✗ {error}"
+                continue
+
+            def done(_: None) -> None:
+                self._host.notify("Kept the remark in the session.")
+                self._changed()
+
+            self._jobs.ask(partial(_annotate, session, target, said), done)
+            return
+
     def _session(self, target: Labelled) -> Path | None:
         from workbench.app.runs import is_example
 
@@ -136,3 +163,10 @@ def _write(session: Path, target: Labelled, came: tuple[str, ...], went: tuple[s
 
     with SessionWriter(session) as writer:
         writer.set_labels(target.item, target.part, add=came, remove=went)
+
+
+def _annotate(session: Path, target: Labelled, text: str) -> None:
+    from workbench.session import SessionWriter
+
+    with SessionWriter(session) as writer:
+        writer.annotate(target.item, text, int(target.part) if target.part.isdecimal() else None)

@@ -211,6 +211,13 @@ class ModeScreen(Screen[None]):
         name = f"{title_of(pane)}: " if pane is not None and title_of(pane) else ""
         self.notify(f"Copied {name}{len(text):,} characters.")
 
+    @work
+    async def action_remark(self) -> None:
+        """Ask for a remark on what is selected."""
+        target = self.labelled()
+        if target is not None:
+            await self._labels.remark(target)
+
     # -- what threads bring
 
     def on_latest_finished(self, message: Latest.Finished) -> None:

@@ -157,7 +157,7 @@ class Score(Pane):
         self._show_title()
         others = tuple(card for card in state.cards if card is not chosen)
         lines = agreement_lines(state.agreement, chosen)
-        self.query_one(ScorePane).show(chosen, "", lines, others, self._repeats)
+        self.query_one(ScorePane).show(chosen, "", lines, others, self._repeats, state.labels)
 
     def _show_title(self) -> None:
         view = self.query_one(ScorePane).view

@@ -15,6 +15,8 @@ from workbench.app.trajectory.score_views import VIEWS, Scale, ViewRow, beside, 
 from workbench.app.trajectory.score_views import wrapped as _wrapped
 from workbench.app.trajectory.scores import Item, Proof, Tier, given_of, points, tiers_of
 from workbench.session.judges import in_words, is_offline
+from workbench.session.labels import STAR, criterion_part
+from workbench.session.labels import in_words as in_label_words
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -59,12 +61,23 @@ class ScorePane(VirtualView):
         self._places: dict[tuple[int, str], int] = {}
         self._others: tuple[Card, ...] = ()
         self._repeats: Mapping[Scale, Sequence[PointSpread]] = {}
+        self._labels: Mapping[str, Sequence[str]] = {}
         self.view = VIEWS[0]
 
     @property
     def selected(self) -> Item | None:
         """The criterion under the cursor; None until the cursor was moved."""
         return self._items[self.cursor] if 0 <= self.cursor < len(self._items) else None
+
+    @property
+    def chosen_part(self) -> tuple[str, str] | None:
+        """The title of the criterion under the cursor and the part of the trial that it is; None where there is none."""
+        item = self.selected
+        return None if item is None else (item.title, self._part(item))
+
+    def _part(self, item: Item) -> str:
+        tier = next((one.number for one in self._tiers if item in one.criteria), 0)
+        return criterion_part(str((self.card or {}).get("rubric") or ""), tier, item.key)
 
     def show(
         self,
@@ -73,6 +86,7 @@ class ScorePane(VirtualView):
         agreement: tuple[str, ...] = (),
         others: tuple[Card, ...] = (),
         repeats: Mapping[Scale, Sequence[PointSpread]] | None = None,
+        labels: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         """Show a scorecard and how its judge agrees with others, or say why there is none.
 
@@ -82,11 +96,12 @@ class ScorePane(VirtualView):
             agreement: A line for each tier that another judge scored too.
             others: The trial's other scorecards.
             repeats: How the points of its repeats lie, by rubric and judge.
+            labels: Stars and tags of the trial's parts, criteria among them.
         """
-        now = (card, empty_text, agreement, others, repeats or {})
-        if now == (self.card, self.empty_text, self.agreement, self._others, self._repeats):
+        now = (card, empty_text, agreement, others, repeats or {}, labels or {})
+        if now == (self.card, self.empty_text, self.agreement, self._others, self._repeats, self._labels):
             return
-        self.agreement, self._others, self._repeats = agreement, others, repeats or {}
+        self.agreement, self._others, self._repeats, self._labels = agreement, others, repeats or {}, labels or {}
         chosen = self.selected
         self.card = card
         self.empty_text = empty_text
@@ -214,7 +229,9 @@ class ScorePane(VirtualView):
     def _item_rows(self, index: int, item: Item, width: int) -> None:
         score = f"{points(item.points):>4} / {points(item.maximum):<2}" if item.maximum else "   remark"[:9]
         name_width = _name_width(width)
-        name = fit(item.title, name_width)
+        labels = self._labels.get(self._part(item), ())
+        mark = STAR if STAR in labels else "#" if labels else ""
+        name = fit(f"{mark} {item.title}" if mark else item.title, name_width)
         room = width - name_width - len(score) - 6
         style = (
             "unscored"
@@ -244,6 +261,8 @@ class ScorePane(VirtualView):
             self._rows += [_Row(((f"     {part}", "" if here else "dim"),), index) for part in rows]
         if not here:
             return
+        if labels:
+            self._rows.append(_Row(((f"     {in_label_words(labels)}", "em"),), index))
         spread = self._spread_of(item)
         if spread:
             self._rows.append(_Row(((f"     {spread}", "dim"),), index))

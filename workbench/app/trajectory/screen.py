@@ -611,12 +611,15 @@ class TrajectoryScreen(RunScreen):
         return Visit(self.workbench.session_path, "trajectory", self.state.trial.id, place)
 
     def labelled(self) -> Labelled | None:
-        """Return the selected step where its list or content has the focus, else the trial."""
+        """Return the selected step or criterion where its pane has the focus, else the trial."""
         state, step = self.state, self.step_list.selected
         if state is None:
             return None
         if step is not None and self.current_pane in (self.query_one(panes.Steps), self.content):
             return Labelled(f"step {step.number}", state.trial.id, str(step.number))
+        chosen = self.score_pane.chosen_part if isinstance(self.current_pane, panes.Score) else None
+        if chosen is not None:
+            return Labelled(chosen[0], state.trial.id, chosen[1])
         return Labelled(f"{state.trial.case_name or state.trial.case_id} · {state.trial.agent}", state.trial.id)
 
     def subject(self) -> Subject:

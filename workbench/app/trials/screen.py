@@ -76,6 +76,7 @@ class TrialsScreen(ModeScreen):
         Binding("s", "scale", "rubric, judge", id="trials.scale"),
         Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
         Binding("t", "tags", "tags", id="labels.tags"),
+        Binding("a", "remark", "remark", id="labels.remark", show=False),
         Binding("x", "export", "export", id="trials.export"),
         Binding("escape,T", "leave", "back", id="trials.back"),
     ]
@@ -316,7 +317,7 @@ class TrialsScreen(ModeScreen):
             return len(self.table.trials.scales) > 1
         if action == "reverse":
             return self.table.order != "made"
-        if action in {"star", "tags"}:
+        if action in {"star", "tags", "remark"}:
             return self.labelled() is not None
         return True
 
