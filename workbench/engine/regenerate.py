@@ -83,7 +83,7 @@ async def _with_tasks(
     )
     if rebuild:
         record.amend(rebuild=False)
-    tasks = TaskTable(writer, run.id, prepared.snapshot, system, backend.name, record.dropped)
+    tasks = TaskTable(writer, run.id, prepared.snapshot, system, backend.name, plan.docs_scope, record.dropped)
     evaluators = Evaluators(gateway, calls)
     candidates = CandidateTable(writer, run.id)
     limits = Limits()
