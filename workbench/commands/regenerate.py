@@ -41,6 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--evaluator", default="", help="a LiteLLM name, local, reference, stub, replay:SESSION, or samples:FILE"
     )
+    parser.add_argument(
+        "--selection",
+        default="",
+        help="which functions are tasks: filtered (default), or published, the rule of the paper's counts (docs/dataset.md)",
+    )
     parser.add_argument("--samples", type=whole(), default=0, metavar="M", help="candidates per task (3)")
     parser.add_argument("--k", default="1,3", help="the k of pass@k, separated by commas (1,3)")
     parser.add_argument("--limit", type=whole(), default=0, metavar="N", help="only the first N tasks")
@@ -92,6 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         source=arguments.source,
         docs=arguments.docs,
         docs_scope=arguments.docs_scope,
+        selection=arguments.selection,
         evaluator=arguments.evaluator,
         samples=arguments.samples,
         k=numbers(arguments.k),

@@ -142,6 +142,7 @@ def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, An
         "source": plan.source,
         "docs": plan.docs,
         "docs_scope": plan.docs_scope,
+        "selection": plan.selection,
         "evaluator": ask.evaluator,
         "prompt": ask.prompt or None,
         "context": ask.context or None,

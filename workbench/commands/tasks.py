@@ -71,6 +71,11 @@ def _built(verb: argparse.ArgumentParser) -> None:
         help="bubblewrap, docker, process, or package.module:Class; the strongest one unless given",
     )
     verb.add_argument("--rebuild", action="store_true", help="build anew although the cache has them")
+    verb.add_argument(
+        "--selection",
+        default="",
+        help="filtered (default): a stub fails their tests; published: the rule of the paper's counts (docs/dataset.md)",
+    )
 
 
 def _build_dataset(arguments: argparse.Namespace) -> int:
@@ -122,14 +127,17 @@ async def _build(arguments: argparse.Namespace) -> tuple[Prepared, list[tuple[Ta
     from workbench.engine.plan_checks import check_descriptors
     from workbench.engine.task_building import prepare
     from workbench.engine.task_rows import identity, located
+    from workbench.regeneration.selections import parse_selection
+    from workbench.regeneration.suite import Rules
     from workbench.sandbox import choose_backend
 
     system, scope = make_doc_system(arguments.docs), parse_scope(arguments.docs_scope)
     check_python(resolve_case(arguments.source))
     check_descriptors()
+    rules = Rules(selection=parse_selection(arguments.selection))
     backend = choose_backend(arguments.sandbox or settings.load().sandbox or None)
     with Bars() as bars:
-        prepared = await prepare(arguments.source, backend, bars, rebuild=arguments.rebuild)
+        prepared = await prepare(arguments.source, backend, bars, rebuild=arguments.rebuild, rules=rules)
         await system.prepare(prepared.snapshot, lambda progress: bars.update("documentation", note=progress.note))
     found = []
     files: dict[str, DocumentedFile] = {}
@@ -142,7 +150,9 @@ async def _build(arguments: argparse.Namespace) -> tuple[Prepared, list[tuple[Ta
             docs = Docstring(said.function(task.qualified_name, task.occurrence).docstring)
         else:
             said = docs = await system.docstring(task.path, task.qualified_name, task.occurrence)
-        found.append((task, identity(prepared.snapshot.digest, task, system.name, said, backend.name), docs))
+        found.append(
+            (task, identity(prepared.snapshot.digest, task, system.name, said, backend.name, rules.selection), docs)
+        )
     return prepared, found
 
 

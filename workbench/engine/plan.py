@@ -152,6 +152,8 @@ class RegenerationPlan:
         snapshot: Digest of the repository's content, once the run has fetched it.
         engine: Where candidates are tested: ``dask://HOST:PORT``; empty = on this machine.
         import_folders: Where classes named by dotted path are imported from first.
+        selection: By which rule functions become tasks, see ``workbench.regeneration.selections``; with ``published`` there is
+            no stub filter, and no control ``stub``.
         lasting: Whether the run failed in a way that a resume cannot mend: only another order can.
     """
 
@@ -176,6 +178,7 @@ class RegenerationPlan:
     import_folders: tuple[str, ...] = ()
     lasting: bool = False
     docs_scope: str = "repository"
+    selection: str = "filtered"
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan as JSON values."""

@@ -85,6 +85,7 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
     """
     from workbench.catalog import check_python, resolve_case
     from workbench.documenters import parse_scope
+    from workbench.regeneration.selections import parse_selection
     from workbench.sandbox.names import backend_info
     from workbench.settings import load
 
@@ -98,6 +99,7 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
         source=_absolute_source(plan.source),
         docs=_absolute_docs(plan.docs.strip()),
         docs_scope=parse_scope(plan.docs_scope),
+        selection=parse_selection(plan.selection),
         evaluator=ask.evaluator,
         samples=ask.samples,
         prompt=ask.prompt,

@@ -87,7 +87,14 @@ def located(root: Path, tasks: Iterable[Task]) -> list[tuple[Task, Function, byt
     return found
 
 
-def identity(snapshot: str, task: Task, system: str, docs: Docstring | DocumentedFile, sandbox: str = "") -> str:
+def identity(
+    snapshot: str,
+    task: Task,
+    system: str,
+    docs: Docstring | DocumentedFile,
+    sandbox: str = "",
+    selection: str = "filtered",
+) -> str:
     """Return a task's id; the doc system is a part of it, so that two of them never share a row by saying the same.
 
     Args:
@@ -97,11 +104,13 @@ def identity(snapshot: str, task: Task, system: str, docs: Docstring | Documente
         docs: What the doc system says: of the function where the scope is ``target``, of all its file where it is
             ``repository``.
         sandbox: Name of the back end that its tests run in; "" gives the id that older versions used.
+        selection: By which rule it was chosen.
     """
     name = (task.path, task.qualified_name, task.occurrence)
     basis = tested_by(sandbox, task.tests) if sandbox else ""
     said = docs.digest if isinstance(docs, Docstring) else f"repository:{hashlib.sha256(docs.source).hexdigest()}"
-    return task_id(snapshot, *name, f"{system}:{said}", basis)
+    chosen_by = "" if selection == "filtered" else f":{selection}"
+    return task_id(snapshot, *name, f"{system}:{said}{chosen_by}", basis)
 
 
 class TaskTable:
@@ -114,6 +123,7 @@ class TaskTable:
         system: The doc system.
         sandbox: Name of the back end that tests the tasks.
         scope: Where the doc system's docstrings stand, see ``workbench.documenters.SCOPES``.
+        selection: By which rule the tasks were chosen; another one makes other tasks.
         on_dropped: Called for a task that gets no docstring because a model or the doc system failed.
     """
 
@@ -125,6 +135,7 @@ class TaskTable:
         system: DocSystem,
         sandbox: str,
         scope: str,
+        selection: str,
         on_dropped: Callable[[Dropped], None],
     ) -> None:
         self._writer = writer
@@ -133,6 +144,7 @@ class TaskTable:
         self._system = system
         self._sandbox = sandbox
         self._scope = scope
+        self._selection = selection
         self._prepared = False
         self._on_dropped = on_dropped
         self._documented: dict[str, TaskItem | None] = {}
@@ -172,7 +184,7 @@ class TaskTable:
             row = connection.execute("SELECT run_id, tests FROM tasks WHERE id = ?", (older,)).fetchone()
         if row is not None and row[0] == self._run and set(json.loads(row[1])) == set(task.tests):
             return older
-        return identity(self._snapshot.digest, task, self._system.name, docs, self._sandbox)
+        return identity(self._snapshot.digest, task, self._system.name, docs, self._sandbox, self._selection)
 
     def _replace_former(self, built: Collection[str]) -> None:
         """Take out rows of functions that now are other tasks, or none: their verdicts stay, and count no more.
