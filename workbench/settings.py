@@ -30,6 +30,7 @@ _WHOLE = {
     "max_tries": (1, 1_000),
     "max_steps": (1, 10_000),
     "read_limit": (1, 1_000_000_000),
+    "answer_tokens": (1, 1_000_000),
 }
 _AMOUNTS = {
     "request_timeout": (0.0, _YEAR),
@@ -63,7 +64,8 @@ class Settings:
         spend_limit: US dollars that one run may spend; 0 = no limit.
         max_steps: Steps after which an agent must have answered.
         time_limit: Seconds that one trial may take.
-        read_limit: Characters that ``read_file`` returns at most.
+        read_limit: Characters that ``read_file`` returns at most; where it cuts, the agent and its step are told so.
+        answer_tokens: Tokens that an answer of an agent's model may have; a step whose answer was cut says so.
         ask_above_dollars: US dollars above which a run is asked about before it starts, as far as its cost can be estimated; 0 = never.
         ask_above_minutes: Minutes above which it is asked about, likewise; 0 = never.
         notify: What tells that a run has ended while the app is open: ``bell``, ``desktop`` or ``off``.
@@ -88,6 +90,7 @@ class Settings:
     max_steps: int = 15
     time_limit: float = 900.0
     read_limit: int = 60_000
+    answer_tokens: int = 4096
     ask_above_dollars: float = 5.0
     ask_above_minutes: float = 60.0
     notify: str = "off"

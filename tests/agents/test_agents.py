@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from workbench.agents import AGENTS, make_agent
 from workbench.agents.agent_context import AgentContext, Assignment, Step
 from workbench.agents.baselines import likely_main_file
+from workbench.agents.names import agent_info, current_name
 from workbench.agents.protocol import first_message
 from workbench.catalog import load_cases
 from workbench.errors import UsageError
@@ -197,10 +199,10 @@ async def test_single_file_reads_one_file(repository: Path) -> None:
     assert "def main" in asker.requests[0].messages[-1].content
 
 
-async def test_planner_walks_plans_reads_and_writes(repository: Path) -> None:
+async def test_the_fixed_walk_lists_plans_reads_and_writes(repository: Path) -> None:
     script = {1: call("plan", read=["demo.py", "pkg/inner.py", "not there"]), 2: "hm", 3: DONE}
     context, log = context_for(repository, Scripted(lambda n, _: script[n]))
-    assert (await make_agent("planner").document(context)).parsed
+    assert (await make_agent("planner-1").document(context)).parsed
     assert [(s.kind, s.action, s.target) for s in log.steps] == [
         ("tool", "list_directory", "."),
         ("tool", "list_directory", "pkg"),
@@ -212,12 +214,93 @@ async def test_planner_walks_plans_reads_and_writes(repository: Path) -> None:
     ]
 
 
-async def test_planner_goes_on_without_a_plan(repository: Path) -> None:
+async def test_the_fixed_walk_goes_on_without_a_plan(repository: Path) -> None:
     script = {1: "no plan", 2: DONE}
     context, log = context_for(repository, Scripted(lambda n, _: script[n]))
-    assert (await make_agent("planner").document(context)).parsed
+    assert (await make_agent("planner-1").document(context)).parsed
     assert ("invalid", "no plan") in [(s.kind, s.action) for s in log.steps]
     assert "demo.py" in [s.target for s in log.steps if s.action == "read_file"]
+
+
+STRUCTURED = "# Demo\n" + "".join(
+    f"\n## {heading}\n\n" + "- a line\n" * 9
+    for heading in ("Overview", "Features", "Installation", "Usage", "Examples", "API")
+)
+
+
+async def test_the_planner_walks_all_folders_then_reads_then_writes(repository: Path) -> None:
+    (repository / "pkg" / "deep").mkdir()
+    (repository / "pkg" / "deep" / "most.py").write_text("z = 3\n")
+    script = {
+        1: call("list_directory"),
+        2: call("read_file", path="demo.py"),  # too early: the walk is not over
+        3: call("list_directory", path="pkg"),
+        4: call("list_directory", path="pkg/deep"),
+        5: call("read_file", path="pkg/deep/most.py"),
+        6: call("done"),
+        7: DONE,
+        8: call("respond", readme=STRUCTURED, metadata={"name": "demo"}),
+    }
+    asker = Scripted(lambda n, _: script[n])
+    context, log = context_for(repository, asker)
+    submission = await make_agent("planner-2").document(context)
+    assert (submission.readme, submission.parsed) == (STRUCTURED, True)
+    assert [(s.kind, s.action, s.target) for s in log.steps] == [
+        ("tool", "list_directory", "."),
+        ("invalid", "no list_directory", "asked again"),
+        ("tool", "list_directory", "pkg"),
+        ("tool", "list_directory", "pkg/deep"),
+        ("tool", "read_file", "pkg/deep/most.py"),
+        ("plan", "done", "files"),
+        ("invalid", "structure", "asked again"),
+        ("respond", "respond", "README 0.6 kB"),
+    ]
+    # Every request is the model's, in one conversation; the states have their own words.
+    assert len(asker.requests) == 8
+    assert "Not listed yet: pkg" in asker.requests[2].messages[-1].content
+    assert "pkg/deep/most.py" in asker.requests[4].messages[-1].content
+    assert "at least 50 lines" in asker.requests[6].messages[-1].content
+    assert "The README has 3 lines, not 50. It has no heading for overview" in asker.requests[7].messages[-1].content
+
+
+async def test_the_planner_hands_in_a_minimal_readme_as_its_last_resort(repository: Path) -> None:
+    script = {1: call("list_directory"), 2: call("done"), 3: call("read_file", path="demo.py"), 4: call("done")}
+    context, log = context_for(repository, Scripted(lambda n, _: script.get(n, "I cannot.")))
+    submission = await make_agent("planner-2").document(context)
+    assert submission.parsed
+    assert submission.readme.startswith("# demo\n\nA Python project.\n\n## Usage\n\n```bash\npython demo.py\n```")
+    assert "- `demo.py`" in submission.readme
+    assert submission.metadata["@type"] == "SoftwareSourceCode"  # type: ignore[index]
+    assert (len(log.steps), log.steps[-1].target) == (15, "a minimal README")
+    # A README without the structure is better than the last resort.
+    script[5] = DONE
+    context, log = context_for(repository, Scripted(lambda n, _: script.get(n, "I cannot.")))
+    assert (await make_agent("planner-2").document(context)).readme == "# Demo\n\nA demo."
+    assert log.steps[-1].target == "the README handed in before"
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 6])
+async def test_the_planner_always_hands_in_within_its_steps(repository: Path, steps: int) -> None:
+    context, log = context_for(repository, Scripted(lambda n, _: call("list_directory")), max_steps=steps)
+    assert (await make_agent("planner-2").document(context)).parsed
+    assert len(log.steps) == steps
+
+
+async def test_an_answer_that_was_cut_says_at_which_limit(repository: Path) -> None:
+    class Cut(Scripted):
+        async def complete(self, request: Request) -> Answer:
+            return replace(await super().complete(request), finish_reason="length")
+
+    asker = Cut(lambda n, _: '<json>{"name": "respond", "kwargs": {"readme": "# De')
+    context, log = context_for(repository, asker, answer_tokens=700, max_steps=1)
+    await make_agent("white").document(context)
+    assert asker.requests[0].sampling.max_tokens == 700
+    assert "It was cut at 700 tokens, the setting answer_tokens." in str(log.steps[0].problem)
+
+
+def test_a_recorded_planner_is_the_fixed_walk_and_one_asked_for_is_the_original_s() -> None:
+    assert agent_info("planner").name == "planner-1"
+    assert current_name("planner") == "planner-2"
 
 
 def test_every_listed_agent_can_be_made() -> None:

@@ -47,6 +47,7 @@ class Recorder:
         plan = {
             "source": "word_counter",
             "docs": "original",
+            "docs_scope": "repository",
             "k": [1, 3],
             "sandbox": "bubblewrap",
             **ask,
@@ -103,6 +104,7 @@ class Recorder:
                 "body_blob": writer.blob(body),
                 "docstring_blob": writer.blob(docstring) if docstring is not None else None,
                 "docs": "original",
+                "docs_scope": "repository",
                 "prompt_blob": writer.blob(json.dumps(prompt)),
                 "leak": 0.05,
             }

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from workbench.agents.names import current_name
 from workbench.app.cases import starting as cases
 from workbench.app.regeneration import starting as regeneration
 from workbench.app.toolkit.answers import remember, remembered
@@ -92,7 +93,9 @@ def test_the_app_begins_with_what_the_command_line_takes(
     known: Settings = load()
     given = _arguments("run", "word_counter")
     plan = client.with_defaults(
-        DocumentPlan(("word_counter",), given.agent or known.agent, given.model, given.judge, given.repeats)
+        DocumentPlan(
+            ("word_counter",), current_name(given.agent or known.agent), given.model, given.judge, given.repeats
+        )
     )
     assert cases.defaults(known) == {
         "agent": plan.agent,

@@ -77,6 +77,14 @@ def test_bundled_programs_can_be_seen_by_an_agent_without_their_truth() -> None:
         assert not any("readme" in path.lower() or "ground_truth" in path for path in paths_seen)
 
 
+def test_a_case_can_keep_its_tests_from_agents(tmp_path: Path) -> None:
+    case = read_case(_case(tmp_path / "shy", 'hidden = ["docs/"]\nhide_tests = true\n'))
+    assert case.hidden == ("docs/", "tests/", "test/")
+    assert read_case(_case(tmp_path / "open", "hide_tests = false\n")).hidden == ()
+    with pytest.raises(BadCase, match="'hide_tests' must be true or false, not a text"):
+        read_case(_case(tmp_path / "odd", 'hide_tests = "yes"\n'))
+
+
 def test_a_full_case(tmp_path: Path) -> None:
     folder = _case(
         tmp_path / "mine",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -69,6 +70,42 @@ def essence(session: Path, run: str) -> dict[Any, Any]:
             )
             for row in reader.candidates(run)
         } | {task.qualified_name: (task.state, task.controls, task.tests) for task in reader.tasks(run)}
+
+
+def test_docs_none_shows_no_docstring_of_the_tree_and_both_scopes_stand_beside_each_other(
+    session: Path, repository: Path, loopback_server: LoopbackServer, tmp_path: Path, until: Until
+) -> None:
+    """Only the target's docstring was replaced: `none` showed the model those of everything else."""
+    loopback_server.answer = Writer(
+        {"add": ["return first + second"], "clamp": [fenced(GOOD["clamp"])], "shout": ["no"]}
+    )
+    own = tmp_path / "mine.txt"
+    own.write_text("Finish {name}, the body of `{name}` and nothing else:\n\n```python\n{before}\n```\n{after}")
+    shown, names = {}, set()
+    for scope, prompt in (("repository", str(own)), ("target", "")):
+        before = len(loopback_server.seen)
+        run = start(session, repository, docs="none", docs_scope=scope, prompt=prompt, samples=1, k=(1,))
+        assert ended(session, run, until) == "done", error(session, run)
+        closing = summary(session, run)
+        names.add(closing["prompt"])
+        assert (closing["docs_scope"], closing["documented"], closing["documented_share"]) == (scope, 0, 0.0)
+        (group,) = (one for one in closing["groups"] if not one["control"])
+        assert (group["docs"], group["docs_scope"]) == ("none", scope)
+        shown[scope] = [str(one.body["messages"]) for one in loopback_server.seen[before:]]
+        # A bare line is a body after a repair; nobody's code is changed by what the prompt shows.
+        assert (closing["verdicts"], closing["self_check"]["failed"]) == ({"failed": 1, "passed": 2}, [])
+        assert (closing["repaired"], closing["pass_at_k_without_repairs"]) == (1, {"1": pytest.approx(1 / 3)})
+    of_file = [line.strip() for line in SOURCE.splitlines() if line.strip().startswith('"""')]
+    assert len(shown["repository"]) == len(shown["target"]) == 3
+    assert not any(text.strip('"') in prompt for text in of_file for prompt in shown["repository"])
+    assert all("Small sums." in prompt for prompt in shown["target"])
+    # The file's name and digest are the prompt's name; its text is in the session, so that a resume needs no file.
+    assert names == {"mine.txt@" + hashlib.sha256(own.read_bytes()).hexdigest()[:12], "paper-content-1"}
+    with SessionReader(session) as reader:
+        plans = [RegenerationPlan.from_json(run.config) for run in reader.runs()]
+        assert [plan.asks[0].prompt_text for plan in plans] == [own.read_text(), ""]
+        tasks = [task for run in reader.runs() for task in reader.tasks(run.id)]
+    assert len({task.id for task in tasks}) == 6
 
 
 def engine_pid(session: Path, run: str) -> int:
@@ -397,7 +434,7 @@ def test_docstrings_by_a_model_and_none(
     run = start(session, repository, docs="llm:openai/author", samples=1, limit=2)
     assert ended(session, run, until) == "done", error(session, run)
     assert summary(session, run)["pass_at_k"]["1"] == 1.0
-    assert len(loopback_server.seen) == 4  # two docstrings, two bodies
+    assert len(loopback_server.seen) == 7  # the module, four functions; two bodies
     with SessionReader(session) as reader:
         assert {reader.text(task.docstring_blob) for task in reader.tasks(run)} == {"Do the thing that the name says."}
     bare = start(session, repository, docs="none", evaluator="reference")

@@ -134,7 +134,7 @@ def test_what_it_lets_out_is_said_with_its_place(folder: Path) -> None:
 
 
 def test_ours_are_loaded_the_same_way() -> None:
-    assert make_agent("planner").name == "planner"
+    assert make_agent("planner-2").name == "planner-2"
     assert make_agent("workbench.agents.planner:Planner").name == "workbench.agents.planner:Planner"
     assert choose_backend("process").name == "process"
     with pytest.raises(

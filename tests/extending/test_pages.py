@@ -255,15 +255,16 @@ def test_what_a_doc_system_costs_is_counted_and_paid_once(
     (folder / "costly.py").write_text(COSTLY.format(folder=folder))
     arguments = ["regenerate", repository, "--docs", "costly:Costly", "--evaluator", "reference", "--session", "demo"]
     assert main([*arguments, "--task", "add", "--json"]) == 0
-    assert (folder / "prepared").read_text() == "prepare add "
+    # With the scope of the repository all of the file is documented at once, whoever is asked for.
+    assert (folder / "prepared").read_text() == "prepare add clamp unused "
     with SessionReader(home / "data" / "sessions" / "demo.session") as reader:
         assert reader.runs()[0].spend_usd == 0.5
     # Another order on the same run: what the session has is not asked for again.
     assert main([*arguments, "--task", "add", "--samples", "2", "--json"]) == 0
-    assert (folder / "prepared").read_text() == "prepare add "
+    assert (folder / "prepared").read_text() == "prepare add clamp unused "
     capsys.readouterr()
     assert main([*arguments, "--json"]) == 0
-    assert (folder / "prepared").read_text() == "prepare add prepare clamp "
+    assert (folder / "prepared").read_text() == "prepare add clamp unused prepare "
     with sqlite3.connect(home / "data" / "sessions" / "demo.session") as session:
         (why,) = session.execute("SELECT reason FROM dropped WHERE stage = 'documentation'").fetchone()
     session.close()

@@ -82,11 +82,24 @@ def test_doubtful_passes_are_figures_of_their_own() -> None:
     assert (figures.doubtful, figures.without_doubtful) == (3, (0.75, 1.0))
 
 
+def test_repairs_and_undocumented_functions_are_figures_of_their_own() -> None:
+    results = [
+        TaskResult(f"t{n}", "r", "f.py", False, counted=2, passed=n % 3, repaired=min(1, n % 3), documented=n < 2)
+        for n in range(6)
+    ]
+    figures = pass_figures(results, (1, 2))
+    # By hand: 0, 1, 2, 0, 1, 2 of 2 pass; without repairs 0, 0, 1, 0, 0, 1; of the documented ones 0 and 1.
+    assert [estimate.value for estimate in figures.pass_at] == [0.5, pytest.approx(4 / 6)]
+    assert (figures.repaired, figures.without_repairs) == (4, (pytest.approx(1 / 6), pytest.approx(2 / 6)))
+    assert (figures.documented, figures.of_documented) == (2, (0.25, 0.5))
+    assert figures.more_json()["documented_share"] == pytest.approx(2 / 6)
+
+
 def test_our_errors_are_no_samples() -> None:
     rows = [DONE, replace(DONE, verdict="error"), replace(DONE, verdict="failed")]
 
     class Task:
-        id, snapshot, path, leak = "t", "r", "f.py", 0.0
+        id, snapshot, path, leak, docstring_blob = "t", "r", "f.py", 0.0, None
 
     (outcome,) = group_outcomes(rows, [Task()], (1, 2, 3))  # type: ignore[list-item]
     assert [estimate.value for estimate in outcome.figures.pass_at] == [0.5, 1.0, None]

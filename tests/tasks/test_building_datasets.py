@@ -51,7 +51,7 @@ def test_a_broken_source_among_several_is_one_sentence(
     assert repositories[0]["error"] == "The repository has no tests that pytest finds."
     assert repositories[1]["error"] == f"The folder {tmp_path / 'nowhere'} does not exist; check the path."
     assert repositories[2]["counts"] == {
-        "n_candidates": 4, "n_with_body": 4, "n_traced": 3, "n_all_tasks": 3, "n_reference": 3, "n_tasks": 3,
+        "n_candidates": 4, "n_with_body": 4, "n_traced": 3, "n_in_time": 3, "n_reference": 3, "n_tasks": 3,
         "n_documented": 3, "n_tests": 4, "n_stable": 4, "n_unstable": 0, "n_failing": 0, "n_skipped": 0, "n_taken_out": 0,
     }  # fmt: skip
     stages = [

@@ -163,7 +163,7 @@ async def test_every_function_is_a_task_or_says_why_not(make, build) -> None:
 
     counts = built.counts
     assert (counts["n_candidates"], counts["n_with_body"], counts["n_traced"]) == (10, 9, 5)
-    assert (counts["n_all_tasks"], counts["n_reference"], counts["n_tasks"], counts["n_documented"]) == (4, 4, 3, 3)
+    assert (counts["n_in_time"], counts["n_reference"], counts["n_tasks"], counts["n_documented"]) == (4, 4, 3, 3)
     assert (counts["n_stable"], counts["n_unstable"]) == (12, 3)
     assert built.quarantined == "3 unstable"
     assert TaskSet.from_json(built.to_json()) == built

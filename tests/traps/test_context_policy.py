@@ -122,7 +122,11 @@ def test_overflow_is_reported_and_never_cut():
 
 def test_versions_are_stated_and_the_prompt_says_what_it_must():
     prompt = build_prompt(SOURCE, TARGET, TARGET.docstring)
-    assert (prompt.prompt_version, prompt.context_policy) == (PROMPT_VERSION, "prefix-1") == ("paper-1", "prefix-1")
+    assert (
+        (prompt.prompt_version, prompt.context_policy)
+        == (PROMPT_VERSION, "prefix-1")
+        == ("paper-content-1", "prefix-1")
+    )
     text = prompt.messages[0].content
     assert "```python\n" in text
     assert "8 spaces" in text
@@ -167,13 +171,13 @@ def test_tokens_are_estimated_with_caution():
 
 #: What each published version makes of ``SOURCE``: another digest needs another name, never a new digest here.
 PUBLISHED = {
-    ("prefix-1", "paper-1"): "bde25f109a9fc37a",
+    ("prefix-1", "paper-content-1"): "bde25f109a9fc37a",
     ("prefix-1", "short-1"): "81a655e0690e06ca",
-    ("signatures-1", "paper-1"): "7838e1648e707be5",
+    ("signatures-1", "paper-content-1"): "7838e1648e707be5",
     ("signatures-1", "short-1"): "c0c4f03da719a7ae",
-    ("tail-1", "paper-1"): "bde25f109a9fc37a",
+    ("tail-1", "paper-content-1"): "bde25f109a9fc37a",
     ("tail-1", "short-1"): "81a655e0690e06ca",
-    ("function-1", "paper-1"): "3ad3cc3336eaf973",
+    ("function-1", "paper-content-1"): "3ad3cc3336eaf973",
     ("function-1", "short-1"): "6963d2379e796aef",
 }
 
@@ -189,7 +193,7 @@ def test_a_published_version_never_changes(policy, version):
 
 @pytest.mark.parametrize("name", [*POLICIES, *PROMPTS])
 def test_every_version_has_a_number(name):
-    assert re.fullmatch(r"[a-z]+-\d+", name)
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)?-\d+", name)
 
 
 @pytest.mark.parametrize("policy", [name for name in POLICIES if name != "tail-1"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from workbench.agents.inherited import Inherited
@@ -21,6 +21,8 @@ from workbench.agents.protocol import (
 from workbench.agents.tools import Observation, edited, use_tool
 from workbench.models.types import Answer, Message, ModelError, Request, Sampling
 from workbench.repository import View
+
+DEFAULT_ANSWER_TOKENS = 4096
 
 
 class Asker(Protocol):
@@ -123,7 +125,7 @@ class AgentContext:
         scope: Identity of the trial.
         max_steps: Maximum number of steps, including the submission.
         read_limit: Maximum number of characters of a file that one read returns.
-        sampling: Sampling parameters; AEO-Bench uses a temperature of 0.3.
+        answer_tokens: Maximum number of tokens of an answer.
         inherited: The first steps of a fork, None for a trial of its own.
     """
 
@@ -139,7 +141,7 @@ class AgentContext:
         scope: str = "",
         max_steps: int = 15,
         read_limit: int = 60_000,
-        sampling: Sampling = Sampling(temperature=0.3, max_tokens=4096),  # noqa: B008  frozen
+        answer_tokens: int = DEFAULT_ANSWER_TOKENS,
         inherited: Inherited | None = None,
     ) -> None:
         self.assignment = assignment
@@ -155,7 +157,8 @@ class AgentContext:
         self._sample = sample
         self._scope = scope
         self._read_limit = read_limit
-        self._sampling = sampling
+        # AEO-Bench's temperature.
+        self._sampling = Sampling(temperature=0.3, max_tokens=answer_tokens)
         self._number = 0
         self._inherited = inherited
 
@@ -245,19 +248,34 @@ class AgentContext:
             ModelError: There was no answer.
         """
         turn = await self.ask(conversation.messages, grammar)
-        conversation.add_assistant(turn.answer.text)
-        if isinstance(turn.outcome, Problem):
-            self._record(
-                "invalid", turn.outcome.short, "asked again", turn.began, turn=turn, problem=turn.outcome.sentence
-            )
-            conversation.add_user(problem_message(turn.outcome, self.steps_left))
-            return None
-        if turn.outcome.name == RESPOND:
+        if isinstance(turn.outcome, Action) and turn.outcome.name == RESPOND:
+            conversation.add_assistant(turn.answer.text)
             return self.submit(turn)
+        self.take(conversation, turn)
+        return None
+
+    def take(self, conversation: Conversation, turn: Turn, *, run_tools: bool = True) -> None:
+        """Run the tool that an answer calls and add the result to the conversation, or say what is wrong with the answer.
+
+        Args:
+            conversation: Gets the answer and what comes of it.
+            turn: The answer; it hands nothing in.
+            run_tools: Whether tools may still be used; where not, a call is a problem.
+        """
+        conversation.add_assistant(turn.answer.text)
+        if isinstance(turn.outcome, Action) and not run_tools:
+            turn = replace(turn, outcome=Problem("no respond", "It is time to hand in with respond."))
+        if isinstance(turn.outcome, Problem):
+            problem = turn.outcome
+            if turn.answer.finish_reason == "length" and self._sampling.max_tokens:
+                cut = f"It was cut at {self._sampling.max_tokens:,} tokens, the setting answer_tokens."
+                problem = replace(problem, sentence=f"{problem.sentence} {cut}")
+            self._record("invalid", problem.short, "asked again", turn.began, turn=turn, problem=problem.sentence)
+            conversation.add_user(problem_message(problem, self.steps_left))
+            return
         observation = self._use(turn.outcome.name, turn.outcome.kwargs.get("path"), turn.outcome)
         self._record("tool", turn.outcome.name, observation.target, turn.began, turn=turn, observation=observation)
         conversation.add_user(tool_message(turn.outcome.name, observation.text, self.steps_left))
-        return None
 
     def submit(self, turn: Turn) -> Submission:
         """Record the answer as the trial's submission."""
@@ -266,6 +284,16 @@ class AgentContext:
         size = len(submission.readme.encode("utf-8", "surrogatepass"))
         self._record("respond", RESPOND, f"README {size / 1000:.1f} kB", turn.began, turn=turn)
         return submission
+
+    def hand_in(self, submission: Submission, what: str) -> Submission:
+        """Record a submission that the agent made itself; ``what`` says of what."""
+        self._record("respond", RESPOND, what, time.monotonic())
+        return submission
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether grammars hold the model: it is the embedded one."""
+        return self._model.startswith("local")
 
     def note(self, kind: str, action: str, target: str, turn: Turn, problem: str | None = None) -> None:
         """Record a step of any other kind, such as a plan."""

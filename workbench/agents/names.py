@@ -27,10 +27,16 @@ AGENTS: tuple[AgentInfo, ...] = (
         "workbench.agents.white:WhiteAgent",
     ),
     AgentInfo(
-        "planner",
+        "planner-2",
         "Planner",
-        "walks every folder, plans what to read, reads it, then writes",
+        "walks all folders, then reads, then writes to a fixed structure; each step is the model's (AEO-Bench's planner)",
         "workbench.agents.planner:Planner",
+    ),
+    AgentInfo(
+        "planner-1",
+        "Fixed walk",
+        "lists six folders at most, lets the model name five files, reads them, then writes",
+        "workbench.agents.fixed_walk:FixedWalk",
     ),
     AgentInfo(
         "single-file",
@@ -47,12 +53,24 @@ AGENTS: tuple[AgentInfo, ...] = (
 )
 
 
+ALIASES = {"planner": "planner-2"}
+"""What a person may call an agent -> its name; in older sessions ``planner`` is the fixed walk."""
+_FORMER = {"planner": "planner-1"}
+
+
+def current_name(name: str) -> str:
+    """Return the name of the agent that a person means by ``name``."""
+    return ALIASES.get(name, name)
+
+
 def agent_info(name: str) -> AgentInfo:
     """Return what is known of an agent; one from outside is known by its dotted path only.
 
     Raises:
         UsageError: There is no such agent; the sentence names the known ones.
     """
+    # A recorded name stays what it was: a trial is resumed, forked and run again by the agent that began it.
+    name = _FORMER.get(name, name)
     for info in AGENTS:
         if info.name == name:
             return info

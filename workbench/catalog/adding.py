@@ -36,6 +36,8 @@ alternatives = []
 
 # Patterns hidden from agents, in addition to READMEs, documentation, package metadata and dotfiles. "!PATTERN" unhides.
 hidden = []
+# true keeps the folders tests/ and test/ from the agent, too, as AEO-Bench's own cases do.
+hide_tests = false
 
 # Shell commands for regeneration runs. If empty, they are guessed from the project's own files.
 install = []

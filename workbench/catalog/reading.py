@@ -17,7 +17,9 @@ from workbench.repository import Source, parse_source
 CASE_FILE = "case.toml"
 GROUND_TRUTH = "ground_truth"
 
-_KEYS = tuple(field.name for field in fields(TestCase) if field.name != "folder")
+_HIDE_TESTS = "hide_tests"
+_TESTS = ("tests/", "test/")
+_KEYS = (*(field.name for field in fields(TestCase) if field.name != "folder"), _HIDE_TESTS)
 _FACT_KEYS = tuple(field.name for field in fields(Facts))
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,62}[A-Za-z0-9_-])?")
 _README_LIMIT = 1_000_000
@@ -33,7 +35,8 @@ def read_case(folder: Path) -> TestCase:
     """Read the case in ``folder``.
 
     Facts come from the table ``[facts]`` or from ``ground_truth/facts.toml``; the reference README is
-    ``ground_truth/README.md`` unless ``reference_readme`` names another file of the case.
+    ``ground_truth/README.md`` unless ``reference_readme`` names another file of the case. ``hide_tests = true`` keeps the
+    tests from agents, as AEO-Bench does.
 
     Raises:
         BadCase: Something in it is missing, misspelt or of the wrong type.
@@ -69,7 +72,7 @@ def read_case(folder: Path) -> TestCase:
         source=source,
         alternatives=alternatives,
         sha256=_checksums(table, [text for text in (source, *alternatives) if text]),
-        hidden=table.texts("hidden"),
+        hidden=(*table.texts("hidden"), *(_TESTS if table.flag(_HIDE_TESTS) else ())),
         facts=facts,
         reference_readme=_reference(table, folder),
         license=table.text("license", "") or None,

@@ -76,6 +76,13 @@ class Table:
                 raise self.wrong(key, f"a list of texts, but item {number} is {what}")
         return tuple(value)
 
+    def flag(self, key: str) -> bool:
+        """Return true or false, false by default."""
+        value = self._values.get(key, False)
+        if not isinstance(value, bool):
+            raise self.wrong(key, f"true or false, not {_kind(value)}")
+        return value
+
     def table(self, key: str) -> dict[str, object] | None:
         """Return a nested table, or None if it is missing."""
         value = self._values.get(key)

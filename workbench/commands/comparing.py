@@ -101,7 +101,7 @@ def show_groups(found: GroupComparison) -> None:
     """Print two groups: pass@k of each, then task by task, the largest differences first."""
     terminal = Terminal(piped_width=160)
     for name, side in (("A", found.left), ("B", found.right)):
-        group = f"{side.name} · docs {side.group.docs} · run {side.run.name or side.run.id} · {side.session}"
+        group = f"{side.name} · docs {side.group.docs_words} · run {side.run.name or side.run.id} · {side.session}"
         values = ", ".join(f"pass@{one.k} {_number(one.value, 2)}" for one in side.outcome.figures.pass_at)
         terminal.print(f"{name}  {one_line(group, 200)}: {values} over {side.outcome.figures.tasks:,} tasks")
     terminal.print(

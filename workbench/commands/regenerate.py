@@ -33,7 +33,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="original (default), none, llm:MODEL, folder:PATH, source:SOURCE, or package.module:Class of your own",
     )
     parser.add_argument(
+        "--docs-scope",
+        default="",
+        metavar="SCOPE",
+        help="repository (default): all docstrings of the tree are the doc system's; target: only the function's own",
+    )
+    parser.add_argument(
         "--evaluator", default="", help="a LiteLLM name, local, reference, stub, replay:SESSION, or samples:FILE"
+    )
+    parser.add_argument(
+        "--selection",
+        default="",
+        help="which functions are tasks: filtered (default), or published, the rule of the paper's counts (docs/dataset.md)",
     )
     parser.add_argument("--samples", type=whole(), default=0, metavar="M", help="candidates per task (3)")
     parser.add_argument("--k", default="1,3", help="the k of pass@k, separated by commas (1,3)")
@@ -57,7 +68,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         help="where candidates are tested: dask://HOST:PORT, or local (default); docs/cluster.md",
     )
-    parser.add_argument("--prompt", default="", help="version of the prompt: paper-1, or short-1 for small models")
+    parser.add_argument(
+        "--prompt",
+        default="",
+        help="the prompt: paper-content-1, short-1 for small models, or a file with your own, in which {before} stands for the code",
+    )
     parser.add_argument("--context", default="", help="context policy: prefix-1, signatures-1, tail-1, function-1")
     parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
     parser.add_argument("--rebuild", action="store_true", help="build the tasks anew although the cache has them")
@@ -81,6 +96,8 @@ def run(arguments: argparse.Namespace) -> int:
     plan = RegenerationPlan(
         source=arguments.source,
         docs=arguments.docs,
+        docs_scope=arguments.docs_scope,
+        selection=arguments.selection,
         evaluator=arguments.evaluator,
         samples=arguments.samples,
         k=numbers(arguments.k),

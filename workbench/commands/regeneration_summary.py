@@ -134,7 +134,6 @@ def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, An
     sums = totals(
         counts_of(samples, {line.task.id: line.task for line in ready}), now=time.time() if outcome.live else None
     )
-    ks = [str(estimate.k) for estimate in figures.pass_at]
     return {
         "type": "summary",
         "session": str(session),
@@ -142,6 +141,8 @@ def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, An
         "state": outcome.state,
         "source": plan.source,
         "docs": plan.docs,
+        "docs_scope": plan.docs_scope,
+        "selection": plan.selection,
         "evaluator": ask.evaluator,
         "prompt": ask.prompt or None,
         "context": ask.context or None,
@@ -157,11 +158,7 @@ def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, An
         # Which figure rests on what: a task with fewer than k samples has no pass@k.
         "tasks_at_k": {str(e.k): e.tasks for e in figures.pass_at},
         "samples_per_task": list(figures.samples_per_task),
-        "leaking": figures.leaking,
-        "pass_at_k_without_leaking": dict(zip(ks, figures.without_leaking, strict=True)),
-        # Passes of bodies that are not plain, and pass@k as if they had failed.
-        "doubtful": figures.doubtful,
-        "pass_at_k_without_doubtful": dict(zip(ks, figures.without_doubtful, strict=True)),
+        **figures.more_json(),
         "verdicts": dict(sums.verdicts),
         # Why samples have no verdict of their own, one entry for each kind of reason.
         "reasons": [

@@ -15,6 +15,7 @@ from workbench.engine.orders import Order, is_finished, refusal
 from workbench.engine.selection import row_id
 from workbench.reports.regenerated import is_former
 from workbench.session import SessionReader
+from workbench.session.groups import docs_words
 from workbench.session.reasons import Reason, kind_of
 from workbench.text import one_line
 
@@ -283,7 +284,7 @@ class TerminalShow:
             self.console.print(f"{later}, after what else was asked for.", style="dim")
         fewest, most = closing["samples_per_task"]
         drawn = f"{fewest} to {most}" if fewest != most else f"{most or closing['samples']}"
-        details = f"docs {closing['docs']} · {closing['evaluator']} · m = {drawn}"
+        details = f"docs {docs_words(closing['docs'], closing['docs_scope'])} · {closing['evaluator']} · m = {drawn}"
         self.console.print(f"{details} · {closing['sandbox']} · session: {session}", style="dim")
 
 
@@ -324,6 +325,10 @@ def first_of(tests: list[str]) -> str:
     return tests[0].partition("::")[2] + (f" ({len(tests)})" if len(tests) > 1 else "")
 
 
+def _at_k(values: dict[str, float | None]) -> str:
+    return ", ".join(f"pass@{k} {'–' if value is None else f'{value:.2f}'}" for k, value in values.items())
+
+
 def figures(closing: dict[str, Any]) -> str:
     """Return the closing figures as one line."""
     parts = []
@@ -344,17 +349,17 @@ def figures(closing: dict[str, Any]) -> str:
     if fewest != most:
         parts.append(f"{fewest} to {most} samples a task")
     if closing["leaking"]:
-        clean = ", ".join(
-            f"pass@{k} {'–' if value is None else f'{value:.2f}'}"
-            for k, value in closing["pass_at_k_without_leaking"].items()
-        )
+        clean = _at_k(closing["pass_at_k_without_leaking"])
         parts.append(f"without {closing['leaking']} whose docstring carries the code: {clean}")
     if closing["doubtful"]:
-        sure = ", ".join(
-            f"pass@{k} {'–' if value is None else f'{value:.2f}'}"
-            for k, value in closing["pass_at_k_without_doubtful"].items()
-        )
+        sure = _at_k(closing["pass_at_k_without_doubtful"])
         parts.append(f"{glyphs.DOUBTFUL} doubtful {closing['doubtful']}, without them: {sure}")
+    if closing["repaired"]:
+        bare = _at_k(closing["pass_at_k_without_repairs"])
+        parts.append(f"{closing['repaired']} passed after a repair of the answer, without repairs: {bare}")
+    if closing["tasks"] and closing["documented"] < closing["tasks"]:
+        alone = f", these alone: {_at_k(closing['pass_at_k_of_documented'])}" if closing["documented"] else ""
+        parts.append(f"with a docstring {closing['documented']} ({closing['documented_share']:.0%}){alone}")
     parts += [f"{glyphs.VERDICTS.get(name, '')} {name} {count}" for name, count in closing["verdicts"].items()]
     if closing["excluded"]:
         parts.append(f"{closing['excluded']} taken out")

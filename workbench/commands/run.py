@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--agent",
         default="",
-        help="white (default), planner, single-file, no-exploration, or package.module:Class of your own",
+        help="white (default), planner (planner-2; planner-1 is the fixed walk), single-file, no-exploration, or package.module:Class of your own",
     )
     parser.add_argument("--model", default="", help="a LiteLLM name, local, or replay:SESSION")
     parser.add_argument(
@@ -67,6 +67,7 @@ def session_path(text: str | None) -> Path:
 def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when all trials are done, 1 if any failed, 130 if interrupted."""
     from workbench import settings
+    from workbench.agents.names import current_name
     from workbench.catalog import load_cases
     from workbench.commands.damaged import look_for_damage
     from workbench.engine import client, launching
@@ -80,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     known = settings.load()
     plan = DocumentPlan(
         cases=tuple(cases),
-        agent=arguments.agent or known.agent,
+        agent=current_name(arguments.agent or known.agent),
         max_steps=known.max_steps,
         model=arguments.model,
         judge=arguments.judge,

@@ -312,7 +312,7 @@ class Pages:
             task.id,
             f"lines {task.start_line} to {task.end_line}" if task.start_line is not None else "",
             wording.plural(task.test_count, "test"),
-            f"docs {task.docs}",
+            f"docs {task.docs_words}",
             report_tables.controls_words(task.controls),
             task.state,
         )

@@ -14,7 +14,7 @@ from workbench.commands.verbs import Verbs
 
 if TYPE_CHECKING:
     from workbench.commands.terminal import Terminal
-    from workbench.documenters import Docstring
+    from workbench.documenters import Docstring, DocumentedFile
     from workbench.engine.task_building import Prepared
     from workbench.regeneration.tasks import Task, TaskSet
 
@@ -32,6 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--docs",
         default="original",
         help="whose docstrings: original (default), none, folder:PATH, source:SOURCE, package.module:Class",
+    )
+    listing.add_argument(
+        "--docs-scope", default="", metavar="SCOPE", help="repository (default) or target, as for regenerate"
     )
     _chosen(listing)
     _built(listing)
@@ -68,6 +71,11 @@ def _built(verb: argparse.ArgumentParser) -> None:
         help="bubblewrap, docker, process, or package.module:Class; the strongest one unless given",
     )
     verb.add_argument("--rebuild", action="store_true", help="build anew although the cache has them")
+    verb.add_argument(
+        "--selection",
+        default="",
+        help="filtered (default): a stub fails their tests; published: the rule of the paper's counts (docs/dataset.md)",
+    )
 
 
 def _build_dataset(arguments: argparse.Namespace) -> int:
@@ -110,26 +118,41 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 async def _build(arguments: argparse.Namespace) -> tuple[Prepared, list[tuple[Task, str, Docstring]]]:
+    import asyncio
+
     from workbench import settings
     from workbench.catalog import check_python, resolve_case
     from workbench.commands.stage_bars import Bars
-    from workbench.documenters import make_doc_system
+    from workbench.documenters import Docstring, document_file, make_doc_system, parse_scope
     from workbench.engine.plan_checks import check_descriptors
     from workbench.engine.task_building import prepare
     from workbench.engine.task_rows import identity, located
+    from workbench.regeneration.selections import parse_selection
+    from workbench.regeneration.suite import Rules
     from workbench.sandbox import choose_backend
 
-    system = make_doc_system(arguments.docs)
+    system, scope = make_doc_system(arguments.docs), parse_scope(arguments.docs_scope)
     check_python(resolve_case(arguments.source))
     check_descriptors()
+    rules = Rules(selection=parse_selection(arguments.selection))
     backend = choose_backend(arguments.sandbox or settings.load().sandbox or None)
     with Bars() as bars:
-        prepared = await prepare(arguments.source, backend, bars, rebuild=arguments.rebuild)
+        prepared = await prepare(arguments.source, backend, bars, rebuild=arguments.rebuild, rules=rules)
         await system.prepare(prepared.snapshot, lambda progress: bars.update("documentation", note=progress.note))
     found = []
-    for task, _, _ in located(prepared.snapshot.root, prepared.built.tasks):
-        docs = await system.docstring(task.path, task.qualified_name, task.occurrence)
-        found.append((task, identity(prepared.snapshot.digest, task, system.name, docs, backend.name), docs))
+    files: dict[str, DocumentedFile] = {}
+    said: DocumentedFile | Docstring
+    for task, _, source in located(prepared.snapshot.root, prepared.built.tasks):
+        if scope == "repository":
+            if task.path not in files:
+                files[task.path] = await document_file(system, task.path, source, asyncio.Semaphore())
+            said = files[task.path]
+            docs = Docstring(said.function(task.qualified_name, task.occurrence).docstring)
+        else:
+            said = docs = await system.docstring(task.path, task.qualified_name, task.occurrence)
+        found.append(
+            (task, identity(prepared.snapshot.digest, task, system.name, said, backend.name, rules.selection), docs)
+        )
     return prepared, found
 
 
@@ -163,6 +186,7 @@ def _print_json(
                 "seconds": task.seconds,
                 "import_time": task.import_time,
                 "docs": arguments.docs.strip(),
+                "docs_scope": arguments.docs_scope or "repository",
                 "docstring": docs.text,
             }
         )

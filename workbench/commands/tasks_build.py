@@ -21,6 +21,8 @@ def run(arguments: argparse.Namespace, sources: Sequence[str]) -> int:
     from workbench.engine.dataset_building import build_dataset, summary_of
     from workbench.files import expanded
     from workbench.regeneration.dataset import parse_formats
+    from workbench.regeneration.selections import parse_selection
+    from workbench.regeneration.suite import Rules
     from workbench.sandbox import choose_backend
 
     formats = parse_formats(arguments.formats or "jsonl,parquet")
@@ -36,6 +38,7 @@ def run(arguments: argparse.Namespace, sources: Sequence[str]) -> int:
                 folder,
                 formats,
                 rebuild=arguments.rebuild,
+                rules=Rules(selection=parse_selection(arguments.selection)),
                 workers=arguments.workers,
                 on_outcome=telling.outcome,
             )
@@ -111,7 +114,7 @@ class _Telling:
 
 _COLUMNS = (
     ("candidates", "n_candidates"),
-    ("all tasks", "n_all_tasks"),
+    ("in time", "n_in_time"),
     ("tasks", "n_tasks"),
     ("docs", "n_documented"),
     ("stable", "n_stable"),

@@ -128,6 +128,7 @@ def _side_json(side: CandidateSide) -> dict[str, Any]:
         "path": task.path,
         "name": task.qualified_name,
         "docs": task.docs,
+        "docs_scope": task.docs_scope,
         "evaluator": row.evaluator,
         "sample": row.sample,
         "verdict": row.verdict,
@@ -149,7 +150,7 @@ def read_candidate(reader: SessionReader, candidate_id: str) -> CandidateSide | 
     docstring = read_text(
         reader,
         task.docstring_blob,
-        f"docs {one_line(task.docs, 60)}",
+        f"docs {one_line(task.docs_words, 60)}",
         f"the docstring of task {task.id}",
         "no docstring",
     )

@@ -284,7 +284,7 @@ def _conditions(left: GroupSide, right: GroupSide) -> tuple[tuple[str, str, str]
         ("run", left.run.name or left.run.id, right.run.name or right.run.id),
         *(
             (name, getattr(a, name) or "none", getattr(b, name) or "none")
-            for name in ("docs", "evaluator", "prompt", "context")
+            for name in ("docs", "docs_scope", "evaluator", "prompt", "context")
         ),
     ]
     mine, other = settings_of(a.settings), settings_of(b.settings)

@@ -11,6 +11,7 @@ from workbench.documenters.types import Docstring, Progress
 from workbench.errors import UsageError
 from workbench.regeneration.grafting import Graft, collect_docstrings
 from workbench.repository import Snapshot
+from workbench.repository.definitions import DefinitionKey, DefinitionKind
 
 
 class OriginalDocs:
@@ -30,6 +31,11 @@ class OriginalDocs:
             function.docstring, () if function.docstring is not None else ("the function has no docstring",)
         )
 
+    async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:
+        """Return the class's or module's own docstring."""
+        definition, _ = self._sources.definition(path, DefinitionKey(kind, qualified_name, occurrence))
+        return Docstring(definition.docstring)
+
 
 class NoDocs:
     """No docstrings: what the signature and the context alone are worth."""
@@ -41,6 +47,10 @@ class NoDocs:
         """Do nothing."""
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
+        """Return no docstring."""
+        return Docstring(None)
+
+    async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:
         """Return no docstring."""
         return Docstring(None)
 
@@ -78,11 +88,15 @@ class CopiedDocs:
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
         """Return the copy's docstring; none, with the reason, where the file was refused or the docstring is missing."""
+        return await self.other_docstring(path, "function", qualified_name, occurrence)
+
+    async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:
+        """Return the copy's docstring of a class or module, as :meth:`docstring` does."""
         assert self._folder is not None
         if path not in self._files:
             self._files[path] = collect_docstrings(self._root, self._folder, [path])
         graft = self._files[path]
         if path in graft.refused:
             return Docstring(None, (f"refused: {graft.refused[path]}",))
-        text = graft.docstrings.get((path, qualified_name, occurrence))
+        text = graft.definitions.get((path, DefinitionKey(kind, qualified_name, occurrence)))
         return Docstring(text, () if text is not None else ("the copy has no docstring here",))

@@ -14,8 +14,9 @@ from workbench.regeneration.extraction import MAX_ANSWER
 from workbench.regeneration.fences import read_blocks
 from workbench.regeneration.leakage import measure_leakage
 from workbench.repository import Snapshot
+from workbench.repository.definitions import Definition, DefinitionKey, DefinitionKind
 from workbench.repository.encoding import decode, source_encoding
-from workbench.repository.functions import Function, find_functions, literal_text
+from workbench.repository.functions import Function, find_functions, literal_text, outline
 from workbench.repository.indentation import dedent
 from workbench.repository.splicing import SpliceError, body_text, replace_docstring
 from workbench.session.identity import task_id
@@ -40,6 +41,16 @@ The function:
 
 Say what it does, its arguments, what it returns or yields, what it raises, and every behaviour that someone who
 rewrites it needs to know. Use the Google style. Do not copy the code. Answer with the docstring's text only.
+"""
+_OTHER_TASK = """\
+Write the docstring of the Python {what} from the file `{path}`. Its outline, bodies left out:
+
+```python
+{outline}
+```
+
+Say what it is for and what someone who uses it or rewrites one of its functions needs to know. Answer with the
+docstring's text only.
 """
 _LITERAL = re.compile(r"(?:[rRuU]{0,2})(\"\"\"|''')(.*?)(?<!\\)\1", re.DOTALL)
 _LEAD_IN = re.compile(
@@ -95,6 +106,38 @@ class LlmDocs:
             notes = (*notes, "the docstring carries the code")
         return Docstring(text, notes)
 
+    async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:
+        """Return the model's docstring of a class or module, from the outline of what is in it.
+
+        Raises:
+            ModelError: when the model gives no answer.
+        """
+        assert self._asker is not None
+        definition, source = self._sources.definition(path, DefinitionKey(kind, qualified_name, occurrence))
+        answer = await self._asker.complete(
+            Request(
+                model=self.model,
+                messages=other_prompt(source, definition),
+                purpose="documenter",
+                sampling=self._sampling,
+                scope=task_id(self._snapshot, path, f"{kind} {qualified_name}", occurrence, f"docs:{self.name}"),
+            )
+        )
+        return Docstring(*extract_docstring(answer.text))
+
+
+def other_prompt(source: bytes, definition: Definition) -> tuple[Message, ...]:
+    """Return the messages that ask for the docstring of a class or module: the outline of what is in it."""
+    first = source.count(b"\n", 0, definition.span.start) + 1
+    last = source.count(b"\n", 0, definition.span.end) + 1
+    module = definition.key.kind == "module"
+    inside = [item for item in outline(source, definition.path) if module or first <= item.start_line <= last]
+    least = min((item.depth for item in inside), default=0)
+    lines = [f"{'    ' * (item.depth - least)}{item.signature}: ..." for item in inside]
+    what = "module" if module else f"class `{definition.key.qualified_name.replace('.<locals>', '')}`"
+    text = _OTHER_TASK.format(what=what, path=definition.path, outline="\n".join(lines))
+    return (Message("user", text),)
+
 
 def documenter_prompt(source: bytes, function: Function) -> tuple[Message, ...]:
     """Return the messages: imports and the definitions around, then the function without its old docstring."""
@@ -115,10 +158,11 @@ def documenter_prompt(source: bytes, function: Function) -> tuple[Message, ...]:
     return (Message("user", text),)
 
 
-def extract_docstring(answer: str, function: Function) -> tuple[str | None, tuple[str, ...]]:
+def extract_docstring(answer: str, function: Function | None = None) -> tuple[str | None, tuple[str, ...]]:
     """Return the docstring in an answer and notes: a literal, a documented function, a block, or plain text.
 
-    None, with the reason as the last note, when there is nothing or far too much.
+    None, with the reason as the last note, when there is nothing or far too much. Without a function nothing is looked for
+    in code.
     """
     notes: tuple[str, ...] = ()
     text = _THOUGHT.sub("", answer[:MAX_ANSWER].replace("\r\n", "\n").replace("\x00", ""), count=1).strip()
@@ -130,7 +174,7 @@ def extract_docstring(answer: str, function: Function) -> tuple[str | None, tupl
         # A fence within a docstring (an example) is no wrapping: only what starts the answer or holds the literal is.
         if inside and (text.startswith(("`", "~")) or _LITERAL.search(inside) or _LEAD_IN.match(text)):
             text = inside
-    from_code = _from_function(text, function)
+    from_code = _from_function(text, function) if function is not None else None
     if from_code is not None:
         text, notes = from_code, ("the docstring stood in code",)
     else:

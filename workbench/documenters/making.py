@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from workbench.documenters.fixed import CopiedDocs, NoDocs, OriginalDocs
@@ -80,8 +80,18 @@ class Checked:
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
         """Return its docstring; raises :class:`DocumentationFailed` where it gives something else."""
+        return await self._checked(self._system.docstring(path, qualified_name, occurrence))
+
+    async def other_docstring(self, path: str, kind: str, qualified_name: str, occurrence: int) -> Docstring:
+        """Return the docstring of a class or module, none where the system documents functions only."""
+        other = getattr(self._system, "other_docstring", None)
+        if other is None:
+            return Docstring(None, (f"{self.name} documents functions only",))
+        return await self._checked(other(path, kind, qualified_name, occurrence))
+
+    async def _checked(self, asked: Awaitable[object]) -> Docstring:
         try:
-            found = await self._system.docstring(path, qualified_name, occurrence)
+            found = await asked
         except WorkbenchError:
             raise
         except Exception as error:

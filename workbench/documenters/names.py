@@ -10,6 +10,9 @@ from workbench.extensions import is_dotted
 
 Kind = Literal["original", "none", "llm", "folder", "source", "extension"]
 _PREFIXES: tuple[Kind, ...] = ("llm", "folder", "source")
+SCOPES = ("repository", "target")
+"""Where a doc system's docstrings stand: everywhere in the tree from which prompts are made, or in the one function whose body
+is asked for, between the original docstrings of everything else."""
 CHOICES = "original, none, llm:MODEL, folder:PATH, source:SOURCE or package.module:Class"
 
 
@@ -46,3 +49,15 @@ def parse_docs(text: str) -> DocsName:
     if is_dotted(text, _PREFIXES):
         return DocsName("extension", text)
     raise UsageError(f"There is no doc system {text!r}; choose {CHOICES}.")
+
+
+def parse_scope(text: str) -> str:
+    """Return the scope that a text of ``--docs-scope`` names, ``repository`` for none.
+
+    Raises:
+        UsageError: It names no scope.
+    """
+    scope = text.strip() or SCOPES[0]
+    if scope not in SCOPES:
+        raise UsageError(f"There is no docs scope {text!r}; choose {' or '.join(SCOPES)}.")
+    return scope

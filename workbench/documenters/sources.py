@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from workbench.documenters.types import DocumentationFailed
+from workbench.repository.definitions import Definition, DefinitionKey, find_definitions
 from workbench.repository.functions import Function, find_functions
 
 
@@ -14,6 +15,7 @@ class Sources:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._files: dict[str, tuple[bytes, dict[tuple[str, int], Function]]] = {}
+        self._definitions: dict[str, dict[DefinitionKey, Definition]] = {}
 
     def function(self, path: str, qualified_name: str, occurrence: int) -> tuple[Function, bytes]:
         """Return a function and the file that holds it.
@@ -30,3 +32,17 @@ class Sources:
         if function is None:
             raise DocumentationFailed(f"{path} has no function {qualified_name} (occurrence {occurrence}).")
         return function, source
+
+    def definition(self, path: str, key: DefinitionKey) -> tuple[Definition, bytes]:
+        """Return a module, class or function and the file that holds it.
+
+        Raises:
+            DocumentationFailed: There is no such definition.
+        """
+        source = self._files[path][0] if path in self._files else (self.root / path).read_bytes()
+        if path not in self._definitions:
+            self._definitions[path] = {each.key: each for each in find_definitions(source, path)}
+        definition = self._definitions[path].get(key)
+        if definition is None:
+            raise DocumentationFailed(f"{path} has no {key.kind} {key.text}.")
+        return definition, source

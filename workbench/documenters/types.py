@@ -64,6 +64,10 @@ class Progress:
 class DocSystem(Protocol):
     """Whoever documents a repository.
 
+    One that documents classes and modules as well has a second method, ``async def other_docstring(self, path, kind,
+    qualified_name, occurrence)``, with ``kind`` ``"class"`` or ``"module"`` (whose qualified name is ""). What it gives no
+    docstring has none in any prompt, unless the scope is ``target``.
+
     Attributes:
         name: Its name on the command line and in identities, see ``parse_docs``.
         needs_model: Whether docstrings cost requests or money: then only those of the tasks asked for are fetched, and

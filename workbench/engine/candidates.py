@@ -230,6 +230,7 @@ class Candidates:
                 answer_blob=None if given.text is None else blob(given.text),
                 body_blob=None if extraction.body is None else blob(extraction.body),
                 notes=json.dumps(extraction.notes, ensure_ascii=False) if extraction.notes else None,
+                repairs=None if given.text is None else len(extraction.repairs),
                 **_figures(answer),
                 asked_s=seconds if answer is None or answer.source == "replay" else answer.latency_s,
             )

@@ -62,11 +62,20 @@ def with_defaults(plan: DocumentPlan) -> DocumentPlan:
             judge=judge,
             read_limit=plan.read_limit or recorded.read_limit,
             max_steps=recorded.max_steps,
+            answer_tokens=recorded.answer_tokens,
         )
     check_model(model, "the agent", base_url=settings.base_url, local_model_path=settings.local_model_path)
     read_limit = plan.read_limit or (LOCAL_READ_LIMIT if model.startswith("local") else settings.read_limit)
     spend_limit = plan.spend_limit or settings.spend_limit
-    return replace(plan, model=model, judge=judge, read_limit=read_limit, spend_limit=spend_limit)
+    answer_tokens = plan.answer_tokens or settings.answer_tokens
+    return replace(
+        plan,
+        model=model,
+        judge=judge,
+        read_limit=read_limit,
+        answer_tokens=answer_tokens,
+        spend_limit=spend_limit,
+    )
 
 
 def resolved_judge(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench.agents.names import current_name
 from workbench.engine.plan import DocumentPlan, RegenerationPlan
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def document_plan(settings: Settings, cases: tuple[str, ...] = ()) -> DocumentPl
     """Return the plan of a document run of which only the cases were named."""
     return DocumentPlan(
         cases,
-        agent=settings.agent,
+        agent=current_name(settings.agent),
         model=agent_model(settings),
         judge=judge(settings),
         spend_limit=settings.spend_limit,

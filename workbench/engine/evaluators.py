@@ -100,11 +100,12 @@ class ModelEvaluator:
             ModelError: The model gave no answer.
         """
         prompt = build_prompt(
-            item.source,
-            item.function,
+            item.shown,
+            item.shown_function,
             item.docstring,
             policy=self._ask.context,
             version=self._ask.prompt,
+            own=self._ask.prompt_text,
             window_tokens=self._window,
             reserve_tokens=self._sampling.max_tokens or DEFAULT_RESERVE,
         ).require_fit()

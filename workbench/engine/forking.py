@@ -81,7 +81,12 @@ def plan_fork(session: Path, trial: str, step: int, edit: Edit = Edit(), *, mode
     )
     check_document(plan)
     # What a replay would take from its recording must stay what the inherited steps were made with.
-    plan = replace(resolved(plan), read_limit=recorded.read_limit, max_steps=recorded.max_steps)
+    plan = replace(
+        resolved(plan),
+        read_limit=recorded.read_limit,
+        max_steps=recorded.max_steps,
+        answer_tokens=recorded.answer_tokens,
+    )
     check_place(session)
     key = run_id()
     engine_starts.announce(key)

@@ -33,6 +33,7 @@ class DocumentPlan:
         spend_limit: US dollars, 0 = no limit.
         max_steps: Steps after which the agent must have answered.
         read_limit: Characters that ``read_file`` returns at most; 0 = as fits the model.
+        answer_tokens: Tokens that an answer of the agent's model may have; 0 = 4,096, as in all older sessions.
         judge_repeats: Times that an LLM judge scores each tier.
         trials: Identities of the trials asked for, also of those that the session had already.
         judges: Who scores, where there are several; empty = ``judge`` alone.
@@ -60,6 +61,7 @@ class DocumentPlan:
     import_folders: tuple[str, ...] = ()
     fork_of: str = ""
     fork_step: int = 0
+    answer_tokens: int = 0
 
     @property
     def asked_judges(self) -> tuple[str, ...]:
@@ -85,9 +87,10 @@ class Ask:
         samples: Candidates per task (m).
         tasks: Ids, prefixes of ids or globs that select tasks; empty = all.
         limit: Only the first ``limit`` of them; 0 = all.
-        prompt: Prompt version, see ``workbench.regeneration.PROMPTS``.
+        prompt: Prompt version, see ``workbench.regeneration.PROMPTS``, or the name of the person's own.
         context: Context policy, see ``workbench.regeneration.POLICIES``.
         sampled_as: The model whose sampling settings are used: the recorded one in a replay, else the evaluator.
+        prompt_text: The text of the person's own prompt, see :class:`workbench.regeneration.prompts.OwnPrompt`.
     """
 
     evaluator: str
@@ -97,6 +100,7 @@ class Ask:
     prompt: str = ""
     context: str = ""
     sampled_as: str = ""
+    prompt_text: str = ""
 
     @property
     def prompt_version(self) -> str:
@@ -129,6 +133,8 @@ class RegenerationPlan:
     Attributes:
         source: Id of a test case, a folder, git URL@revision or NAME==VERSION.
         docs: A doc system: original, none, llm:MODEL, folder:PATH, source:SOURCE or ``package.module:Class``.
+        docs_scope: Where its docstrings stand, see :data:`workbench.documenters.SCOPES`; runs of older versions have none
+            written down and are ``target``.
         evaluator: See :class:`Ask`; empty = the default of this machine.
         samples: Candidates per task (m); 0 = 3, or 1 for reference and stub, or what a samples file holds.
         k: The k of pass@k.
@@ -137,7 +143,7 @@ class RegenerationPlan:
         controls: Whether ``reference`` and ``stub`` are tested on every task.
         sandbox: Name of a back end or ``package.module:Class``; empty = the strongest one here.
         weaknesses: What a back end from outside does not isolate, as it declares it.
-        prompt: Version of the prompt; empty = as fits the evaluator.
+        prompt: Version of the prompt, or a file with one's own; empty = as fits the evaluator.
         context: Version of the context policy; empty = as fits the evaluator.
         spend_limit: US dollars, 0 = no limit.
         rebuild: Whether the tasks are built anew although the cache has them.
@@ -146,6 +152,8 @@ class RegenerationPlan:
         snapshot: Digest of the repository's content, once the run has fetched it.
         engine: Where candidates are tested: ``dask://HOST:PORT``; empty = on this machine.
         import_folders: Where classes named by dotted path are imported from first.
+        selection: By which rule functions become tasks, see ``workbench.regeneration.selections``; with ``published`` there is
+            no stub filter, and no control ``stub``.
         lasting: Whether the run failed in a way that a resume cannot mend: only another order can.
     """
 
@@ -169,6 +177,8 @@ class RegenerationPlan:
     engine: str = ""
     import_folders: tuple[str, ...] = ()
     lasting: bool = False
+    docs_scope: str = "repository"
+    selection: str = "filtered"
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan as JSON values."""
@@ -177,7 +187,8 @@ class RegenerationPlan:
     @classmethod
     def from_json(cls, values: str | Mapping[str, Any]) -> RegenerationPlan:
         """Return the plan encoded by :meth:`to_json` (or as its JSON text); unknown keys are ignored."""
-        decoded = _decoded(values)
+        # Before there were scopes, only the docstring of the function itself was replaced.
+        decoded = {"docs_scope": "target", **_decoded(values)}
         asks, acceptances = decoded.get("asks", ()), decoded.get("acceptances", ())
         if not isinstance(asks, list | tuple):
             raise _damaged("asks")

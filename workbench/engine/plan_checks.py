@@ -29,6 +29,7 @@ def check_document(plan: DocumentPlan) -> None:
     check_scoring(plan)
     _whole("The number of steps", plan.max_steps, 1, 10_000)
     _whole("The number of characters read at once", plan.read_limit, 0, 1_000_000_000)
+    _whole("The number of tokens of an answer", plan.answer_tokens, 0, 1_000_000)
 
 
 def check_scoring(plan: DocumentPlan) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from workbench.session.groups import planned_docs
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _score(plan: Mapping[str, Any]) -> list[str]:
 
 
 def _regenerate(plan: Mapping[str, Any]) -> list[str]:
-    docs, asks = _text(plan.get("docs")), plan.get("asks")
+    docs, asks = _text(planned_docs(plan)), plan.get("asks")
     listed: list[Mapping[str, Any]] = [ask for ask in asks if isinstance(ask, dict)] if isinstance(asks, list) else []
     most: dict[str, int] = {}
     for ask in listed or (plan,):

@@ -22,6 +22,7 @@ from workbench.engine.task_rows import TaskTable
 from workbench.errors import UsageError
 from workbench.models import Gateway
 from workbench.models.local_process import SLOTS
+from workbench.regeneration.suite import Rules
 from workbench.sandbox import Backend, Limits, choose_backend
 from workbench.session import SessionWriter
 from workbench.session.rows import RunRow
@@ -80,10 +81,13 @@ async def _with_tasks(
         on_dropped=record.dropped,
         on_fetched=record.fetched,
         on_unused=record.unused,
+        rules=Rules(selection=plan.selection),
     )
     if rebuild:
         record.amend(rebuild=False)
-    tasks = TaskTable(writer, run.id, prepared.snapshot, system, backend.name, record.dropped)
+    tasks = TaskTable(
+        writer, run.id, prepared.snapshot, system, backend.name, plan.docs_scope, plan.selection, record.dropped
+    )
     evaluators = Evaluators(gateway, calls)
     candidates = CandidateTable(writer, run.id)
     limits = Limits()

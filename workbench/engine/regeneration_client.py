@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.engine import defaults
 from workbench.engine.extension_check import import_folders
@@ -23,6 +24,9 @@ from workbench.session.groups import CONTROLS
 from workbench.session.identity import run_id
 from workbench.session.rows import RunRow, columns
 
+if TYPE_CHECKING:
+    from workbench.regeneration.prompts import OwnPrompt
+
 #: Names the engine that tests on this machine, where a setting names a cluster.
 HERE = "local"
 
@@ -35,8 +39,8 @@ def plan_regeneration(session: Path, plan: RegenerationPlan) -> str:
 def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
     """Write a regeneration run into a session (created if missing) and return the order.
 
-    If the session already has a run on the same source and doc system, that run is extended and keeps its results: ten
-    samples after five keep the five, and another evaluator works on the same tasks.
+    If the session already has a run on the same source, doc system and scope of its docs, that run is extended and keeps
+    its results: ten samples after five keep the five, and another evaluator works on the same tasks.
 
     Raises:
         UsageError: The source, doc system or evaluator is unknown, or a number makes no sense.
@@ -80,6 +84,8 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
         UsageError: See :func:`plan_regeneration`.
     """
     from workbench.catalog import check_python, resolve_case
+    from workbench.documenters import parse_scope
+    from workbench.regeneration.selections import parse_selection
     from workbench.sandbox.names import backend_info
     from workbench.settings import load
 
@@ -92,6 +98,8 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
         plan,
         source=_absolute_source(plan.source),
         docs=_absolute_docs(plan.docs.strip()),
+        docs_scope=parse_scope(plan.docs_scope),
+        selection=parse_selection(plan.selection),
         evaluator=ask.evaluator,
         samples=ask.samples,
         prompt=ask.prompt,
@@ -130,7 +138,7 @@ def full_ask(plan: RegenerationPlan) -> Ask:
         return replace(base, evaluator=f"samples:{path}", samples=plan.samples)
     if evaluator.startswith("replay:"):
         return _replayed(base, evaluator, plan)
-    return _worded(base, plan.prompt, plan.context)
+    return _worded(base, plan.prompt, plan.context, plan.asks)
 
 
 def _check_model(model: str, role: str) -> None:
@@ -142,21 +150,51 @@ def _check_model(model: str, role: str) -> None:
     check_model(model, role, base_url=settings.base_url, local_model_path=settings.local_model_path)
 
 
-def _worded(ask: Ask, prompt: str, context: str) -> Ask:
+def _worded(ask: Ask, prompt: str, context: str, recorded: Sequence[Ask] = ()) -> Ask:
     """Fill in the prompt version and context policy that suit the model, unless the user chose them."""
     from workbench.models.defaults import is_local
     from workbench.regeneration.context import DEFAULT_POLICY, POLICIES
-    from workbench.regeneration.prompts import PROMPT_VERSION, PROMPTS
+    from workbench.regeneration.prompts import PROMPT_VERSION
 
     _check_model(ask.evaluator, "the evaluator")
     small = is_local(ask.evaluator)
     prompt = prompt or ("short-1" if small else PROMPT_VERSION)
     context = context or ("function-1" if small else DEFAULT_POLICY)
-    if prompt not in PROMPTS:
-        raise UsageError(f"There is no prompt version {prompt!r}; choose one of {', '.join(PROMPTS)}.")
+    own = _own_prompt(prompt, recorded)
     if context not in POLICIES:
         raise UsageError(f"There is no context policy {context!r}; choose one of {', '.join(POLICIES)}.")
-    return replace(ask, prompt=prompt, context=context, sampled_as=ask.evaluator)
+    return replace(
+        ask,
+        prompt=own.name if own else prompt,
+        context=context,
+        sampled_as=ask.evaluator,
+        prompt_text=own.text if own else "",
+    )
+
+
+def _own_prompt(prompt: str, recorded: Sequence[Ask]) -> OwnPrompt | None:
+    """Return the prompt in the file that is named, or that the run was asked with before; None for one of the program's.
+
+    Raises:
+        UsageError: It is neither, or a name that is no longer used.
+    """
+    from workbench.regeneration.prompts import FORMER_NAMES, PROMPTS, OwnPrompt, read_prompt
+
+    before = next((one for one in recorded if one.prompt == prompt), None)
+    if before is not None:
+        return OwnPrompt(prompt, before.prompt_text) if before.prompt_text else None
+
+    if prompt in FORMER_NAMES:
+        raise UsageError(
+            f"{prompt} is called {FORMER_NAMES[prompt]} now: it has the content of the paper's prompt in other words. "
+            "Whoever has the paper's text gives it as a file: --prompt FILE."
+        )
+    if prompt in PROMPTS:
+        return None
+    path = expanded(prompt)
+    if not path.exists():
+        raise UsageError(f"There is no prompt version and no file {prompt!r}; choose {', '.join(PROMPTS)}, or a file.")
+    return read_prompt(path)
 
 
 def _replayed(ask: Ask, evaluator: str, plan: RegenerationPlan) -> Ask:
@@ -173,11 +211,13 @@ def _replayed(ask: Ask, evaluator: str, plan: RegenerationPlan) -> Ask:
     if not recorded:
         raise UsageError(f"{path.name} holds no answers of an evaluator to replay.")
     old = recorded[-1]
+    own = _own_prompt(plan.prompt, plan.asks) if plan.prompt else None
     return replace(
         ask,
         evaluator=f"replay:{path}",
         samples=plan.samples or old.samples,
-        prompt=plan.prompt or old.prompt,
+        prompt=own.name if own else plan.prompt or old.prompt,
+        prompt_text=own.text if own else "" if plan.prompt else old.prompt_text,
         context=plan.context or old.context,
         sampled_as=old.sampled_as or old.evaluator,
     )

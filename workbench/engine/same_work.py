@@ -29,6 +29,8 @@ class Counts(Enum):
 OPTIONS: dict[str, Counts] = {
     "source": Counts.RUN,
     "docs": Counts.RUN,
+    "docs_scope": Counts.RUN,
+    "selection": Counts.RUN,
     "sandbox": Counts.RUN,
     "rebuild": Counts.TASK,
     "evaluator": Counts.CANDIDATE,
@@ -57,7 +59,7 @@ def options_help() -> str:
 
 
 def is_same_work(run: RunRow, plan: RegenerationPlan) -> bool:
-    """Return whether a run is the one that an order continues: same content, doc system and sandbox.
+    """Return whether a run is the one that an order continues: same content, doc system, scope of its docs, selection and sandbox.
 
     A sandbox that is not named is that of the run, and content that is not known yet is that of its source.
     """
@@ -67,7 +69,9 @@ def is_same_work(run: RunRow, plan: RegenerationPlan) -> bool:
         old = RegenerationPlan.from_json(run.config)
     except PlanDamaged:
         return False
-    if old.docs != plan.docs or (plan.sandbox and plan.sandbox != old.sandbox):
+    if (old.docs, old.docs_scope, old.selection) != (plan.docs, plan.docs_scope, plan.selection) or (
+        plan.sandbox and plan.sandbox != old.sandbox
+    ):
         return False
     known = bool(old.snapshot and plan.snapshot)
     if known and old.snapshot != plan.snapshot:

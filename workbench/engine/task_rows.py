@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.documenters import Docstring, DocSystem, DocumentationFailed, Progress
+from workbench.documenters import (
+    Docstring,
+    DocSystem,
+    DocumentationFailed,
+    DocumentedFile,
+    Progress,
+    as_documented,
+    document_file,
+)
 from workbench.engine.plan import Ask
 from workbench.engine.selection import chosen, readable_id, row_id
 from workbench.engine.stages import StageProgress
@@ -22,6 +31,7 @@ from workbench.repository import Snapshot
 from workbench.repository.functions import Function, find_functions
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import task_id, tested_by
+from workbench.session.reader import TextDamaged
 from workbench.session.rows import TaskRow
 from workbench.task_groups import task_group
 from workbench.text import one_line
@@ -43,6 +53,8 @@ class TaskItem:
         function: The function in the pristine file.
         source: The pristine file.
         docstring: What the doc system says; None for nothing.
+        shown: The file from which prompts are made: the documented one where the scope is the repository.
+        shown_function: The function in that file.
     """
 
     id: str
@@ -50,6 +62,8 @@ class TaskItem:
     function: Function
     source: bytes
     docstring: str | None
+    shown: bytes
+    shown_function: Function
 
 
 def located(root: Path, tasks: Iterable[Task]) -> list[tuple[Task, Function, bytes]]:
@@ -73,19 +87,30 @@ def located(root: Path, tasks: Iterable[Task]) -> list[tuple[Task, Function, byt
     return found
 
 
-def identity(snapshot: str, task: Task, system: str, docs: Docstring, sandbox: str = "") -> str:
+def identity(
+    snapshot: str,
+    task: Task,
+    system: str,
+    docs: Docstring | DocumentedFile,
+    sandbox: str = "",
+    selection: str = "filtered",
+) -> str:
     """Return a task's id; the doc system is a part of it, so that two of them never share a row by saying the same.
 
     Args:
         snapshot: Digest of the repository's content.
         task: What the builder found.
         system: Name of the doc system.
-        docs: What the doc system says.
+        docs: What the doc system says: of the function where the scope is ``target``, of all its file where it is
+            ``repository``.
         sandbox: Name of the back end that its tests run in; "" gives the id that older versions used.
+        selection: By which rule it was chosen.
     """
     name = (task.path, task.qualified_name, task.occurrence)
     basis = tested_by(sandbox, task.tests) if sandbox else ""
-    return task_id(snapshot, *name, f"{system}:{docs.digest}", basis)
+    said = docs.digest if isinstance(docs, Docstring) else f"repository:{hashlib.sha256(docs.source).hexdigest()}"
+    chosen_by = "" if selection == "filtered" else f":{selection}"
+    return task_id(snapshot, *name, f"{system}:{said}{chosen_by}", basis)
 
 
 class TaskTable:
@@ -97,6 +122,8 @@ class TaskTable:
         snapshot: The repository.
         system: The doc system.
         sandbox: Name of the back end that tests the tasks.
+        scope: Where the doc system's docstrings stand, see ``workbench.documenters.SCOPES``.
+        selection: By which rule the tasks were chosen; another one makes other tasks.
         on_dropped: Called for a task that gets no docstring because a model or the doc system failed.
     """
 
@@ -107,6 +134,8 @@ class TaskTable:
         snapshot: Snapshot,
         system: DocSystem,
         sandbox: str,
+        scope: str,
+        selection: str,
         on_dropped: Callable[[Dropped], None],
     ) -> None:
         self._writer = writer
@@ -114,6 +143,8 @@ class TaskTable:
         self._snapshot = snapshot
         self._system = system
         self._sandbox = sandbox
+        self._scope = scope
+        self._selection = selection
         self._prepared = False
         self._on_dropped = on_dropped
         self._documented: dict[str, TaskItem | None] = {}
@@ -146,14 +177,14 @@ class TaskTable:
             self._write_prompts(table)
         return table
 
-    def _identity(self, task: Task, docs: Docstring) -> str:
+    def _identity(self, task: Task, docs: Docstring | DocumentedFile) -> str:
         """Return a task's id: that of the run's own row where an older version wrote one that rests on the same tests."""
         older = identity(self._snapshot.digest, task, self._system.name, docs)
         with self._writer.transaction() as connection:
             row = connection.execute("SELECT run_id, tests FROM tasks WHERE id = ?", (older,)).fetchone()
         if row is not None and row[0] == self._run and set(json.loads(row[1])) == set(task.tests):
             return older
-        return identity(self._snapshot.digest, task, self._system.name, docs, self._sandbox)
+        return identity(self._snapshot.digest, task, self._system.name, docs, self._sandbox, self._selection)
 
     def _replace_former(self, built: Collection[str]) -> None:
         """Take out rows of functions that now are other tasks, or none: their verdicts stay, and count no more.
@@ -190,37 +221,69 @@ class TaskTable:
         with SessionReader(self._writer.path) as reader:
             return [row for row in reader.tasks(self._run) if row.snapshot == self._snapshot.digest]
 
+    def _rows_of_system(self) -> list[TaskRow]:
+        return [row for row in self._rows() if (row.docs, row.docs_scope) == (self._system.name, self._scope)]
+
     async def _write_docstrings(self, tasks: Sequence[Task], progress: StageProgress) -> None:
         name = self._system.name
         found = await asyncio.to_thread(located, self._snapshot.root, tasks)
         progress.update("documentation", done=0, total=len(found), note=name)
         kept = await asyncio.to_thread(self._kept)
-        if not self._prepared and any(task.id not in kept for task, _, _ in found):
+        kept_files = await asyncio.to_thread(self._kept_documented)
+        rows = {row_id(row) for row in await asyncio.to_thread(self._rows_of_system)} if kept_files else set()
+        # Where a task of it has no row, its docstring failed or it was not asked for: what is missing is asked for once more.
+        complete = kept_files.keys() - {task.path for task, _, _ in found if task.id not in rows}
+        if not self._prepared and any(task.id not in kept and task.path not in complete for task, _, _ in found):
             await self._prepare(progress)
         room = asyncio.Semaphore(_AT_ONCE)
         failures: list[WorkbenchError] = []
         done = 0
+        files: dict[str, asyncio.Task[DocumentedFile]] = {}
+
+        async def whole_file(task: Task, source: bytes) -> DocumentedFile:
+            if task.path not in files:
+                kept_file = kept_files.get(task.path)
+                if kept_file is not None and task.path in complete:
+                    files[task.path] = asyncio.ensure_future(asyncio.to_thread(as_documented, kept_file, task.path))
+                else:
+                    work = document_file(self._system, task.path, source, room, kept_file or b"")
+                    files[task.path] = asyncio.ensure_future(work)
+            # Waited for by every task of the file: one that is cancelled must not take the file from the others.
+            return await asyncio.shield(files[task.path])
+
+        async def documented(task: Task, function: Function, source: bytes) -> TaskItem:
+            if self._scope == "repository":
+                whole = await whole_file(task, source)
+                shown = whole.function(task.qualified_name, task.occurrence)
+                key = self._identity(task, whole)
+                return TaskItem(key, task, function, source, shown.docstring, whole.source, shown)
+            docs = kept.get(task.id)
+            if docs is None:
+                async with room:
+                    docs = await self._system.docstring(task.path, task.qualified_name, task.occurrence)
+            return TaskItem(self._identity(task, docs), task, function, source, docs.text, source, function)
 
         async def one(task: Task, function: Function, source: bytes) -> None:
             nonlocal done
             self._documented[task.id] = None
             try:
-                docs = kept.get(task.id)
-                if docs is None:
-                    async with room:
-                        docs = await self._system.docstring(task.path, task.qualified_name, task.occurrence)
+                item = await documented(task, function, source)
             except (ModelError, DocumentationFailed) as error:
                 failures.append(error)
                 self._on_dropped(Dropped(task.id, "documentation", str(error)))
             else:
-                item = TaskItem(self._identity(task, docs), task, function, source, docs.text)
                 self._documented[task.id] = item
             done += 1
             progress.update("documentation", done=done)
 
-        async with task_group() as group:
-            for each in found:
-                group.create_task(one(*each))
+        try:
+            async with task_group() as group:
+                for each in found:
+                    group.create_task(one(*each))
+        finally:
+            for work in files.values():
+                work.cancel()
+            await asyncio.gather(*files.values(), return_exceptions=True)
         if failures and len(failures) == len(found):
             raise failures[0]
         note = name + (f" · {len(failures)} failed" if failures else "")
@@ -228,13 +291,27 @@ class TaskTable:
 
     def _kept(self) -> dict[str, Docstring]:
         """Return the docstrings that the session has of a system whose docstrings cost something: a resume pays no twice."""
-        if not self._system.needs_model:
+        if not self._system.needs_model or self._scope != "target":
             return {}
-        rows = [row for row in self._rows() if row.docs == self._system.name]
+        rows = self._rows_of_system()
         with SessionReader(self._writer.path) as reader:
             texts = [(row, reader.kept(row.docstring_blob, "a docstring")) for row in rows]
         # A docstring whose text is damaged is fetched once more.
         return {row_id(row): Docstring(text) for row, text in texts if text is not None or not row.docstring_blob}
+
+    def _kept_documented(self) -> dict[str, bytes]:
+        """Return the documented files that the session has of a system that costs something, where the scope is the repository."""
+        if not self._system.needs_model or self._scope != "repository":
+            return {}
+        rows = self._rows_of_system()
+        with SessionReader(self._writer.path) as reader:
+            kept = {}
+            for row in rows:
+                # One whose text is damaged is documented once more.
+                with contextlib.suppress(TextDamaged):
+                    if row.documented_blob:
+                        kept[row.path] = reader.data(row.documented_blob)
+        return kept
 
     async def _prepare(self, progress: StageProgress) -> None:
         spent = 0.0
@@ -277,6 +354,8 @@ class TaskTable:
                     "body_blob": blob(task.body),
                     "docstring_blob": None if item.docstring is None else blob(item.docstring),
                     "docs": self._system.name,
+                    "docs_scope": self._scope,
+                    "documented_blob": blob(item.shown) if self._scope == "repository" else None,
                     "leak": round(measure_leakage(item.docstring, task.body).level, 4),
                 },
                 conflict="IGNORE",
@@ -321,7 +400,12 @@ class TaskTable:
                     continue
                 for item in items:
                     prompt = build_prompt(
-                        item.source, item.function, item.docstring, policy=ask.context, version=ask.prompt
+                        item.shown,
+                        item.shown_function,
+                        item.docstring,
+                        policy=ask.context,
+                        version=ask.prompt,
+                        own=ask.prompt_text,
                     )
                     text = json.dumps(
                         {

@@ -9,7 +9,7 @@ import traceback
 from typing import TYPE_CHECKING
 
 from workbench.agents import Submission, make_agent
-from workbench.agents.agent_context import AgentContext, Asker, Assignment, OutOfSteps
+from workbench.agents.agent_context import DEFAULT_ANSWER_TOKENS, AgentContext, Asker, Assignment, OutOfSteps
 from workbench.agents.inherited import ForkDiverged
 from workbench.catalog import TestCase, resolve_case, view_of
 from workbench.engine.inheriting import inherited_by
@@ -145,6 +145,7 @@ class TrialRunner:
             scope=trial.id,
             max_steps=self._plan.max_steps,
             read_limit=self._plan.read_limit,
+            answer_tokens=self._plan.answer_tokens or DEFAULT_ANSWER_TOKENS,
             inherited=inherited,
         )
         async with asyncio.timeout(self._time_limit):

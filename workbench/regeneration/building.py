@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from workbench.regeneration.environment import Environment
+from workbench.regeneration.selections import is_published_file, missed_lines, why_not_published
 from workbench.regeneration.stubs import stubs
 from workbench.regeneration.suite import Rules, Suite, run_suite
 from workbench.regeneration.tasks import STAGES, Dropped, Progress, Task, TaskSet, usable
@@ -105,7 +106,7 @@ async def build_tasks(
             )
             await asyncio.to_thread(record.keep_suite, suite)
         on_progress(Progress("suite", 0, 0, suite.sentence))
-        sources = await asyncio.to_thread(_sources, snapshot_root)
+        sources = await asyncio.to_thread(_sources, snapshot_root, rules.selection)
         builder = _Builder(workers_pool, limits, suite, rules, record, on_progress)
         await builder.build(sources)
     return TaskSet(
@@ -146,6 +147,7 @@ class _Builder:
         self.dropped: list[Dropped] = []
         self.stages: dict[str, int] = {}
         self._originals: dict[tuple[str, ...], asyncio.Task[Report]] = {}
+        self._missed_lines: dict[str, frozenset[int]] = {}
         self._done = 0
         self._total = 0
 
@@ -155,9 +157,10 @@ class _Builder:
         self._total = len(found)
         self.on_progress(Progress("functions", 0, self._total, f"{self._total} functions in {len(sources)} files"))
         traces: dict[str, FunctionTrace] = {}
+        published = self.rules.selection == "published"
         for path, source in sources.items():
             here = [function for function, _ in found if function.path == path]
-            traces |= trace_functions(self.suite, here, source, path)
+            traces |= trace_functions(self.suite, here, source, path, published=published)
         known = await asyncio.to_thread(self.record.decisions)
         async with task_group() as group:
             decisions = [
@@ -197,15 +200,19 @@ class _Builder:
     def _before_running(self, function: Function, source: bytes, trace: FunctionTrace | None) -> Dropped | None:
         if function.has_syntax_error:
             return Dropped(function.id, "parse", "The file does not parse here.")
+        published = self.rules.selection == "published"
         body = body_text(source, function)
         if splice(source, function, body) != source:
             return Dropped(function.id, "parse", "Its body cannot be put back byte for byte.")
-        if body.strip() in ("", "pass", "...") or any(
-            splice(source, function, stub) == source for stub in stubs(function)
+        if not published and (
+            body.strip() in ("", "pass", "...")
+            or any(splice(source, function, stub) == source for stub in stubs(function))
         ):
             return Dropped(function.id, "body", "Its body is a stub already.")
         if trace is None or not trace.tests:
             return Dropped(function.id, "trace", _why_untested(trace))
+        if published and (why := why_not_published(function, trace.tests, self._missed(function.path, source))):
+            return Dropped(function.id, "trace", why)
         seconds = self._seconds(trace.tests)
         if seconds > self.rules.slowest_tests:
             return Dropped(
@@ -214,6 +221,9 @@ class _Builder:
         return None
 
     async def _by_running(self, function: Function, source: bytes, trace: FunctionTrace) -> Task | Dropped:
+        if self.rules.selection == "published":
+            # Its tests pass with the original in the suite, which is all that the published counts ask for.
+            return self._task(function, source, trace, self._seconds(trace.tests))
         original = await self._original(function, source, trace)
         if original.verdict is not Verdict.PASSED:
             return Dropped(
@@ -228,6 +238,15 @@ class _Builder:
             if report.verdict is Verdict.INVALID:
                 return Dropped(function.id, "parse", f"With the body {stub!r} the file does not parse. {report.detail}")
         seconds = max(self._seconds(trace.tests), sum(test.seconds for test in original.tests))
+        return self._task(function, source, trace, seconds)
+
+    def _missed(self, path: str, source: bytes) -> frozenset[int]:
+        if path not in self._missed_lines:
+            self._missed_lines[path] = missed_lines(source)
+        return self._missed_lines[path]
+
+    def _task(self, function: Function, source: bytes, trace: FunctionTrace, seconds: float) -> Task:
+        in_a_test_file = not _is_source(PurePosixPath(function.path).parts)
         return Task(
             id=function.id,
             path=function.path,
@@ -241,7 +260,8 @@ class _Builder:
             statements=trace.statements,
             covered=trace.covered,
             seconds=round(seconds, 6),
-            import_time=trace.import_time,
+            # What pytest has collected is not patched.
+            import_time=trace.import_time or in_a_test_file,
             body=body_text(source, function),
             docstring=function.docstring,
             source_sha256=hashlib.sha256(source).hexdigest(),
@@ -292,13 +312,14 @@ def _why_untested(trace: FunctionTrace | None) -> str:
     return "No stable test executes it."
 
 
-def _sources(root: Path) -> dict[str, bytes]:
-    """Return the project's own Python files, excluding tests and documentation."""
+def _sources(root: Path, selection: str) -> dict[str, bytes]:
+    """Return the Python files whose functions may be tasks: by default the project's own, without tests and documentation."""
+    wanted = is_published_file if selection == "published" else _is_source
     return {
         str(relative): path.read_bytes()
         for path in sorted(root.rglob("*.py"))
         for relative in [PurePosixPath(path.relative_to(root).as_posix())]
-        if path.is_file() and not is_left_out(relative) and _is_source(relative.parts)
+        if path.is_file() and not is_left_out(relative) and wanted(relative.parts)
     }
 
 

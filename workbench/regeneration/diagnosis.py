@@ -106,7 +106,7 @@ def _of_tasks(
     rows = reader.query(
         "SELECT candidates.id, task_id, path, qualified_name || CASE WHEN occurrence > 1 THEN '#' || occurrence ELSE '' END, "
         "candidates.sample, verdict, coalesce(verdict_reason, ''), tasks.body_blob || ' ' || coalesce(candidates.body_blob, ''), "
-        "docs, evaluator, prompt, context, settings "
+        "docs, evaluator, prompt, context, settings, docs_scope "
         f"FROM candidates JOIN tasks ON tasks.id = task_id WHERE {chosen}",
         arguments,
     )
@@ -117,7 +117,7 @@ def _of_tasks(
             task=row[1],
             path=row[2],
             function=row[3],
-            group=Group(*row[8:13]),
+            group=Group(*row[8:14]),
             sample=row[4],
             verdict=row[5],
             reason=row[6],

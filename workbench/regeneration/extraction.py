@@ -20,6 +20,7 @@ Style = Literal["chat", "completion", "solution"]
 
 EXTRACTION_VERSION = "extraction-1"
 MAX_ANSWER = 200_000  # characters; longer answers are truncated
+_CUT = "the answer was cut "
 _THOUGHT = re.compile(r"\A\s*<(think|thinking|thought|reasoning|analysis)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"\A\s*<(?:think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
 _THOUGHT_END = re.compile(r"^\s*</(?:think|thinking|thought|reasoning|analysis)>[ \t]*$", re.MULTILINE | re.IGNORECASE)
@@ -55,6 +56,11 @@ class Extraction:
         """Whether there is a body and it parses."""
         return self.body is not None and not self.reason
 
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """The notes on what the answer had beside or instead of a body alone in one block; that it was cut is none."""
+        return tuple(note for note in self.notes if not note.startswith(_CUT))
+
 
 def extract_body(answer: str, function: Function, source: bytes = b"", *, style: Style = "chat") -> Extraction:
     """Return the body for ``function`` in ``answer``; never raises.
@@ -83,7 +89,7 @@ def extract_body(answer: str, function: Function, source: bytes = b"", *, style:
         notes.append("the code stood in JSON")
         if not text.strip():
             return Extraction(None, tuple(notes), "the answer is empty")
-    return _best(_blocks(text, style), function, source, notes)
+    return _best(_blocks(text, style), function, source, notes, fences_asked=style == "chat")
 
 
 def _blocks(text: str, style: Style) -> list[Block]:
@@ -94,7 +100,9 @@ def _blocks(text: str, style: Style) -> list[Block]:
     return [Block(text, fenced=False), *[block for block in blocks if block.fenced]]
 
 
-def _best(blocks: list[Block], function: Function, source: bytes, notes: list[str]) -> Extraction:
+def _best(
+    blocks: list[Block], function: Function, source: bytes, notes: list[str], *, fences_asked: bool = False
+) -> Extraction:
     python = [block for block in blocks if block.may_be_python]
     if not python:
         nested = next((found for block in blocks if (found := _from_json(block.text)) is not None), None)
@@ -107,6 +115,8 @@ def _best(blocks: list[Block], function: Function, source: bytes, notes: list[st
         loose = not (block.fenced and block.closed)
         tried.append((block, reduce_to_body(block.text, function, source, prose_around=loose)))
     block, reduced = max(tried, key=lambda item: _rank(item[1]))
+    if fences_asked and not block.fenced and reduced.problem is None:
+        notes.append("the code stood in no block")
     if block.fenced and not block.closed:
         notes.append("the code block was not closed")
     if sum(1 for other in python if other.fenced) > 1:

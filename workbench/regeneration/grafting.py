@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench import python_syntax
+from workbench.repository.definitions import DefinitionKey, find_definitions
 from workbench.repository.functions import Function, find_functions
 from workbench.repository.splicing import replace_docstring
 
@@ -29,11 +30,13 @@ class Graft:
         docstrings: (path, qualified name, occurrence) → text, for functions that have a docstring in the copy.
         missing: Identities of functions in accepted files that have no docstring in the copy.
         refused: Path → why the file was refused.
+        definitions: (path, key) → text, for modules, classes and functions that have a docstring in the copy.
     """
 
     docstrings: dict[Key, str]
     missing: tuple[str, ...]
     refused: dict[str, str]
+    definitions: dict[tuple[str, DefinitionKey], str] = field(default_factory=dict)
 
 
 def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -> Graft:
@@ -44,6 +47,7 @@ def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -
     docstrings: dict[Key, str] = {}
     missing: list[str] = []
     refused: dict[str, str] = {}
+    definitions: dict[tuple[str, DefinitionKey], str] = {}
     for path in sorted(set(paths)):
         try:
             original = (pristine / path).read_bytes()
@@ -63,7 +67,10 @@ def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -
                 missing.append(function.id)
             else:
                 docstrings[path, function.qualified_name, function.occurrence] = function.docstring
-    return Graft(docstrings, tuple(missing), refused)
+        for definition in find_definitions(copy, path):
+            if definition.docstring is not None and definition.docstring.strip():
+                definitions[path, definition.key] = definition.docstring
+    return Graft(docstrings, tuple(missing), refused, definitions)
 
 
 def graft_file(source: bytes, path: str, docstrings: dict[Key, str | None]) -> bytes:

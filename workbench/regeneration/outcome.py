@@ -29,7 +29,8 @@ class TaskResult:
     """One task under one group: ``counted`` samples go into pass@k, ``passed`` of them passed.
 
     ``doubtful`` of the passed ones are marked so; ``waiting`` samples have no verdict; ``leaking`` says that the docstring
-    carries the code.
+    carries the code. ``repaired`` of the passed ones needed a repair of the answer; ``documented`` says that the function has
+    a docstring.
     """
 
     task: str
@@ -40,14 +41,16 @@ class TaskResult:
     passed: int
     doubtful: int = 0
     waiting: int = 0
+    repaired: int = 0
+    documented: bool = True
 
     def at(self, k: int) -> float | None:
         """Return the task's pass@k, None where it has fewer than k samples."""
         return pass_at_k(self.counted, self.passed, k)
 
-    def count(self, *, doubtful: bool = True) -> TaskCount:
-        """Return what pass@k is made of; without ``doubtful`` ones such a pass counts as a failure."""
-        passed = self.passed if doubtful else self.passed - self.doubtful
+    def count(self, *, doubtful: bool = True, repaired: bool = True) -> TaskCount:
+        """Return what pass@k is made of; without ``doubtful`` or ``repaired`` ones such a pass counts as a failure."""
+        passed = self.passed - (0 if doubtful else self.doubtful) - (0 if repaired else self.repaired)
         return TaskCount(self.task, self.repository, self.file, self.counted, passed)
 
 
@@ -64,6 +67,10 @@ class PassFigures:
         without_leaking: pass@k for each k without these.
         doubtful: Passed samples that are marked doubtful.
         without_doubtful: pass@k for each k if these count as failed.
+        repaired: Passed samples whose answers had to be repaired: a header, a docstring, fences left out.
+        without_repairs: pass@k for each k if these count as failed.
+        documented: Tasks whose function has a docstring.
+        of_documented: pass@k for each k of these alone.
     """
 
     pass_at: tuple[Estimate, ...]
@@ -74,6 +81,32 @@ class PassFigures:
     without_leaking: tuple[float | None, ...]
     doubtful: int
     without_doubtful: tuple[float | None, ...]
+    repaired: int = 0
+    without_repairs: tuple[float | None, ...] = ()
+    documented: int = 0
+    of_documented: tuple[float | None, ...] = ()
+
+    @property
+    def documented_share(self) -> float | None:
+        """The share of tasks with a docstring, None without tasks."""
+        return self.documented / self.tasks if self.tasks else None
+
+    def more_json(self) -> dict[str, Any]:
+        """Return what stands beside pass@k as JSON values."""
+        ks = [str(estimate.k) for estimate in self.pass_at]
+        return {
+            "leaking": self.leaking,
+            "pass_at_k_without_leaking": dict(zip(ks, self.without_leaking, strict=True)),
+            # Passes of bodies that are not plain, and pass@k as if they had failed.
+            "doubtful": self.doubtful,
+            "pass_at_k_without_doubtful": dict(zip(ks, self.without_doubtful, strict=True)),
+            # Passes of answers that had to be repaired, and pass@k as if they had failed.
+            "repaired": self.repaired,
+            "pass_at_k_without_repairs": dict(zip(ks, self.without_repairs, strict=True)),
+            "documented": self.documented,
+            "documented_share": self.documented_share,
+            "pass_at_k_of_documented": dict(zip(ks, self.of_documented, strict=True)),
+        }
 
     @property
     def partial(self) -> bool:
@@ -126,7 +159,6 @@ class GroupOutcome:
     def to_json(self) -> dict[str, Any]:
         """Return the outcome as JSON values, the same in every report and summary."""
         totals, figures = self.totals, self.figures
-        ks = [estimate.k for estimate in figures.pass_at]
         return {
             **self.group.to_json(),
             "control": self.control,
@@ -144,10 +176,7 @@ class GroupOutcome:
                 }
                 for e in figures.pass_at
             },
-            "leaking": figures.leaking,
-            "pass_at_k_without_leaking": dict(zip(map(str, ks), figures.without_leaking, strict=True)),
-            "doubtful": figures.doubtful,
-            "pass_at_k_without_doubtful": dict(zip(map(str, ks), figures.without_doubtful, strict=True)),
+            **figures.more_json(),
             "verdicts": dict(totals.verdicts),
             "unfinished": totals.unfinished,
             "again": totals.again,
@@ -212,13 +241,17 @@ def task_results(counts: Iterable[SampleCount], tasks: Mapping[str, TaskRow]) ->
 
 def task_result(task: TaskRow, rows: Iterable[SampleCount]) -> TaskResult:
     """Return the result of one task from its samples of one group."""
-    counted = passed = doubtful = waiting = 0
+    counted = passed = doubtful = waiting = repaired = 0
     for row in rows:
         counted += row.count if row.verdict not in ("", "error") else 0
         passed += row.count if row.verdict == "passed" else 0
         doubtful += row.count if row.verdict == "passed" and row.doubtful else 0
         waiting += row.count if not row.verdict else 0
-    return TaskResult(task.id, task.snapshot, task.path, is_leaking(task.leak), counted, passed, doubtful, waiting)
+        repaired += row.count if row.verdict == "passed" and row.repaired else 0
+    leaking, documented = is_leaking(task.leak), task.docstring_blob is not None
+    return TaskResult(
+        task.id, task.snapshot, task.path, leaking, counted, passed, doubtful, waiting, repaired, documented
+    )
 
 
 def is_leaking(leak: float | None) -> bool:
@@ -229,7 +262,7 @@ def is_leaking(leak: float | None) -> bool:
 def pass_figures(
     results: Sequence[TaskResult], ks: Sequence[int], *, interval: bool = True, resamples: int = RESAMPLES
 ) -> PassFigures:
-    """Return pass@k over tasks of one group, for all of them and without those in doubt.
+    """Return pass@k over tasks of one group, for all of them, without those in doubt, and for documented functions alone.
 
     Args:
         results: The tasks.
@@ -241,6 +274,9 @@ def pass_figures(
     clean = [one for one in results if not one.leaking]
     unleaked = summarise([one.count() for one in clean], ks).overall
     undoubted = summarise([one.count(doubtful=False) for one in results], ks).overall
+    unrepaired = summarise([one.count(repaired=False) for one in results], ks).overall
+    documented = [one for one in results if one.documented]
+    of_documented = summarise([one.count() for one in documented], ks).overall
     drawn = [one.counted for one in results]
     return PassFigures(
         pass_at=tuple(overall.overall[k] for k in ks),
@@ -251,6 +287,10 @@ def pass_figures(
         without_leaking=tuple(unleaked[k].value for k in ks),
         doubtful=sum(one.doubtful for one in results),
         without_doubtful=tuple(undoubted[k].value for k in ks),
+        repaired=sum(one.repaired for one in results),
+        without_repairs=tuple(unrepaired[k].value for k in ks),
+        documented=len(documented),
+        of_documented=tuple(of_documented[k].value for k in ks),
     )
 
 

@@ -1,16 +1,23 @@
-"""The evaluation prompt: the content of the paper's prompt in our own words, the same for every doc system."""
+"""The evaluation prompt: the content of the paper's prompt in our own words, or a text of one's own; the same for every doc system."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from workbench.errors import UsageError
+from workbench.files import read_text
 from workbench.models.types import ContextOverflow, Message
 from workbench.regeneration.context import DEFAULT_POLICY, build_context, estimate_tokens
 from workbench.repository.functions import Function, find_functions
 from workbench.repository.splicing import body_indent, lay_out_docstring, replace_docstring
+from workbench.text import one_line
 
-PROMPT_VERSION = "paper-1"
+PROMPT_VERSION = "paper-content-1"
+FORMER_NAMES = {"paper-1": PROMPT_VERSION}
+"""What prompts were called in older sessions -> their name today; the words are the same."""
 SHORT_PROMPT = "short-1"
 DEFAULT_RESERVE = 4096  # tokens kept free for the answer
 
@@ -47,6 +54,39 @@ Further down, the file holds (bodies left out):
 
 
 PROMPTS = {PROMPT_VERSION: _TASK, SHORT_PROMPT: _SHORT_TASK}
+PLACES = ("path", "what", "name", "before", "after", "indent")
+"""What is put into a prompt's text where one of these names stands in braces; only ``{before}`` must be there."""
+_PLACE = re.compile(r"\{(" + "|".join(PLACES) + r")\}")
+_MOST_OF_A_PROMPT = 200_000  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPrompt:
+    """A prompt that a person brings as a file.
+
+    Attributes:
+        name: The file's name and the beginning of the SHA-256 of its text: ``mine.txt@3f2a9c1b04de``. It stands in
+            identities, so another text is another prompt.
+        text: The text, with :data:`PLACES` in braces.
+    """
+
+    name: str
+    text: str
+
+
+def read_prompt(path: Path) -> OwnPrompt:
+    """Return the prompt in a file.
+
+    Raises:
+        UsageError: It is missing, no text, too large, or does not say where the code goes.
+    """
+    text = read_text(path, "The prompt file", most=_MOST_OF_A_PROMPT)
+    if "{before}" not in text:
+        raise UsageError(
+            f"The prompt file {path.name} does not say where the code goes: write {{before}} there. It may also have "
+            f"{', '.join('{' + place + '}' for place in PLACES if place != 'before')}."
+        )
+    return OwnPrompt(f"{one_line(path.name, 60)}@{hashlib.sha256(text.encode('utf-8')).hexdigest()[:12]}", text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +146,7 @@ def build_prompt(
     *,
     policy: str = DEFAULT_POLICY,
     version: str = PROMPT_VERSION,
+    own: str = "",
     window_tokens: int | None = None,
     reserve_tokens: int = DEFAULT_RESERVE,
 ) -> Prompt:
@@ -116,37 +157,41 @@ def build_prompt(
         function: The target, as found in ``source``.
         docstring: The doc system's docstring; None for no docstring.
         policy: A name from ``context.POLICIES``.
-        version: A name from ``PROMPTS``: ``paper-1``, or ``short-1`` for very small models.
+        version: A name from ``PROMPTS``: ``paper-content-1``, or ``short-1`` for very small models; with ``own``, its name.
+        own: The text of a prompt that is none of ``PROMPTS``.
         window_tokens: The model's context window; None if unknown.
         reserve_tokens: Tokens to keep free for the answer.
 
     Raises:
         UsageError: The policy or the version does not exist.
     """
-    if version not in PROMPTS:
-        raise UsageError(f"There is no prompt version {version!r}; choose one of {', '.join(PROMPTS)}.")
+    template = own or PROMPTS.get(FORMER_NAMES.get(version, version), "")
+    if not template:
+        raise UsageError(f"There is no prompt version {version!r}; choose one of {', '.join(PROMPTS)}, or a file.")
     documented, target = documented_source(source, function, docstring)
     indent = _in_words(body_indent(source, function))
     budget = None
     if window_tokens is not None:
-        frame = _render(version, function, "", "", indent, docstring)
+        frame = _render(template, function, "", "", indent, docstring)
         budget = window_tokens - reserve_tokens - estimate_tokens(frame)
     context = build_context(documented, target, policy, budget)
-    text = _render(version, function, context.before, context.after, indent, docstring)
+    text = _render(template, function, context.before, context.after, indent, docstring)
     tokens = estimate_tokens(text)
     overflow = max(0, tokens + reserve_tokens - window_tokens) if window_tokens is not None else 0
     return Prompt((Message("user", text),), policy, version, tokens, overflow, context.omitted_lines)
 
 
-def _render(version: str, function: Function, before: str, after: str, indent: str, docstring: str | None) -> str:
-    return PROMPTS[version].format(
-        path=function.path,
-        name=function.qualified_name.replace(".<locals>", ""),
-        what="header and the docstring" if docstring is not None else "header",
-        before=before.rstrip("\n"),
-        after=_AFTER.format(after=after) if after.strip() else "",
-        indent=indent,
-    )
+def _render(template: str, function: Function, before: str, after: str, indent: str, docstring: str | None) -> str:
+    values = {
+        "path": function.path,
+        "name": function.qualified_name.replace(".<locals>", ""),
+        "what": "header and the docstring" if docstring is not None else "header",
+        "before": before.rstrip("\n"),
+        "after": _AFTER.format(after=after) if after.strip() else "",
+        "indent": indent,
+    }
+    # In one pass: the code may hold braces with the same names.
+    return _PLACE.sub(lambda place: values[place[1]], template)
 
 
 def _in_words(indent: str) -> str:

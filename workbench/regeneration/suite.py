@@ -35,6 +35,7 @@ class Rules:
         import_seconds: A suite that has not started its first test by then is assumed to hang at import; seconds.
         hang_seconds: A test that has been running for this long at the time limit is left out; seconds.
         most_taken_out: How many tests that hang or kill the process are left out before giving up on the suite.
+        selection: Which functions become tasks, see ``workbench.regeneration.selections.SELECTIONS``.
     """
 
     slowest_tests: float = 10.0
@@ -42,6 +43,7 @@ class Rules:
     import_seconds: float = 120.0
     hang_seconds: float = 90.0
     most_taken_out: int = 10
+    selection: str = "filtered"
 
 
 class SuiteFailed(WorkbenchError):
@@ -176,7 +178,7 @@ class _Runs:
         """Return the reports of the three runs, or only of the first one if none of its tests passes."""
         jobs = {
             "as given": Job("suite as given", route=Route.COLD),
-            "traced": Job("suite traced", trace=True),
+            "traced": Job("suite traced", trace=True, trace_tests=self._rules.selection == "published"),
             "in random order": Job("suite in random order", order="random:1"),
         }
         tasks = {name: asyncio.create_task(self._one(name, job)) for name, job in jobs.items()}

@@ -161,17 +161,17 @@ class TaskSet:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Number of functions and tests left after each stage, using Table 2's names where they exist.
+        """Number of functions and tests left after each stage; only with the selection ``published`` they are those of Table 2.
 
         ``n_candidates`` functions outside tests; ``n_with_body`` of them parse and have more than a stub;
-        ``n_traced`` are executed by a stable test; ``n_all_tasks`` by stable tests within the time limit;
+        ``n_traced`` are executed by a stable test; ``n_in_time`` by stable tests within the time limit;
         ``n_reference`` pass these tests alone; ``n_tasks`` fail them with every stub; ``n_documented`` of these have
         a docstring.
         """
         left = len(self.tasks) + len(self.dropped)
         gone = Counter(entry.stage for entry in self.dropped)
         counts = {"n_candidates": left}
-        names = {"body": "n_with_body", "trace": "n_traced", "time": "n_all_tasks", "original": "n_reference"}
+        names = {"body": "n_with_body", "trace": "n_traced", "time": "n_in_time", "original": "n_reference"}
         for stage in STAGES:
             left -= gone[stage]
             if stage in names:

@@ -37,11 +37,14 @@ class FunctionTrace:
         return self.covered / self.statements if self.statements else 0.0
 
 
-def trace_functions(suite: Suite, functions: Sequence[Function], source: bytes, path: str) -> dict[str, FunctionTrace]:
+def trace_functions(
+    suite: Suite, functions: Sequence[Function], source: bytes, path: str, *, published: bool = False
+) -> dict[str, FunctionTrace]:
     """Return the trace of each function of one file, by function id.
 
     A line belongs to the innermost function around it; the statements and branches of a nested function count for the
-    coverage of the outer one as well, because the outer body contains them.
+    coverage of the outer one as well, because the outer body contains them. With ``published`` a function is reached by any
+    of its lines, its header and nested functions included.
     """
     recorded = suite.trace.get("files", {}).get(path)
     if recorded is None:
@@ -78,6 +81,9 @@ def trace_functions(suite: Suite, functions: Sequence[Function], source: bytes, 
         around = [other for other in functions if other.body.start <= function.span.start < other.body.end]
         # Functions that an enclosing function created at import already contain the original code.
         import_time |= any(lines.get(line, 0) & nobody for other in around for line in bodies[other.id])
+        if published:
+            for line in range(function.start_line, function.end_line + 1):
+                by |= lines.get(line, 0)
         tests = by & stable
         own = body & statements
         branches = [number for start, _, number in recorded["branches"] if start in own - inline]

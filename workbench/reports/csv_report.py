@@ -38,7 +38,8 @@ _TRIAL = (
 _CANDIDATE = (
     *("candidate", "task", "run", "path", "function", "occurrence", "docs", "evaluator", "control", "sample", "state"),
     *("verdict", "verdict_reason", "route", "failing_tests", "prompt_tokens", "completion_tokens", "cost_usd"),
-    *("asked_s", "tested_s", "at", "again", "former", "prompt", "context", "settings", "doubtful", "failure_group"),
+    *("asked_s", "tested_s", "at", "again", "former", "prompt", "context", "settings", "doubtful"),
+    *("docs_scope", "repairs", "documented", "failure_group"),
 )
 _NOT_COUNTED = Counts(None, None, None, None)
 Cell = str | int | float | None
@@ -138,4 +139,7 @@ def _candidate(reader: SessionReader, line: Line, candidate: CandidateRow) -> li
         candidate.context,
         candidate.settings if candidate.prompt else "",
         candidate.doubtful,
+        task.docs_scope,
+        candidate.repairs,
+        int(task.docstring_blob is not None),
     ]

@@ -57,7 +57,7 @@ def section(
             ("lines", f"{task.start_line} to {task.end_line}" if task.start_line is not None else ""),
             ("tests", str(task.test_count)),
             ("cover", "" if task.coverage is None else f"{100 * task.coverage:.0f} %"),
-            ("docs", task.docs),
+            ("docs", task.docs_words),
             ("leak", "" if task.leak is None else f"{task.leak:.2f}"),
             ("controls", report_tables.controls_words(task.controls)),
             ("state", task.state),

@@ -182,7 +182,7 @@ def _task(
     reader: SessionReader, contents: Contents, task: TaskRow, lines: list[Line], excerpts: Excerpts
 ) -> Iterator[str]:
     yield f"\n## Task {inline(task.qualified_name)} in {inline(task.path)}\n\n"
-    yield f"{inline(f'task {task.id} · lines {task.start_line} to {task.end_line} · docs {task.docs} · {task.state}')}\n"
+    yield f"{inline(f'task {task.id} · lines {task.start_line} to {task.end_line} · docs {task.docs_words} · {task.state}')}\n"
     if task.reason:
         yield f"\n**{inline(task.reason)}**\n"
     if tags := contents.all_tags(task.id):

@@ -211,6 +211,7 @@ def task_values(reader: SessionReader, task: TaskRow, outcome: Regenerated) -> V
         "coverage": task.coverage,
         "seconds": task.seconds,
         "docs": task.docs,
+        "docs_scope": task.docs_scope,
         "docstring": reader.kept(task.docstring_blob, f"the docstring of {of}"),
         "body": reader.kept(task.body_blob, f"the body of {of}"),
         "source": reader.kept(task.source_blob, f"the source of {of}"),

@@ -135,17 +135,26 @@ def agreement(contents: Contents) -> Shown:
     return Shown(headings, tuple(rows), frozenset({4, 5, 6, 7}))
 
 
+_BESIDE = ("without repairs", "with docstring", "these alone")
+
+
 def evaluators(outcome: Regenerated) -> Shown:
     """Return pass@k and verdicts per group, controls included."""
     rows = []
     for one in outcome.groups:
         totals, figures = one.totals, one.figures
         clean = figures.without_doubtful if figures.doubtful else ()
+        bare = figures.without_repairs if figures.repaired else ()
+        undocumented = figures.documented < figures.tasks
+        alone = figures.of_documented if undocumented and figures.documented else ()
         rows.append(
             (
                 outcome.name(one.group) + (" (control)" if one.control else ""),
                 *(estimate_words(estimate) for estimate in figures.pass_at),
                 " · ".join(map(wording.share, clean)),
+                " · ".join(map(wording.share, bare)),
+                f"{figures.documented} of {figures.tasks}" if undocumented else "",
+                " · ".join(map(wording.share, alone)),
                 verdict_words(totals.verdicts),
                 str(figures.doubtful or ""),
                 str(totals.unfinished),
@@ -154,11 +163,14 @@ def evaluators(outcome: Regenerated) -> Shown:
                 wording.money(totals.cost_usd),
             )
         )
-    last = 1 + len(outcome.ks)
+    last = 4 + len(outcome.ks)
     headings = (
         "evaluator",
         *(f"pass@{k}" for k in outcome.ks),
         "without doubtful",
+        "without repairs",
+        "with docstring",
+        "these alone",
         "verdicts",
         "doubtful",
         "unfinished",
@@ -167,7 +179,7 @@ def evaluators(outcome: Regenerated) -> Shown:
         "cost $",
     )
     shown = Shown(headings, tuple(rows), frozenset({*range(1, last + 1), *range(last + 2, last + 7)}))
-    return _without_empty(shown, {"tested again", "doubtful", "without doubtful"})
+    return _without_empty(shown, {"tested again", "doubtful", "without doubtful", *_BESIDE})
 
 
 MOST_FAILURES = 50

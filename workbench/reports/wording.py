@@ -14,7 +14,19 @@ NOTHING = "–"
 CELLS = f"A cell per sample: {glyphs.legend((*glyphs.VERDICTS.values(), glyphs.RUNNING, glyphs.WAITING, glyphs.FORMER, glyphs.DOUBTFUL))}."
 FORMER_WORDS = glyphs.WORDS[glyphs.FORMER]
 _YEAR_10000 = 253_402_300_800
-_PLAN_FIRST = ("cases", "source", "agent", "model", "docs", "evaluator", "evaluators", "samples", "k", "judge")
+_PLAN_FIRST = (
+    "cases",
+    "source",
+    "agent",
+    "model",
+    "docs",
+    "docs_scope",
+    "evaluator",
+    "evaluators",
+    "samples",
+    "k",
+    "judge",
+)
 
 
 def points(value: float | None) -> str:

@@ -123,6 +123,18 @@ class _Found:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The parts of a module, class or function that concern its docstring; spans as those of :class:`Function`."""
+
+    span: Span
+    header: Span
+    docstring_span: Span | None
+    body: Span
+    docstring: str | None
+    needs_something: bool
+
+
 class _Text:
     """A file's bytes, with access to the text of any node."""
 
@@ -184,13 +196,65 @@ def outline(source: bytes, path: str = "") -> tuple[OutlineItem, ...]:
     return tuple(items)
 
 
-def _walk(text: _Text) -> list[_Found]:
+class Reading:
+    """A file parsed once, for who needs more than its functions.
+
+    Args:
+        source: The file.
+    """
+
+    def __init__(self, source: bytes) -> None:
+        self._text = _Text(source)
+        self._root = _parsed(self._text)
+
+    def module(self) -> Block:
+        """Return the module: its header is empty and stands where a docstring has to, before the first statement."""
+        first = next((child for child in self._root.children if child.type != "comment"), None)
+        start = first.start_byte if first is not None else len(self._text.source)
+        return _block_of(self._text, self._root, Span(start, start), Span(start, len(self._text.source)))
+
+    def blocks(self) -> list[tuple[Literal["class", "function"], str, Block]]:
+        """Return classes and functions in source order with their qualified names."""
+        found: list[tuple[Literal["class", "function"], str, Block]] = []
+        for one in _walk(self._text, self._root):
+            header = _header_span(self._text, one.node)
+            block = one.node.child_by_field_name("body")
+            end = max(header.end, _trimmed_end(self._text.shadow, block)) if block is not None else header.end
+            kind: Literal["class", "function"] = "class" if one.scope.kind == "class" else "function"
+            parts = _block_of(self._text, block, header, Span(one.node.start_byte, end))
+            found.append((kind, one.scope.qualified_name, parts))
+        return found
+
+
+def _block_of(text: _Text, block: Node | None, header: Span, span: Span) -> Block:
+    node, docstring = _docstring(text, block)
+    if node is None or block is None:
+        return Block(span, header, None, Span(header.end, span.end), None, False)
+    start = _after_comment(text, block.children, node)
+    statements = [
+        child for child in block.named_children if child.type != "comment" and child.start_byte >= node.end_byte
+    ]
+    following = statements[0] if statements else None
+    literal = following.child(0) if following is not None and following.type == "expression_statement" else None
+    again = literal is not None and literal.type in ("string", "concatenated_string", "parenthesized_expression")
+    # A module may be empty.
+    needs = again or (following is None and block.type != "module")
+    return Block(
+        span, header, Span(node.start_byte, node.end_byte), Span(start, max(start, span.end)), docstring, needs
+    )
+
+
+def _parsed(text: _Text) -> Node:
+    parser, _ = _tools()
+    return parser.parse(text.shadow).root_node
+
+
+def _walk(text: _Text, root: Node | None = None) -> list[_Found]:
     """Return all definitions in source order, in one pass with a scope stack: looking up parents would be quadratic."""
     import tree_sitter
 
-    parser, query = _tools()
-    tree = parser.parse(text.shadow)
-    captures = tree_sitter.QueryCursor(query).captures(tree.root_node)
+    _, query = _tools()
+    captures = tree_sitter.QueryCursor(query).captures(root if root is not None else _parsed(text))
     nodes = [(node.start_byte, -node.end_byte, what, node) for what, group in captures.items() for node in group]
     # A decorated definition must come before the definition itself; it is longer, so sorting by span is enough.
     nodes.sort(key=lambda item: (item[0], item[1]))

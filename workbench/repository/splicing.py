@@ -7,10 +7,11 @@ function's indentation, line ends and encoding. Splicing in what ``body_text`` r
 from __future__ import annotations
 
 import re
+from typing import Protocol
 
 from workbench.errors import WorkbenchError
 from workbench.repository.encoding import decode, encode, source_encoding
-from workbench.repository.functions import Function, find_functions, literal_text
+from workbench.repository.functions import Function, Span, find_functions, literal_text
 from workbench.repository.indentation import reindent
 from workbench.repository.lines import LineKind, read_lines
 
@@ -20,6 +21,35 @@ _TABS = re.compile(rb"^\t+[^\s#]", re.MULTILINE)
 
 class SpliceError(WorkbenchError):
     """The text cannot be put into this file, for example because the file's encoding lacks a character."""
+
+
+class Documented(Protocol):
+    """What a docstring belongs to, with its spans: a function, or a definition of :mod:`workbench.repository.definitions`."""
+
+    @property
+    def id(self) -> str:
+        """Its name for messages."""
+        ...
+
+    @property
+    def span(self) -> Span:
+        """All of it."""
+        ...
+
+    @property
+    def header(self) -> Span:
+        """Up to the colon."""
+        ...
+
+    @property
+    def docstring_span(self) -> Span | None:
+        """The literal."""
+        ...
+
+    @property
+    def body(self) -> Span:
+        """What comes after the docstring, or after the header."""
+        ...
 
 
 def body_text(source: bytes, function: Function) -> str:
@@ -62,6 +92,15 @@ def replace_docstring(source: bytes, function: Function, docstring: str | None) 
     """
     if docstring is None:
         return _without_docstring(source, function)
+    return write_docstring(source, function, docstring)
+
+
+def write_docstring(source: bytes, function: Documented, docstring: str) -> bytes:
+    """Return ``source`` with a docstring in a class or function, see :func:`replace_docstring`.
+
+    Raises:
+        SpliceError: The literal cannot be written in the file's encoding.
+    """
     literal = _to_bytes(source, function, quote(docstring, source_encoding(source)))
     if function.docstring_span is not None:
         start, end = function.docstring_span
@@ -76,7 +115,7 @@ def replace_docstring(source: bytes, function: Function, docstring: str | None) 
     return head + (newline + target + rest if rest else b"") + source[end:]
 
 
-def lay_out_docstring(source: bytes, function: Function, text: str) -> str:
+def lay_out_docstring(source: bytes, function: Documented, text: str) -> str:
     """Return a docstring laid out for this function as in PEP 257: continuation lines at the body's indentation."""
     import inspect
 
@@ -107,7 +146,7 @@ def quote(text: str, encoding: str = "utf-8") -> str:
     return f'"""{escaped}"""'
 
 
-def body_indent(source: bytes, function: Function) -> str:
+def body_indent(source: bytes, function: Documented) -> str:
     """Return the indentation of the statements of ``function``; for a one-line body, what it would be."""
     header = _line_indent(source, function.span.start)
     if not _is_inline(source, function):
@@ -128,7 +167,7 @@ def indent_unit(source: bytes, header: str = "") -> str:
     return match[1].decode() if match else "    "
 
 
-def _is_inline(source: bytes, function: Function) -> bool:
+def _is_inline(source: bytes, function: Documented) -> bool:
     """Whether the body begins on the header's logical line, as in ``def f(): return 1``."""
     end = function.body.end
     if function.docstring_span is not None:
@@ -176,7 +215,7 @@ def _block(source: bytes, function: Function, body: str) -> str:
     return text if re.match(r"[ \t\f]*[\r\n]", text) else _newline(source, function) + text
 
 
-def _to_bytes(source: bytes, function: Function, text: str) -> bytes:
+def _to_bytes(source: bytes, function: Documented, text: str) -> bytes:
     region = source[function.span.start : function.span.end]
     has_crlf = b"\r\n" in region if re.search(rb"[\r\n]", region) else b"\r\n" in source
     if has_crlf and not re.search(rb"(?<!\r)\n", region):
@@ -192,7 +231,7 @@ def _to_bytes(source: bytes, function: Function, text: str) -> bytes:
         ) from error
 
 
-def _newline(source: bytes, function: Function) -> str:
+def _newline(source: bytes, function: Documented) -> str:
     match = re.search(rb"\r\n|\n|\r", source[function.span.start : function.span.end]) or re.search(
         rb"\r\n|\n|\r", source
     )
@@ -207,10 +246,24 @@ def _line_indent(source: bytes, position: int) -> str:
 
 
 def _without_docstring(source: bytes, function: Function) -> bytes:
+    removed = remove_literal(source, function)
+    return removed if _removed_only_docstring(removed, function) else remove_literal(source, function, b"pass")
+
+
+def remove_literal(source: bytes, function: Documented, instead: bytes = b"") -> bytes:
+    """Return ``source`` without the docstring's literal, and without its line where that holds nothing else.
+
+    Args:
+        source: The file.
+        function: What has the docstring.
+        instead: A statement that takes the docstring's place, as the whole body or before another string.
+    """
     span = function.docstring_span
     if span is None:
         return source
     placeholder = source[: span.start] + b"pass" + source[span.end :]
+    if instead:
+        return source[: span.start] + instead + source[span.end :]
     rest = re.match(rb"[ \t\f]*(;[ \t]*)?(#[^\r\n]*)?(\r\n|\n|\r|$)?", source[span.end :])
     semicolon, comment, line_end = rest.groups() if rest else (None, None, None)
     removed = placeholder
@@ -222,7 +275,7 @@ def _without_docstring(source: bytes, function: Function) -> bytes:
             removed = source[:line_start] + source[span.end + (rest.end() if rest else 0) :]
     elif comment is not None and not semicolon:
         removed = source[: span.start] + source[span.end :].lstrip(b" \t")
-    return removed if _removed_only_docstring(removed, function) else placeholder
+    return removed
 
 
 def _removed_only_docstring(source: bytes, function: Function) -> bool:

@@ -133,6 +133,7 @@ class Job:
         deselect: Node ids to leave out when ``tests`` is empty (tests that hang or kill the process).
         added: Files ``(path, content)`` that are put into the tree for this job only.
         trace: Record which tests execute which lines (coverage.py); the report carries ``trace``.
+        trace_tests: Record the lines of test files as well.
     """
 
     id: str
@@ -146,6 +147,7 @@ class Job:
     deselect: tuple[str, ...] = ()
     trace: bool = False
     added: tuple[tuple[str, bytes], ...] = ()
+    trace_tests: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-able mapping, with ``content`` as base64, because a candidate may not be valid text."""
@@ -160,6 +162,7 @@ class Job:
             "order": self.order,
             "deselect": list(self.deselect),
             "trace": self.trace,
+            "trace_tests": self.trace_tests,
             "added": [[path, base64.b64encode(content).decode("ascii")] for path, content in self.added],
         }
 
@@ -179,6 +182,7 @@ class Job:
             deselect=tuple(str(test) for test in data.get("deselect", ())),
             trace=bool(data.get("trace", False)),
             added=tuple((str(path), base64.b64decode(content)) for path, content in data.get("added", ())),
+            trace_tests=bool(data.get("trace_tests", False)),
         )
 
 

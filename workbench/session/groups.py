@@ -30,6 +30,7 @@ class Group:
         prompt: Version of the prompt's wording; empty where nobody was asked.
         context: Version of the context policy; empty where nobody was asked.
         settings: Sampling settings as canonical JSON text, see :func:`canonical`.
+        docs_scope: Where the docstrings stand: ``repository`` or, also in files of older versions, ``target``.
     """
 
     docs: str
@@ -37,6 +38,12 @@ class Group:
     prompt: str = ""
     context: str = ""
     settings: str = NO_SETTINGS
+    docs_scope: str = "repository"
+
+    @property
+    def docs_words(self) -> str:
+        """The doc system and, where it is not the usual one, the scope: ``none``, ``none (target)``."""
+        return docs_words(self.docs, self.docs_scope)
 
     @property
     def is_control(self) -> bool:
@@ -56,21 +63,33 @@ class Group:
         """
         same = [other for other in among if other.evaluator == self.evaluator and other != self]
         parts = [self.evaluator]
-        for field in ("prompt", "context", "settings", "docs"):
+        for field in ("prompt", "context", "settings", "docs_words"):
             mine = getattr(self, field)
             if any(getattr(other, field) != mine for other in same):
-                parts.append(f"docs {mine}" if field == "docs" else mine or f"no {field}")
+                parts.append(f"docs {mine}" if field == "docs_words" else mine or f"no {field}")
         return " · ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
         """Return the group as JSON values."""
         return {
             "docs": self.docs,
+            "docs_scope": self.docs_scope,
             "evaluator": self.evaluator,
             "prompt": self.prompt or None,
             "context": self.context or None,
             "settings": settings_of(self.settings),
         }
+
+
+def docs_words(docs: str, scope: str) -> str:
+    """Return a doc system's name with its scope where that is not ``repository``."""
+    return docs if scope == "repository" else f"{docs} ({scope})"
+
+
+def planned_docs(plan: Mapping[str, Any]) -> str:
+    """Return :func:`docs_words` of what a run was asked for, "" where its plan does not say."""
+    docs, scope = plan.get("docs"), plan.get("docs_scope", "target")
+    return docs_words(docs, scope) if isinstance(docs, str) and docs and isinstance(scope, str) else ""
 
 
 OF_GROUP = "evaluator = ? AND prompt = ? AND context = ? AND settings = ?"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
+from workbench.session.groups import docs_words
+
 Row = TypeVar("Row")
 
 
@@ -185,6 +187,8 @@ class TaskRow:
     ``tests`` is a JSON list of test ids, ``coverage`` a share of 0 to 1, ``seconds`` what its tests take; ``branches`` and
     ``branches_covered`` count jumps of the body (None where they were not measured), ``unstable`` the quarantined tests
     that execute it, ``test_count`` those of ``tests``; ``test_files_blob`` is JSON: the digest of each file that they are in.
+    ``docs_scope`` says where the doc system's docstrings stand; for ``repository``, ``documented_blob`` is the file of which
+    prompts are made.
     """
 
     id: str
@@ -213,6 +217,13 @@ class TaskRow:
     unstable: int | None
     test_count: int
     test_files_blob: str | None = None
+    docs_scope: str = "target"
+    documented_blob: str | None = None
+
+    @property
+    def docs_words(self) -> str:
+        """The doc system, with its scope where that is not ``repository``."""
+        return docs_words(self.docs, self.docs_scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +271,7 @@ class CandidateRow:
     ``recheck`` the JSON of a re-check on the cold route: ``{"why", "verdict", "route", "seconds", "agrees"}``, and
     ``agrees`` whether that came to the same verdict. ``prompt``, ``context`` and ``settings`` belong to its
     :class:`workbench.session.groups.Group`. ``plain`` says whether the body uses only what cannot reach its reporter (None:
-    not judged), ``doubtful`` why its pass is marked.
+    not judged), ``doubtful`` why its pass is marked. ``repairs`` counts what extraction had to leave out of the answer or adjust.
     """
 
     id: str
@@ -294,6 +305,7 @@ class CandidateRow:
     settings: str
     plain: int | None
     doubtful: str | None
+    repairs: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,8 @@ DOUBTFUL = "(candidates.doubtful IS NOT NULL)"
 # What alike samples have in common, as one text: SQLite compares that several times as fast as a dozen columns.
 _ALIKE = " || char(31) || ".join(
     ("control || (tasks.state = 'excluded') || (sample = 0)", DOUBTFUL, "candidates.state", "coalesce(verdict, '')",
-     "coalesce(route, '')", "evaluator", "prompt", "context", "settings", "docs")
+     "coalesce(route, '')", "evaluator", "prompt", "context", "settings", "docs", "docs_scope",
+     "(coalesce(repairs, 0) > 0)")
 )  # fmt: skip
 
 
@@ -62,6 +63,7 @@ class SampleCount:
         recent: How many got their verdict after each of the two times asked for.
         first_recent: When the first after the second of these times did.
         newest: Number of the row that came last.
+        repaired: Whether their answers had to be repaired before there was a body.
     """
 
     group: Group
@@ -84,6 +86,7 @@ class SampleCount:
     recent: tuple[int, int] = (0, 0)
     first_recent: float | None = None
     newest: int = 0
+    repaired: bool = False
 
     @property
     def again(self) -> bool:
@@ -104,21 +107,21 @@ def sample_counts(
     """
     task = "tasks.id" if by_task else "''"
     rows = reader.query(
-        "SELECT docs, evaluator, prompt, context, settings, control, "
+        "SELECT docs, evaluator, prompt, context, settings, docs_scope, control, "
         f"{task}, tasks.state = 'excluded', sample = 0, candidates.state, coalesce(verdict, ''), {DOUBTFUL}, "
         "coalesce(route, ''), count(*), total(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)), "
         "sum(cost_usd), min(at - coalesce(asked_s, 0) - coalesce(tested_s, 0)), max(at), count(recheck), total(agrees = 0), "
         "group_concat(DISTINCT backend), total(at >= ?1), total(at >= ?2), min(CASE WHEN at >= ?2 THEN at END), "
-        "coalesce(max(candidates.rowid), 0) "
+        "coalesce(max(candidates.rowid), 0), coalesce(repairs, 0) > 0 "
         "FROM tasks JOIN candidates ON task_id = tasks.id WHERE tasks.run_id = ?3 "
         f"GROUP BY {task} || {_ALIKE}",
         (*since, run_id),
     )
     return [
         SampleCount(
-            Group(*row[:5]), bool(row[5]), row[6], bool(row[7]), bool(row[8]), row[9], row[10], bool(row[11]), row[12],
-            row[13], int(row[14]), row[15], row[16], row[17], row[18], int(row[19]),
-            tuple(sorted(row[20].split(","))) if row[20] else (), (int(row[21]), int(row[22])), row[23], row[24],
+            Group(*row[:6]), bool(row[6]), row[7], bool(row[8]), bool(row[9]), row[10], row[11], bool(row[12]), row[13],
+            row[14], int(row[15]), row[16], row[17], row[18], row[19], int(row[20]),
+            tuple(sorted(row[21].split(","))) if row[21] else (), (int(row[22]), int(row[23])), row[24], row[25], bool(row[26]),
         )
         for row in rows
     ]  # fmt: skip
@@ -150,6 +153,7 @@ def counts_of(rows: Iterable[CandidateRow], tasks: Mapping[str, TaskRow]) -> lis
                 rechecked=int(row.recheck is not None),
                 disagreeing=int(row.agrees == 0),
                 backends=(row.backend,) if row.backend else (),
+                repaired=bool(row.repairs),
             )
         )
     return found
@@ -157,7 +161,7 @@ def counts_of(rows: Iterable[CandidateRow], tasks: Mapping[str, TaskRow]) -> lis
 
 def group_of(row: CandidateRow, task: TaskRow) -> Group:
     """Return the group of a candidate of a task."""
-    return Group(task.docs, row.evaluator, row.prompt, row.context, row.settings)
+    return Group(task.docs, row.evaluator, row.prompt, row.context, row.settings, task.docs_scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,10 +181,10 @@ def failed_checks(reader: SessionReader, run_id: str) -> list[CheckRow]:
     """Return the candidates on which self-checks of a run failed, in the order of the tasks."""
     rows = reader.query(
         "SELECT task_id, qualified_name || CASE WHEN occurrence > 1 THEN '#' || occurrence ELSE '' END, "
-        "docs, evaluator, prompt, context, settings, control, candidates.sample, coalesce(agrees = 0, 0) AS disagrees, verdict FROM tasks JOIN candidates ON tasks.id = task_id "
+        "docs, evaluator, prompt, context, settings, docs_scope, control, candidates.sample, coalesce(agrees = 0, 0) AS disagrees, verdict FROM tasks JOIN candidates ON tasks.id = task_id "
         f"WHERE tasks.run_id = ? AND verdict IS NOT NULL AND (disagrees OR {CONTROL_FAILS} OR (candidates.sample = 0 "
         "AND evaluator IN ('reference', 'stub') AND verdict = 'error')) "
         f"ORDER BY position, task_id, control DESC, evaluator, candidates.sample LIMIT {_MOST_PROBLEMS}",
         (run_id,),
     )
-    return [CheckRow(row[0], row[1], Group(*row[2:7]), bool(row[7]), row[8], bool(row[9]), row[10]) for row in rows]
+    return [CheckRow(row[0], row[1], Group(*row[2:8]), bool(row[8]), row[9], bool(row[10]), row[11]) for row in rows]

@@ -15,7 +15,7 @@ from workbench.session.groups import former_groups
 from workbench.session.views import VIEWS
 
 APPLICATION_ID = 0x574B4253  # "WKBS": tells a session from any other SQLite file
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -111,7 +111,7 @@ CREATE TABLE tasks (
     docs TEXT NOT NULL DEFAULT 'original', prompt_blob TEXT, leak REAL, controls TEXT,
     state TEXT NOT NULL DEFAULT 'ready' CHECK (state IN ('ready', 'excluded')), reason TEXT,
     branches INTEGER, branches_covered INTEGER, unstable INTEGER, test_count INTEGER NOT NULL DEFAULT 0,
-    test_files_blob TEXT
+    test_files_blob TEXT, docs_scope TEXT NOT NULL DEFAULT 'target', documented_blob TEXT
 );
 CREATE INDEX tasks_by_run ON tasks (run_id, position);
 
@@ -139,7 +139,7 @@ CREATE TABLE candidates (
     asked_s REAL, verdict TEXT, verdict_reason TEXT, route TEXT, tested_s REAL, outcomes_blob TEXT, at REAL,
     backend TEXT, slower TEXT, suspicious TEXT, recheck TEXT, agrees INTEGER,
     prompt TEXT NOT NULL DEFAULT '', context TEXT NOT NULL DEFAULT '', settings TEXT NOT NULL DEFAULT '{}',
-    plain INTEGER, doubtful TEXT
+    plain INTEGER, doubtful TEXT, repairs INTEGER
 );
 CREATE INDEX candidates_by_task ON candidates (task_id, evaluator, sample);
 CREATE INDEX candidates_by_run ON candidates (run_id);
@@ -231,12 +231,21 @@ _ADDED_IN_5: dict[str, tuple[str, ...]] = {
         "edit_blob TEXT",
     ),
 }
+_ADDED_IN_6: dict[str, tuple[str, ...]] = {
+    "tasks": ("docs_scope TEXT NOT NULL DEFAULT 'target'", "documented_blob TEXT"),
+    "candidates": ("repairs INTEGER",),
+}
 PUT_AWAY_RUNS = "(SELECT id FROM runs WHERE deleted_at IS NOT NULL)"
 """SQL for the runs that a person put away: neither they nor what belongs to them counts."""
 
 _SANDBOX = "(SELECT json_extract(config, '$.sandbox') FROM main.runs WHERE main.runs.id = run_id)"
 _AGREES = "CASE WHEN json_valid(recheck) THEN json_extract(recheck, '$.agrees') END"
 _TEST_COUNT = "CASE WHEN json_valid(tests) THEN json_array_length(tests) ELSE 0 END"
+# As workbench.regeneration.extraction.Extraction.repairs counts notes; an answer that was not read has none.
+_REPAIRS = (
+    "CASE WHEN answer_blob IS NULL THEN NULL WHEN json_valid(notes) THEN "
+    "(SELECT count(*) FROM json_each(notes) WHERE json_each.value NOT LIKE 'the answer was cut %') ELSE 0 END"
+)
 FORMER_GROUPS = "former_groups"
 """Temporary table of a connection to an older file: what the run says of each candidate's prompt, context and settings."""
 
@@ -283,6 +292,8 @@ READ_AS: dict[int, dict[str, dict[str, str]]] = {
         "runs": {"turn": "NULL", "paused": "0"},
         "trials": {"parent": "''", "fork_step": "0", "edited": "''", "edit_blob": "NULL"},
     },
+    # Before there were scopes, only the docstring of the function itself was replaced.
+    5: {"tasks": {"docs_scope": "'target'", "documented_blob": "NULL"}, "candidates": {"repairs": _REPAIRS}},
 }  # fmt: skip
 _NEW_TABLES = {2: ("former_verdicts",)}
 _WITH_ROWID = frozenset({"tasks", "candidates", "trials", "leases"})
@@ -419,8 +430,14 @@ def _to_4(connection: sqlite3.Connection) -> None:
 
 
 def _to_5(connection: sqlite3.Connection) -> None:
-    """Add forks of trials, the place of a run in the queue, the files of a task's tests; views for people as they are today."""
+    """Add forks of trials, the place of a run in the queue, the files of a task's tests."""
     _add_columns(connection, _ADDED_IN_5)
+
+
+def _to_6(connection: sqlite3.Connection) -> None:
+    """Add the scope of docs, documented files, repairs of answers; views for people as they are today."""
+    _add_columns(connection, _ADDED_IN_6)
+    connection.execute(f"UPDATE candidates SET repairs = {_REPAIRS}")
     for (view,) in connection.execute("SELECT name FROM main.sqlite_master WHERE type = 'view'").fetchall():
         connection.execute(f'DROP VIEW main."{view}"')
     for statement in filter(str.strip, VIEWS.split(";")):
@@ -428,4 +445,4 @@ def _to_5(connection: sqlite3.Connection) -> None:
 
 
 # version that a file has -> what turns it into the next version; runs inside one transaction on a copy of the file
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5}
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6}

@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from workbench.agents.names import current_name
+
 if TYPE_CHECKING:
     from workbench.app.host import Host
     from workbench.settings import Settings
@@ -72,7 +74,7 @@ async def ask_and_run(host: Host, cases: list[tuple[str, str]]) -> None:
     remember(_DIALOG, answers, plain)
     plan = replace(
         document_plan(settings, tuple(keys)),
-        agent=choice.agent,
+        agent=current_name(choice.agent),
         model=choice.model,
         judge=choice.judge,
         repeats=choice.repeats,

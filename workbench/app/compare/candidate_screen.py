@@ -154,7 +154,7 @@ def name_of(side: CandidateSide, other: CandidateSide) -> str:
     parts = [row.evaluator.rpartition("/")[2], task.qualified_name, f"sample {row.sample + 1}"]
     for mine, theirs, said in (
         (task.path, other.task.path, task.path),
-        (task.docs, other.task.docs, f"docs {task.docs}"),
+        (task.docs_words, other.task.docs_words, f"docs {task.docs_words}"),
         (row.prompt, other.candidate.prompt, row.prompt),
         (row.context, other.candidate.context, row.context),
         (row.run_id, other.candidate.run_id, f"run {row.run_id}"),

@@ -84,9 +84,9 @@ def name_of(side: GroupSide, other: GroupSide) -> str:
     """Return the evaluator with whatever else tells the two apart."""
     mine, theirs = side.group, other.group
     parts = [mine.evaluator]
-    for field in ("docs", "prompt", "context", "settings"):
+    for field in ("docs_words", "prompt", "context", "settings"):
         if getattr(mine, field) != getattr(theirs, field):
-            parts.append(f"docs {mine.docs}" if field == "docs" else getattr(mine, field) or f"no {field}")
+            parts.append(f"docs {mine.docs_words}" if field == "docs_words" else getattr(mine, field) or f"no {field}")
     if side.run.id != other.run.id:
         parts.append(f"run {side.run.name or side.run.id}")
     if side.session != other.session:

@@ -242,7 +242,7 @@ def detail_of(left: SessionReader, right: SessionReader, found: GroupComparison,
         sides.append((reader, one[0].id, side.group) if one is not None else None)
         row = one[0] if one is not None else None
         absent = f"{name} has no such task" if row is None else "no docstring"
-        docs = one_line(row.docs, 40) if row is not None else ""
+        docs = one_line(row.docs_words, 40) if row is not None else ""
         digest = row.docstring_blob if row is not None else None
         texts.append(read_text(reader, digest, f"{name}  docs {docs}", "the docstring", absent))
     return TaskDetail(failing_counts(*sides), compare_texts(*texts))

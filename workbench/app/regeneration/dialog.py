@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from workbench.app.toolkit.form_dialog import ABOUT_WHEN, WHEN, Field, FormDialog, Refused, begins_later
 from workbench.app.toolkit.model_check import model_problem
 from workbench.app.toolkit.session_field import about_session, problem_of_session, session_field
+from workbench.documenters.names import SCOPES
 from workbench.session.groups import CONTROLS
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class RegenerationChoice:
     limit: int
     session: str = ""
     queue: bool = False
+    docs_scope: str = "repository"
 
     def tasks(self, measured: Measured) -> int | None:
         """Return how many tasks there will be, None where none of the source were ever built."""
@@ -46,7 +48,7 @@ class RegenerationChoice:
 
 
 class RegenerationDialog(FormDialog[RegenerationChoice]):
-    """Source, docs, evaluator, samples and limit.
+    """Source, docs and their scope, evaluator, samples and limit.
 
     Args:
         answers: What to start with, by field.
@@ -74,6 +76,7 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         fields: tuple[Field, ...] = (
             Field("source", answers["source"], cases, paths=True),
             Field("docs", answers["docs"], (*_DOCS, *(f"llm:{model}" for model in models)), paths=True),
+            Field("scope", answers["scope"], SCOPES),
             Field("evaluator", answers["evaluator"], (*models, "reference", "stub"), paths=True),
             Field("samples", answers["samples"], digits=4),
             Field("limit", answers["limit"], digits=6, placeholder="all tasks"),
@@ -95,6 +98,10 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
             return "A case, a folder, a git URL@revision or NAME==VERSION, with pytest tests."
         if field == "docs":
             return "original, none, llm:MODEL, a documented copy (folder:PATH, source:SOURCE), or package.module:Class."
+        if field == "scope":
+            return (
+                "repository: all docstrings of the tree are the doc system's. target: only that of the function itself."
+            )
         if field == "limit":
             return "Only the first so many tasks; empty for all."
         if evaluator == "local" or evaluator.startswith("local/"):
@@ -134,6 +141,9 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
             return Refused("samples", f"Samples must be a number from 1 to {_MOST_SAMPLES:,}.")
         if not limit.isdigit():
             return Refused("limit", "Limit must be a number, or empty for all tasks.")
+        scope = self.text("scope") or SCOPES[0]
+        if scope not in SCOPES:
+            return Refused("scope", f"Scope must be {' or '.join(SCOPES)}.")
         session = self.text("session")
         if problem := problem_of_session(session):
             return Refused("session", problem)
@@ -141,4 +151,5 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         if isinstance(later, Refused):
             return later
         docs, evaluator = self.text("docs") or "original", self.text("evaluator")
-        return RegenerationChoice(self.text("source"), docs, evaluator, int(samples), int(limit), session, later)
+        source = self.text("source")
+        return RegenerationChoice(source, docs, evaluator, int(samples), int(limit), session, later, scope)

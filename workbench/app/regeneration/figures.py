@@ -84,5 +84,14 @@ def result_of(line: TaskLine) -> TaskResult:
     from workbench.regeneration.outcome import TaskResult
 
     return TaskResult(
-        line.id, line.snapshot, line.path, line.leaking, line.counted, line.passed, line.doubtful, line.waiting
+        line.id,
+        line.snapshot,
+        line.path,
+        line.leaking,
+        line.counted,
+        line.passed,
+        line.doubtful,
+        line.waiting,
+        line.repaired,
+        line.documented,
     )

@@ -121,13 +121,22 @@ def _pass_at(view: RunView, figures: Figures | None) -> list[_Piece]:
 
 
 def _without(figures: Figures | None) -> list[list[_Piece]]:
-    """Return pass@k without the tasks whose docstrings carry the code, and as if doubtful passes had failed."""
+    """Return pass@k of documented functions alone, without leaking tasks, and as if doubtful or repaired passes had failed."""
     if figures is None:
         return []
     found = []
+    passing = figures.passing
+    if passing.tasks and passing.documented < passing.tasks:
+        share_of = f"{passing.documented:,}/{passing.tasks:,} with docstring"
+        alone: list[_Piece] = [(share_of, "$text-muted")]
+        if passing.documented:
+            for item, value in zip(figures.pass_at, passing.of_documented, strict=True):
+                alone += [(f" @{item.k} ", "$text-muted"), (share(value), "bold")]
+        found.append(alone)
     for count, what, values in (
         (figures.leaking, "leaking", figures.unleaked),
         (figures.doubtful, f"{DOUBTFUL} doubtful", figures.undoubted),
+        (passing.repaired, "repaired", passing.without_repairs),
     ):
         if count:
             pieces: list[_Piece] = [(f"without {count:,} {what}", "$text-muted")]

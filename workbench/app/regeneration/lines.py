@@ -45,7 +45,8 @@ class TaskLine:
     enough to be flagged; ``unstable`` counts quarantined tests that execute it; ``rechecked`` verdicts were looked at again
     on the cold path, ``disagreeing`` of them (or of its controls') came out otherwise. ``former`` has an ``f`` for each sample
     that is being tested again: its cell is the former verdict; ``newest`` is when the last verdict was given; ``doubtful``
-    counts passes whose body is not plain; ``labels`` are its star and its tags.
+    counts passes whose body is not plain, ``repaired`` those whose answer had to be repaired; ``documented`` says that the
+    function has a docstring; ``labels`` are its star and its tags.
     """
 
     id: str
@@ -73,6 +74,8 @@ class TaskLine:
     newest: float = 0.0
     doubtful: int = 0
     labels: str = ""
+    repaired: int = 0
+    documented: bool = True
 
     @property
     def branch_coverage(self) -> float | None:
@@ -131,7 +134,7 @@ def load_lines(
     rows = reader.query(
         "SELECT id, snapshot, path, qualified_name || CASE WHEN occurrence > 1 THEN '#' || occurrence ELSE '' END, "
         "test_count, coverage, leak, coalesce(leak >= ?, 0), state = 'excluded', "
-        "coalesce(reason, ''), branches, coalesce(branches_covered, 0), coalesce(unstable, 0) "
+        "coalesce(reason, ''), branches, coalesce(branches_covered, 0), coalesce(unstable, 0), docstring_blob IS NOT NULL "
         f"FROM tasks WHERE {where} ORDER BY position, id LIMIT ?",
         [_leaks_from(), *arguments, limit],
     )
@@ -148,17 +151,18 @@ def load_lines(
     return [replace(line, labels=in_words(labels[line.id])) if line.id in labels else line for line in lines]
 
 
-_Samples = tuple[str, str, "str | None", int, int, str, "float | None", int]
-_NO_SAMPLES: _Samples = ("", "", None, 0, 0, "", None, 0)
+_Samples = tuple[str, str, "str | None", int, int, str, "float | None", int, int]
+_NO_SAMPLES: _Samples = ("", "", None, 0, 0, "", None, 0, 0)
 
 
 def _samples(reader: SessionReader, where: str, arguments: Sequence[object], group: Group) -> dict[str, _Samples]:
     """Return of each task cells, routes, sandboxes, re-checks, disagreements, which are tested again, the last verdict's time."""
     rows = reader.query(
         "SELECT task_id, group_concat(cell, ''), group_concat(route, ''), group_concat(DISTINCT backend), "
-        "count(recheck), sum(disagrees), group_concat(former, ''), max(at), sum(doubts) FROM "
+        "count(recheck), sum(disagrees), group_concat(former, ''), max(at), sum(doubts), sum(repaired) FROM "
         f"(SELECT task_id, {CELL} AS cell, {_ROUTE} AS route, backend, recheck, {_FORMER} AS former, at, "
-        f"coalesce(agrees = 0, 0) AS disagrees, coalesce({DOUBTFUL} AND verdict = 'passed', 0) AS doubts FROM candidates "
+        f"coalesce(agrees = 0, 0) AS disagrees, coalesce({DOUBTFUL} AND verdict = 'passed', 0) AS doubts, "
+        "coalesce(repairs > 0 AND verdict = 'passed', 0) AS repaired FROM candidates "
         f"WHERE task_id IN (SELECT id FROM tasks WHERE {where}) AND {OF_GROUP} AND control = 0 "
         "ORDER BY task_id, evaluator, sample) GROUP BY task_id",
         [*arguments, *group.arguments],
@@ -183,13 +187,14 @@ def _line(
     ks: Sequence[int],
     pass_at: _PassAt,
 ) -> TaskLine:
-    cells, routes, sandboxes, rechecked, disagreeing, former, newest, doubtful = samples
+    cells, routes, sandboxes, rechecked, disagreeing, former, newest, doubtful, repaired = samples
     name, count = failing or ("", 0)
     line = TaskLine(
         row[0], row[1], row[2], row[3], row[4], row[5], row[6], bool(row[7]), bool(row[8]), row[9], cells,
         failing=name, failing_count=count, routes=routes, sandboxes=tuple(sorted(sandboxes.split(","))) if sandboxes else (),
         branches=row[10], branches_covered=row[11], unstable=row[12], rechecked=rechecked,
         disagreeing=disagreeing + disagreeing_controls, former=former, newest=newest or 0.0, doubtful=doubtful,
+        repaired=repaired, documented=bool(row[13]),
     )  # fmt: skip
     return replace(line, at=tuple(pass_at(line.counted, line.passed, k) for k in ks))
 

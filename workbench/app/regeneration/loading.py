@@ -15,7 +15,7 @@ from workbench.app.toolkit.amounts import money
 from workbench.app.toolkit.header import Header, Part
 from workbench.app.toolkit.times import duration
 from workbench.glyphs import STATES
-from workbench.session.groups import OF_GROUP, Group
+from workbench.session.groups import OF_GROUP, Group, planned_docs
 from workbench.session.reasons import Reason, error_reasons
 from workbench.session.rows import DroppedRow, RunRow, StageRow, TaskRow, UnusedTestRow, columns
 from workbench.text import one_line
@@ -246,7 +246,7 @@ def _newest(counts: Sequence[SampleCount], evaluator: str) -> Group | None:
 def _asked_for(plan: Mapping[str, Any]) -> Group:
     """Return what was asked for last, before it has samples."""
     docs, evaluator = (value if isinstance(value, str) else "" for value in (plan.get("docs"), plan.get("evaluator")))
-    return Group(docs, evaluator)
+    return Group(docs, evaluator, docs_scope=str(plan.get("docs_scope") or "target"))
 
 
 def _decoded(config: str) -> Mapping[str, Any]:
@@ -332,10 +332,10 @@ def _shown_as(view: RunView) -> str:
 
 def header(view: RunView, score: str = "") -> Header:
     """Return the header: what is regenerated from which docs by which model, its score, what it cost, how far it is."""
-    docs = view.plan.get("docs")
+    docs = planned_docs(view.plan)
     return (
         Part(f"regenerate {source_of(view)}", rank=1, name=True, short=source_of(view)),
-        Part(f"docs {one_line(docs, 30)}" if isinstance(docs, str) and docs else "", rank=4),
+        Part(f"docs {one_line(docs, 30)}" if docs else "", rank=4),
         Part(_shown_as(view), rank=2, name=True),
         Part(f"m = {view.samples}" if view.samples else "", rank=5),
         Part(score),

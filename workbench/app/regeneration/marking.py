@@ -96,8 +96,8 @@ class Marking:
             return None
         groups = view.groups
         group = groups[(groups.index(view.group) + further) % len(groups)] if view.group in groups else view.group
-        name = one_line(f"{short_name(group.evaluator, view.name_of(group))} · docs {group.docs}", 100)
-        key = (group.docs, *group.arguments)
+        name = one_line(f"{short_name(group.evaluator, view.name_of(group))} · docs {group.docs_words}", 100)
+        key = (group.docs, *group.arguments, group.docs_scope)
         return Marked(reader.path, "group", key, name, view.run.id)
 
     def _with_sample(self, then: Callable[[Marked], None]) -> None:

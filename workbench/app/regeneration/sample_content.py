@@ -283,7 +283,7 @@ def _notes(candidate: CandidateRow) -> tuple[Line, ...]:
 
 def _docstring(reader: SessionReader, sample: Sample, limit: int) -> Document:
     task = sample.task
-    said = f"{one_line(task.docs, 60)} documentation"
+    said = f"{one_line(task.docs_words, 60)} documentation"
     parts = [heading(said, f"of {one_line(task.path, 200)}, line {task.start_line or NOTHING}")]
     if task.leak is not None:
         parts.append(plain(f"It repeats {percent(task.leak)} of the body's token sequences.", style="dim"))

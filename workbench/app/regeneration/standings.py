@@ -12,7 +12,7 @@ from workbench.app.regeneration.evaluators import short_names
 from workbench.app.regeneration.figures import LIVE_RESAMPLES
 from workbench.app.regeneration.lines import CELL
 from workbench.app.toolkit.latest import Latest, Node
-from workbench.session.groups import Group
+from workbench.session.groups import Group, planned_docs
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -95,11 +95,11 @@ def _estimates(reader: SessionReader, run_id: str, k: int, resamples: int | None
 
 def _cells(reader: SessionReader, run_id: str) -> dict[Group, dict[str, str]]:
     rows = reader.query(
-        "SELECT docs, evaluator, prompt, context, settings, task, group_concat(cell, '') FROM "
-        f"(SELECT docs, evaluator, prompt, context, settings, tasks.id AS task, {CELL.replace('state', 'candidates.state')} AS cell "
+        "SELECT docs, evaluator, prompt, context, settings, docs_scope, task, group_concat(cell, '') FROM "
+        f"(SELECT docs, evaluator, prompt, context, settings, docs_scope, tasks.id AS task, {CELL.replace('state', 'candidates.state')} AS cell "
         "FROM tasks JOIN candidates ON task_id = tasks.id WHERE tasks.run_id = ? AND control = 0 "
-        "ORDER BY docs, evaluator, prompt, context, settings, tasks.id, candidates.sample) "
-        "GROUP BY docs, evaluator, prompt, context, settings, task",
+        "ORDER BY docs, docs_scope, evaluator, prompt, context, settings, tasks.id, candidates.sample) "
+        "GROUP BY docs, docs_scope, evaluator, prompt, context, settings, task",
         (run_id,),
     )
     found: dict[Group, dict[str, str]] = {}
@@ -121,7 +121,7 @@ def _runs(reader: SessionReader, view: RunView) -> tuple[OtherRun, ...]:
         if key in same[-MOST_RUNS:]:
             estimates = _estimates(reader, key, view.ks[0], 0)
             estimate = next((one for group, one in estimates.items() if group.evaluator == view.evaluator), None)
-        found.append(OtherRun(key, one_line(str(plan.get("docs") or "?"), 30), key in same, estimate))
+        found.append(OtherRun(key, one_line(planned_docs(plan) or "?", 30), key in same, estimate))
     return tuple(found)
 
 

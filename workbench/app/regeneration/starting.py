@@ -60,6 +60,7 @@ async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
         answers = {
             "source": choice.source,
             "docs": choice.docs,
+            "scope": choice.docs_scope,
             "evaluator": choice.evaluator,
             "samples": str(choice.samples),
             "limit": str(choice.limit or ""),
@@ -111,6 +112,7 @@ def defaults(settings: Settings) -> dict[str, str]:
     return {
         "source": plan.source,
         "docs": plan.docs,
+        "scope": plan.docs_scope,
         "evaluator": plan.evaluator,
         "samples": str(plan.samples),
         "limit": limit,
@@ -146,6 +148,7 @@ def _begin(host: Host, choice: RegenerationChoice, sandbox: str = "") -> tuple[P
     plan = RegenerationPlan(
         source=choice.source,
         docs=choice.docs,
+        docs_scope=choice.docs_scope,
         evaluator=choice.evaluator,
         samples=choice.samples,
         limit=choice.limit,

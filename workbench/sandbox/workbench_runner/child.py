@@ -130,7 +130,7 @@ def run(spec: dict[str, Any], descriptor: int) -> NoReturn:
     if spec["trace"]:
         from .trace import Tracer
 
-        tracer = Tracer(spec["root"])
+        tracer = Tracer(spec["root"], tests=spec["trace_tests"])
     mouth = None if words is None else SuiteErrorWriter(words, spec["limits"]["seconds"])
     reporter = Reporter(wire, spec, tracer, mouth)
     try:

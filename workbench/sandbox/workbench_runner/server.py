@@ -110,6 +110,7 @@ class Server:
             "order": job["order"],
             "deselect": job["deselect"],
             "trace": job["trace"],
+            "trace_tests": job.get("trace_tests", False),
             "limits": job["limits"],
             "nonce": nonce,
             "import_roots": settings["import_roots"],

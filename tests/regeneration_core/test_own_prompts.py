@@ -1,0 +1,56 @@
+"""A prompt that a person brings as a file: its text, its name, and what is wrong with others."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from workbench.engine.plan import Ask, RegenerationPlan
+from workbench.engine.regeneration_client import full_ask
+from workbench.errors import UsageError
+from workbench.regeneration.prompts import FORMER_NAMES, build_prompt, read_prompt
+from workbench.repository.functions import find_functions
+
+SOURCE = b'def f(x):\n    """Give {name} back."""\n    return x\n'
+(FUNCTION,) = find_functions(SOURCE, "a.py")
+
+
+def test_places_are_filled_once_and_other_braces_stay(tmp_path: Path) -> None:
+    file = tmp_path / "mine.txt"
+    file.write_text('{"body of": "{name}", "in": {path}}\n{before}')
+    own = read_prompt(file)
+    assert own.name == f"mine.txt@{hashlib.sha256(file.read_bytes()).hexdigest()[:12]}"
+    prompt = build_prompt(SOURCE, FUNCTION, FUNCTION.docstring, version=own.name, own=own.text)
+    said = '{"body of": "f", "in": a.py}\ndef f(x):\n    """Give {name} back."""'
+    assert (prompt.prompt_version, prompt.messages[0].content) == (own.name, said)
+
+
+def test_a_file_must_say_where_the_code_goes(tmp_path: Path) -> None:
+    file = tmp_path / "empty.txt"
+    file.write_text("Write the body of {name}.")
+    with pytest.raises(UsageError, match=r"does not say where the code goes: write \{before\} there"):
+        read_prompt(file)
+    with pytest.raises(UsageError):
+        read_prompt(tmp_path / "nothing.txt")
+
+
+def test_a_prompt_of_an_older_session_keeps_its_name_and_its_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    for former, now in FORMER_NAMES.items():
+        old, new = (build_prompt(SOURCE, FUNCTION, None, version=name) for name in (former, now))
+        assert (old.messages, old.prompt_version) == (new.messages, former)
+        asked = RegenerationPlan("word_counter", evaluator="openai/gpt-4o", prompt=former)
+        with pytest.raises(UsageError, match=f"{former} is called {now} now"):
+            full_ask(asked)
+        # What a run was asked with before is asked again in the same words, a file that is gone included.
+        again = RegenerationPlan("x", evaluator="openai/gpt-4o", prompt=former, asks=(Ask("m", 1, prompt=former),))
+        assert full_ask(again).prompt == former
+    gone = Ask("m", 1, prompt="mine.txt@0123", prompt_text="{before}")
+    kept = full_ask(RegenerationPlan("x", evaluator="openai/gpt-4o", prompt=gone.prompt, asks=(gone,)))
+    assert (kept.prompt, kept.prompt_text) == (gone.prompt, gone.prompt_text)
+    with pytest.raises(UsageError, match="There is no prompt version and no file 'mine.txt'"):
+        full_ask(RegenerationPlan("x", evaluator="openai/gpt-4o", prompt="mine.txt"))
