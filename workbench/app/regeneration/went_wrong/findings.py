@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 FAILURES, UNSOLVED, TESTS, CURVE = TABS = ("Failures", "Nobody solves", "Failing tests", "pass@k by m")
 """The tabs."""
 NONE: Final = ""
-MOST_EXACT: Final = 300
-"""Tasks up to which the intervals of curves are drawn as often as those of the figures above the table."""
 LEVELS: Final = {"": None, "error": same_error, "exception": same_exception}
 """How alike failures of one group are: the same tests and error, the same error whatever test, the same exception."""
 
@@ -201,21 +199,17 @@ def _tests(found: Diagnosis) -> Listing:
 
 def load_curves(reader: SessionReader, run_id: str, group: Group, ks: Sequence[int]) -> Curves:
     """Compute pass@k of a group by the number of samples, and by k; both with intervals."""
-    from workbench.regeneration.breakdown import CURVE_RESAMPLES, pass_by_k, pass_by_samples
+    from workbench.regeneration.breakdown import pass_by_k, pass_by_samples
     from workbench.regeneration.diagnosis import verdict_sequences
-    from workbench.regeneration.intervals import RESAMPLES
     from workbench.regeneration.outcome import task_results
     from workbench.session.sample_counts import sample_counts
 
     sequences = verdict_sequences(reader, run_id, group)
-    # Of so few tasks the last points have the very interval that stands above the table.
-    resamples = RESAMPLES if len(sequences) <= MOST_EXACT else CURVE_RESAMPLES
-    by_m = tuple(Curve(k, pass_by_samples(sequences, k, resamples=resamples)) for k in ks)
+    by_m = tuple(Curve(k, pass_by_samples(sequences, k)) for k in ks)
     tasks = {task.id: task for task in reader.tasks(run_id)}
     rows = [row for row in sample_counts(reader, run_id, by_task=True) if not row.control and row.group == group]
-    by_k = pass_by_k(task_results(rows, tasks), resamples=resamples)
-    said = "with 95 % intervals" + (f" of {resamples:,} draws" if resamples < RESAMPLES else "")
-    return Curves(by_m, by_k, _numbers(by_m, by_k, said))
+    by_k = pass_by_k(task_results(rows, tasks))
+    return Curves(by_m, by_k, _numbers(by_m, by_k, "with 95 % intervals"))
 
 
 def _numbers(by_m: tuple[Curve, ...], by_k: tuple[Estimate, ...], said: str) -> Listing:
