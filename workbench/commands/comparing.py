@@ -115,6 +115,14 @@ def show_groups(found: GroupComparison) -> None:
             *(f"{count:,}" for count in (one.wins, one.ties, one.losses, one.undefined)),
         )  # fmt: skip
     terminal.print(table)
+    for one in found.tallies:
+        if one.tasks:
+            bounds = (
+                ""
+                if one.interval.low is None
+                else f"[{_change(one.interval.low, 2)}, {_change(one.interval.high, 2)}] "
+            )
+            terminal.print(f"pass@{one.k} B − A {bounds}{one.interval.words}")
     shown = [pair for pair in found.pairs if not pair.both or any(pair.differences)]
     if shown:
         tasks = _table(("task", "A passed", "B passed", *(f"@{k} B − A" for k in found.ks)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.app.compare.wording import NOTHING, change, of_change
 from workbench.app.toolkit.virtual_view import Part, fit
-from workbench.comparison import GroupComparison, GroupSide
+from workbench.comparison import GroupComparison, GroupSide, Tally
 from workbench.regeneration.passk import Estimate
 from workbench.text import one_line, shortened
 
@@ -99,7 +99,9 @@ def tallies_in_words(comparison: GroupComparison) -> str:
     parts = []
     for one in comparison.tallies:
         left_out = f", {one.undefined:,} with fewer samples" if one.undefined else ""
-        parts.append(f"pass@{one.k}: B wins {one.wins:,}, ties {one.ties:,}, loses {one.losses:,}{left_out}")
+        parts.append(
+            f"pass@{one.k}: B wins {one.wins:,}, ties {one.ties:,}, loses {one.losses:,}{_bounds(one)}{left_out}"
+        )
     if comparison.other_snapshot:
         parts.append("other snapshots: joined by file and function")
     return " · ".join(parts)
@@ -116,6 +118,13 @@ def _estimate(one: Estimate | None, *, whole: bool) -> str:
     if not whole or one.low is None or one.high is None:
         return f"{one.value:.2f}"
     return f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}]"
+
+
+def _bounds(one: Tally) -> str:
+    """Return the interval of the paired difference, "" where there are too few clusters for one."""
+    if one.interval.low is None or one.interval.high is None:
+        return ""
+    return f", B − A in [{change(one.interval.low, 2)}, {change(one.interval.high, 2)}] {one.interval.over}"
 
 
 def _value(one: Estimate) -> str:
