@@ -36,6 +36,7 @@ COMMANDS = {
     "fork": "fork",
     "show": "show",
     "compare": "compare",
+    "study": "study",
     "report": "report",
     "pack": "pack",
     "merge": "merge",
