@@ -37,6 +37,7 @@ COMMANDS = {
     "show": "show",
     "compare": "compare",
     "study": "study",
+    "metrics": "metrics",
     "report": "report",
     "pack": "pack",
     "merge": "merge",
