@@ -77,7 +77,7 @@ def _show(group: GroupMetrics) -> None:
     rows = Table(box=None, pad_edge=False, header_style="dim")
     for title in ("metric", "of", "tasks", "mean", "with", "Pearson", "Spearman", "Kendall"):
         rows.add_column(title, justify="right" if title in ("tasks", "mean") else "left")
-    units = {}
+    units: dict[str, None] = {}
     for one in group.columns:
         mean = "–" if one.mean is None else f"{one.mean:.3f}"
         if one.interval.low is not None and one.interval.high is not None:

@@ -288,6 +288,16 @@ def _tally(pairs: Iterable[TaskPair], at: int, k: int) -> Tally:
     return Tally(k, left, right, counted.wins, counted.ties, counted.losses, len(both) - len(defined), paired.interval)
 
 
+def differences(comparison: GroupComparison, k: int) -> list[Value]:
+    """Return pass@k of B minus that of A for each task that both have with k samples, for tests of the difference."""
+    at = comparison.ks.index(k)
+    return [
+        Value(pair.left[1].repository, pair.left[1].file, gap)
+        for pair in comparison.pairs
+        if pair.left and pair.right and (gap := pair.differences[at]) is not None
+    ]
+
+
 def _conditions(left: GroupSide, right: GroupSide) -> tuple[tuple[str, str, str], ...]:
     """Return what the two were made by, where that differs."""
     a, b = left.group, right.group

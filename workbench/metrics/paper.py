@@ -245,7 +245,10 @@ def _paired(
         test = permutation_test(values, resamples=resamples, seed=seed)
         found[model, setting] = paired_difference(values), bounds, test
     adjusted = holm({str(key): test.p or 0.0 for key, (_, _, test) in found.items()})
-    return tuple(PairedCell(*key, *one, adjusted[str(key)]) for key, one in found.items())
+    return tuple(
+        PairedCell(model, setting, difference, bounds, test, adjusted[str((model, setting))])
+        for (model, setting), (difference, bounds, test) in found.items()
+    )
 
 
 def _sorted(means: list[float], columns: list[Cell]) -> list[tuple[float, Cell]]:
