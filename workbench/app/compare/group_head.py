@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from workbench.app.compare.wording import NOTHING, change, of_change
 from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.comparison import GroupComparison, GroupSide, Tally
@@ -54,15 +56,12 @@ def head_of(comparison: GroupComparison, note: str, width: int) -> list[list[Par
             (fit(_value(tallies[k].left if key == "A" else tallies[k].right), _COMMON, right=True), "") for k in ks
         ]
         lines.append(parts)
-    gaps: list[Part] = [
-        (
-            fit(
-                f"   B − A   over the {comparison.common:,} tasks of both",
-                3 + room + _TASKS + _SAMPLES + len(ks) * wide,
-            ),
-            "dim",
-        )
-    ]
+    said, label = (
+        f"   B − A   over the {comparison.common:,} tasks of both",
+        3 + room + _TASKS + _SAMPLES + len(ks) * wide,
+    )
+    said += bounds_in_words(comparison.tallies[: len(ks)], label - len(said))
+    gaps: list[Part] = [(fit(said, label), "dim")]
     for one in comparison.tallies[: len(ks)]:
         gaps.append(
             (fit(change(one.difference, 2) or NOTHING, _COMMON, right=True), of_change(one.difference) or "strong")
@@ -99,9 +98,7 @@ def tallies_in_words(comparison: GroupComparison) -> str:
     parts = []
     for one in comparison.tallies:
         left_out = f", {one.undefined:,} with fewer samples" if one.undefined else ""
-        parts.append(
-            f"pass@{one.k}: B wins {one.wins:,}, ties {one.ties:,}, loses {one.losses:,}{_bounds(one)}{left_out}"
-        )
+        parts.append(f"pass@{one.k}: B wins {one.wins:,}, ties {one.ties:,}, loses {one.losses:,}{left_out}")
     if comparison.other_snapshot:
         parts.append("other snapshots: joined by file and function")
     return " · ".join(parts)
@@ -120,11 +117,16 @@ def _estimate(one: Estimate | None, *, whole: bool) -> str:
     return f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}]"
 
 
-def _bounds(one: Tally) -> str:
-    """Return the interval of the paired difference, "" where there are too few clusters for one."""
-    if one.interval.low is None or one.interval.high is None:
-        return ""
-    return f", B − A in [{change(one.interval.low, 2)}, {change(one.interval.high, 2)}] {one.interval.over}"
+def bounds_in_words(tallies: Sequence[Tally], width: int) -> str:
+    """Return `` @1 [−0.58, +0.37] @3 [−0.75, +0.71] over 4 files``: of as many k as there is room for, "" for none."""
+    known = [one for one in tallies if one.interval.low is not None]
+    while known:
+        bounds = (f" @{one.k} [{change(one.interval.low, 2)}, {change(one.interval.high, 2)}]" for one in known)
+        said = "".join(bounds) + f" {known[0].interval.over}"
+        if len(said) < width:
+            return said
+        known.pop()
+    return ""
 
 
 def _value(one: Estimate) -> str:
