@@ -56,11 +56,14 @@ def head_of(comparison: GroupComparison, note: str, width: int) -> list[list[Par
             (fit(_value(tallies[k].left if key == "A" else tallies[k].right), _COMMON, right=True), "") for k in ks
         ]
         lines.append(parts)
-    said, label = (
-        f"   B − A   over the {comparison.common:,} tasks of both",
-        3 + room + _TASKS + _SAMPLES + len(ks) * wide,
-    )
-    said += bounds_in_words(comparison.tallies[: len(ks)], label - len(said))
+    label = 3 + room + _TASKS + _SAMPLES + len(ks) * wide
+    said = f"   B − A   over the {comparison.common:,} tasks of both"
+    bounds = bounds_in_words(comparison.tallies[: len(ks)], label - len(said))
+    if not bounds:
+        short = f"   B − A   {comparison.common:,} in both"
+        bounds = bounds_in_words(comparison.tallies[: len(ks)], label - len(short))
+        said = short if bounds else said
+    said += bounds
     gaps: list[Part] = [(fit(said, label), "dim")]
     for one in comparison.tallies[: len(ks)]:
         gaps.append(
