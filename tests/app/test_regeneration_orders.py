@@ -109,7 +109,7 @@ async def test_keys_reach_the_engine(recorder: Recorder, monkeypatch: pytest.Mon
 
 
 def parts_of_figures(screen: RegenerationScreen) -> list[str]:
-    """The line with the figures, without the interval, for which a live run draws less often."""
+    """The line with the figures, without the interval."""
     line = next(line for line in screen_text(screen.app).splitlines() if "pass@1" in line and "pass@3" in line)
     return [part.partition("]")[2] or part for part in line.split(" [")]
 

@@ -14,8 +14,7 @@ from regenerated import RUN, Recorder
 from regeneration_app import figures, press, quiet, regeneration
 from trajectory_app import screen_text, until
 
-from workbench.regeneration.intervals import interval_of
-from workbench.regeneration.passk import TaskCount, summarise
+from workbench.regeneration.passk import TaskCount, interval_of, summarise
 
 
 @pytest.fixture
@@ -75,13 +74,13 @@ async def test_figures_are_those_of_the_report(finished: Path) -> None:
     async with regeneration(finished) as (pilot, screen):
         await until(pilot, lambda: figures(screen) and figures(screen).pass_at[0].interval is not None, "the interval")
         shown = figures(screen)
-        counts = [TaskCount(str(n), "snapshot-1", "", 3, passed) for n, passed in enumerate((2, 0, 1, 3))]
+        counts = [TaskCount(str(n), "snapshot-1", "abba"[n], 3, passed) for n, passed in enumerate((2, 0, 1, 3))]
         overall = summarise(counts, (1, 3)).overall
         assert [item.value for item in shown.pass_at] == [overall[1].value, overall[3].value] == [0.5, 0.75]
         assert shown.pass_at[0].interval == interval_of(counts, 1)
         assert (shown.decided, shown.tasks, shown.leaking) == (4, 4, 1)
         text = screen_text(screen.app)
-        assert "pass@1 0.50 no interval" in text  # four tasks are too few
+        assert "pass@1 0.50 no interval" in text  # two files are too few
         assert "m = 3 · 4 tasks" in text
         assert "without 1 leaking @1 0.33 @3 0.67" in text
         assert "✓ self-check: reference 4/4 · stub 0/4" in text

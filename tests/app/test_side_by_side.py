@@ -196,3 +196,20 @@ async def test_prompt_and_what_it_takes(tmp_path: Path, home: Path) -> None:
         assert "b strict" in text
         await pilot.press("W")
         assert "side by side" not in screen_text(pilot.app)
+
+
+def test_the_interval_of_the_difference_stands_whole_or_not_at_all() -> None:
+    from workbench.app.compare.group_head import bounds_in_words
+    from workbench.comparison import Tally
+    from workbench.regeneration.passk import Estimate
+    from workbench.statistics.intervals import Interval
+
+    known = Interval(-0.58, 0.37, "file", 4, difference=True)
+    none = Interval(None, None, "file", 2, difference=True)
+    first, third, unknown = (
+        Tally(k, Estimate(k, 0.5, 9, 0), Estimate(k, 0.4, 9, 0), 4, 2, 3, 0, one)
+        for k, one in ((1, known), (3, known), (5, none))
+    )
+    assert bounds_in_words([first, third], 80) == " @1 [−0.58, +0.37] @3 [−0.58, +0.37] over 4 files"
+    assert bounds_in_words([first, third, unknown], 40) == " @1 [−0.58, +0.37] over 4 files"
+    assert bounds_in_words([first], 20) == bounds_in_words([unknown], 80) == ""

@@ -47,13 +47,21 @@ def test_evaluators_by_their_names_controls_too(session: Path, capsys: pytest.Ca
     assert "pass@1 of 2" in out
     assert "4/5" in out
     assert "1 more without a difference" in out
+    assert "pass@1 B − A No interval: 2 tasks are too few (3 are needed)." in out
+    pytest.importorskip("numpy")
+    assert "(paired permutation test over 2 tasks, all 4 ways)" in out
+    assert "by Holm over" in out
     assert not obeyed(out)
     code, out, _ = told(capsys, f"{session}/other", f"{session}/reference", "--json")
     found = json.loads(out)
+    # Both tasks are won: of four ways, both ends of the scale are as far out.
+    assert {key: found["pass_at_k"]["1"].pop(key) for key in ("p", "p_holm")} == {"p": 0.5, "p_holm": 0.5}
+    found["pass_at_k"]["1"].pop("test")
     assert (code, found["kind"], found["b"]["evaluator"]) == (0, "groups", "reference")
     assert found["pass_at_k"]["1"] == {
         "a": pytest.approx(1 / 6), "b": 1.0, "difference": pytest.approx(5 / 6, abs=1e-5), "tasks": 2, "wins": 2, "ties": 0,
-        "losses": 0, "undefined": 0,
+        "losses": 0, "undefined": 0, "low": None, "high": None,
+        "interval": "No interval: 2 tasks are too few (3 are needed).",
     }  # fmt: skip
 
 

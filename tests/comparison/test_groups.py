@@ -88,6 +88,14 @@ def test_figures_are_those_of_the_estimator(
             assert gap is None or gap == pytest.approx(b - a, abs=1e-5)
 
 
+def test_the_paired_difference_has_an_interval_over_the_tasks(tmp_path: Path) -> None:
+    cells = {f"f{n}": ("✓" * (n % 4) + "✗" * (4 - n % 4), "✓" * 4) for n in range(8)}
+    mine, theirs = ({name: both[at] for name, both in cells.items()} for at in (0, 1))
+    (first, *_) = compared(recorded(tmp_path / "one.session", mine, theirs)).tallies
+    assert (first.interval.unit, first.interval.units) == ("task", 8)
+    assert first.interval.low == pytest.approx(0.625 - 2.364624 * 0.298807 / 8**0.5, abs=1e-4)
+
+
 def test_runs_of_two_snapshots_are_joined_by_name_and_it_is_said(tmp_path: Path) -> None:
     here = recorded(tmp_path / "here.session", {"f": "✓✓✓"}, {})
     there = recorded(tmp_path / "there.session", {"f": "✗✗✗", "g": "✓"}, {}, snapshot="another")

@@ -103,9 +103,7 @@ def test_our_errors_are_no_samples() -> None:
 
     (outcome,) = group_outcomes(rows, [Task()], (1, 2, 3))  # type: ignore[list-item]
     assert [estimate.value for estimate in outcome.figures.pass_at] == [0.5, 1.0, None]
-    assert (
-        outcome.to_json()["pass_at_k"]["1"]["interval"] == "No interval: 1 task is too few to draw from (5 are needed)."
-    )
+    assert outcome.to_json()["pass_at_k"]["1"]["interval"] == "No interval: 1 task is too few (3 are needed)."
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from workbench.comparison import CandidateComparison, Comparison, GroupComparison, GroupSide
+    from workbench.comparison.chance import Chance
     from workbench.session import SessionReader
 
 SUMMARY = "compare two trials, samples, evaluators or runs, of one session or of two"
@@ -79,15 +80,29 @@ def run(arguments: argparse.Namespace) -> int:
             found = [_groups(*pair) for pair in ([(left.groups[0], right.groups[0])] if alone else beside.pairs)]
             if not found:
                 raise UsageError("They have no samples that could be compared.")
-            for one in found:
+            for one, tests in zip(found, _chances(found), strict=True):
                 if arguments.json:
-                    print_json({"type": "comparison", "kind": "groups", **one.to_json()})
+                    values = {"type": "comparison", "kind": "groups", **one.to_json()}
+                    for k, each in tests.items():
+                        values["pass_at_k"][str(k)] |= {"p": each.test.p, "p_holm": each.adjusted, "test": each.words}
+                    print_json(values)
                 else:
-                    show_groups(one)
+                    show_groups(one, tests)
             if not arguments.json and not alone:
                 _say_alone("A", beside.only_left)
                 _say_alone("B", beside.only_right)
     return 0
+
+
+def _chances(found: list[GroupComparison]) -> tuple[dict[int, Chance], ...]:
+    """Return the tests of each comparison, none where numpy is not installed: all else needs no extra."""
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        return ({},) * len(found)
+    from workbench.comparison.chance import chances
+
+    return chances(found)
 
 
 def _say_alone(name: str, sides: tuple[GroupSide, ...]) -> None:

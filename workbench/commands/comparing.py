@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         TaskPair,
         TextPair,
     )
+    from workbench.comparison.chance import Chance
 
 _NONE = "–"
 
@@ -97,8 +98,13 @@ def show_runs(found: RunsComparison) -> None:
     terminal.print(table)
 
 
-def show_groups(found: GroupComparison) -> None:
-    """Print two groups: pass@k of each, then task by task, the largest differences first."""
+def show_groups(found: GroupComparison, tests: Mapping[int, Chance]) -> None:
+    """Print two groups: pass@k of each, how sure their difference is, then task by task, the largest first.
+
+    Args:
+        found: The comparison.
+        tests: The permutation test for each k, none where there is no numpy.
+    """
     terminal = Terminal(piped_width=160)
     for name, side in (("A", found.left), ("B", found.right)):
         group = f"{side.name} · docs {side.group.docs_words} · run {side.run.name or side.run.id} · {side.session}"
@@ -115,6 +121,16 @@ def show_groups(found: GroupComparison) -> None:
             *(f"{count:,}" for count in (one.wins, one.ties, one.losses, one.undefined)),
         )  # fmt: skip
     terminal.print(table)
+    for one in found.tallies:
+        if one.tasks:
+            bounds = (
+                ""
+                if one.interval.low is None
+                else f"[{_change(one.interval.low, 2)}, {_change(one.interval.high, 2)}] "
+            )
+            terminal.print(f"pass@{one.k} B − A {bounds}{one.interval.words}")
+            if one.k in tests:
+                terminal.print(f"pass@{one.k} {tests[one.k].words}")
     shown = [pair for pair in found.pairs if not pair.both or any(pair.differences)]
     if shown:
         tasks = _table(("task", "A passed", "B passed", *(f"@{k} B − A" for k in found.ks)))

@@ -152,7 +152,7 @@ def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, An
         "candidates": sums.samples,
         "pass_at_k": {str(e.k): e.value for e in figures.pass_at},
         "interval": {str(e.k): None if e.low is None else [e.low, e.high] for e in figures.pass_at},
-        # What was drawn for the interval, or why there is none.
+        # By which rule and unit the interval is, or why there is none.
         "interval_words": {str(e.k): e.interval.words if e.interval else None for e in figures.pass_at},
         "interval_over": {str(e.k): e.interval.over if e.interval else "" for e in figures.pass_at},
         # Which figure rests on what: a task with fewer than k samples has no pass@k.

@@ -6,7 +6,6 @@ comes from :mod:`workbench.regeneration.outcome` and :mod:`workbench.regeneratio
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,9 @@ from workbench.regeneration.passk import Estimate, summarise
 from workbench.session.groups import OF_GROUP, Group, settings_of
 from workbench.session.rows import RunRow, TaskRow
 from workbench.session.sample_counts import sample_counts
+from workbench.statistics.clusters import Value
+from workbench.statistics.intervals import Interval
+from workbench.statistics.paired import paired_difference
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -89,6 +91,7 @@ class Tally:
         ties: Tasks with the same.
         losses: Tasks with a lower one.
         undefined: Tasks that both have, of which one has fewer than k counted samples; they are in no figure here.
+        interval: Of the paired difference, by the spread between repositories, files or tasks.
     """
 
     k: int
@@ -98,6 +101,7 @@ class Tally:
     ties: int
     losses: int
     undefined: int
+    interval: Interval
 
     @property
     def tasks(self) -> int:
@@ -162,6 +166,9 @@ class GroupComparison:
                     "a": one.left.value,
                     "b": one.right.value,
                     "difference": one.difference,
+                    "low": one.interval.low,
+                    "high": one.interval.high,
+                    "interval": one.interval.words,
                     "tasks": one.tasks,
                     "wins": one.wins,
                     "ties": one.ties,
@@ -272,8 +279,23 @@ def _tally(pairs: Iterable[TaskPair], at: int, k: int) -> Tally:
     defined = [pair for pair in both if pair.differences[at] is not None]
     left = summarise([pair.left[1].count() for pair in defined if pair.left], [k]).overall[k]
     right = summarise([pair.right[1].count() for pair in defined if pair.right], [k]).overall[k]
-    signs = Counter((gap > 0) - (gap < 0) for pair in defined if (gap := pair.differences[at]) is not None)
-    return Tally(k, left, right, signs[1], signs[0], signs[-1], len(both) - len(defined))
+    paired = paired_difference(
+        Value(pair.left[1].repository, pair.left[1].file, gap)
+        for pair in defined
+        if pair.left and (gap := pair.differences[at]) is not None
+    )
+    counted = paired.tasks
+    return Tally(k, left, right, counted.wins, counted.ties, counted.losses, len(both) - len(defined), paired.interval)
+
+
+def differences(comparison: GroupComparison, k: int) -> list[Value]:
+    """Return pass@k of B minus that of A for each task that both have with k samples, for tests of the difference."""
+    at = comparison.ks.index(k)
+    return [
+        Value(pair.left[1].repository, pair.left[1].file, gap)
+        for pair in comparison.pairs
+        if pair.left and pair.right and (gap := pair.differences[at]) is not None
+    ]
 
 
 def _conditions(left: GroupSide, right: GroupSide) -> tuple[tuple[str, str, str], ...]:

@@ -6,13 +6,12 @@ from workbench.regeneration.extraction import extract_body as extract_body
 from workbench.regeneration.grafting import Graft as Graft
 from workbench.regeneration.grafting import collect_docstrings as collect_docstrings
 from workbench.regeneration.grafting import graft_file as graft_file
-from workbench.regeneration.intervals import Interval as Interval
-from workbench.regeneration.intervals import interval_of as interval_of
 from workbench.regeneration.leakage import Leakage as Leakage
 from workbench.regeneration.leakage import measure_leakage as measure_leakage
 from workbench.regeneration.passk import Estimate as Estimate
 from workbench.regeneration.passk import PassReport as PassReport
 from workbench.regeneration.passk import TaskCount as TaskCount
+from workbench.regeneration.passk import interval_of as interval_of
 from workbench.regeneration.passk import pass_at_k as pass_at_k
 from workbench.regeneration.passk import summarise as summarise
 from workbench.regeneration.prompts import PROMPT_VERSION as PROMPT_VERSION

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.regeneration.intervals import LEVEL
 from workbench.regeneration.outcome import TaskResult
 from workbench.regeneration.passk import Estimate, TaskCount, mean_over_tasks, summarise
 from workbench.session.groups import Group
+from workbench.statistics.intervals import LEVEL
 
-CURVE_RESAMPLES = 200
-"""Draws for each interval of a curve, which has many."""
 MOST_SAMPLES = 200
 """Points of a curve at most; with more samples the first so many are looked at."""
 OUTSIDE = "(no class)"
@@ -90,9 +88,7 @@ def pass_by(named: Iterable[tuple[str, TaskResult]], ks: Sequence[int]) -> tuple
     return tuple(groups)
 
 
-def pass_by_samples(
-    sequences: Sequence[VerdictSequence], k: int, *, resamples: int = CURVE_RESAMPLES
-) -> tuple[CurvePoint, ...]:
+def pass_by_samples(sequences: Sequence[VerdictSequence], k: int) -> tuple[CurvePoint, ...]:
     """Return pass@k of the first m samples for m from k to the most samples that a task has, with intervals.
 
     Raises:
@@ -101,18 +97,16 @@ def pass_by_samples(
     most = min(MOST_SAMPLES, max((len(one.passed) for one in sequences), default=0))
     points = []
     for m in range(max(1, k), most + 1):
-        estimate = summarise([_first(one, m) for one in sequences], (k,), interval=LEVEL, resamples=resamples).overall[
-            k
-        ]
+        estimate = summarise([_first(one, m) for one in sequences], (k,), interval=LEVEL).overall[k]
         points.append(CurvePoint(m, estimate))
     return tuple(points)
 
 
-def pass_by_k(results: Sequence[TaskResult], *, resamples: int = CURVE_RESAMPLES) -> tuple[Estimate, ...]:
+def pass_by_k(results: Sequence[TaskResult]) -> tuple[Estimate, ...]:
     """Return pass@k over all samples for k from 1 to the most samples that count of a task, with intervals."""
     most = min(MOST_SAMPLES, max((one.counted for one in results), default=0))
     ks = range(1, most + 1)
-    overall = summarise([one.count() for one in results], ks, interval=LEVEL, resamples=resamples).overall
+    overall = summarise([one.count() for one in results], ks, interval=LEVEL).overall
     return tuple(overall[k] for k in ks)
 
 

@@ -14,12 +14,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.regeneration.intervals import LEVEL, RESAMPLES
 from workbench.regeneration.leakage import THRESHOLD
 from workbench.regeneration.passk import Estimate, TaskCount, pass_at_k, summarise
 from workbench.session.groups import Group
 from workbench.session.rows import TaskRow
 from workbench.session.sample_counts import SampleCount
+from workbench.statistics.intervals import LEVEL
 
 DEFAULT_KS = (1, 3)
 
@@ -259,18 +259,15 @@ def is_leaking(leak: float | None) -> bool:
     return leak is not None and leak >= THRESHOLD
 
 
-def pass_figures(
-    results: Sequence[TaskResult], ks: Sequence[int], *, interval: bool = True, resamples: int = RESAMPLES
-) -> PassFigures:
+def pass_figures(results: Sequence[TaskResult], ks: Sequence[int], *, interval: bool = True) -> PassFigures:
     """Return pass@k over tasks of one group, for all of them, without those in doubt, and for documented functions alone.
 
     Args:
         results: The tasks.
         ks: The k of pass@k.
-        interval: Whether to draw intervals, which takes longer than all the rest.
-        resamples: How often to draw.
+        interval: Whether to compute intervals.
     """
-    overall = summarise([one.count() for one in results], ks, interval=LEVEL if interval else None, resamples=resamples)
+    overall = summarise([one.count() for one in results], ks, interval=LEVEL if interval else None)
     clean = [one for one in results if not one.leaking]
     unleaked = summarise([one.count() for one in clean], ks).overall
     undoubted = summarise([one.count(doubtful=False) for one in results], ks).overall

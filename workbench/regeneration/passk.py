@@ -1,4 +1,4 @@
-"""pass@k without bias (Chen et al. 2021) and its means; intervals around them are in :mod:`workbench.regeneration.intervals`.
+"""pass@k without bias (Chen et al. 2021) and its means; intervals around them are those of :mod:`workbench.statistics.intervals`.
 
 With m samples of which c pass, pass@k = 1 − C(m−c, k) / C(m, k); for k > m it is undefined and never 1. A repository's
 value is the mean over its tasks, the overall value the unweighted mean over repositories, as in the paper.
@@ -11,7 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.regeneration.intervals import RESAMPLES, Interval, interval_of
+from workbench.statistics.clusters import Value
+from workbench.statistics.intervals import LEVEL, Interval, share_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +80,10 @@ def pass_at_k(samples: int, passed: int, k: int) -> float | None:
     return 1.0 - math.prod(1.0 - k / i for i in range(samples - passed + 1, samples + 1))
 
 
-def summarise(
-    counts: Iterable[TaskCount], ks: Sequence[int], *, interval: float | None = None, resamples: int = RESAMPLES
-) -> PassReport:
+def summarise(counts: Iterable[TaskCount], ks: Sequence[int], *, interval: float | None = None) -> PassReport:
     """Return pass@k for every k of ``ks`` per task, file and repository, and overall.
 
-    ``interval`` (for example 0.95) adds an interval of that level to ``overall``, from so many ``resamples``.
+    ``interval`` (for example 0.95) adds an interval of that level to ``overall``.
     """
     rows = list(counts)
     per_file: dict[tuple[str, str], list[TaskCount]] = defaultdict(list)
@@ -98,7 +97,7 @@ def summarise(
         values = [each[k].value for each in repositories.values()]
         defined = [value for value in values if value is not None]
         tasks = sum(each[k].tasks for each in repositories.values())
-        bounds = None if interval is None else interval_of(rows, k, level=interval, resamples=resamples)
+        bounds = None if interval is None else interval_of(rows, k, level=interval)
         overall[k] = Estimate(k, _mean(defined), tasks, len(rows) - tasks, bounds)
     return PassReport(
         overall=overall,
@@ -106,6 +105,20 @@ def summarise(
         repositories=repositories,
         files={name: {k: mean_over_tasks(group, k) for k in ks} for name, group in sorted(per_file.items())},
         tasks={row.task: {k: pass_at_k(row.samples, row.passed, k) for k in ks} for row in rows},
+    )
+
+
+def interval_of(counts: Iterable[TaskCount], k: int, *, level: float = LEVEL) -> Interval:
+    """Return the interval of the overall pass@k (unweighted mean over repositories, over tasks within one).
+
+    Args:
+        counts: The tasks; those with fewer than k samples are left out.
+        k: The k of pass@k.
+        level: Coverage, for example 0.95.
+    """
+    shares = ((row, pass_at_k(row.samples, row.passed, k)) for row in counts)
+    return share_interval(
+        (Value(row.repository, row.file, share) for row, share in shares if share is not None), level=level
     )
 
 

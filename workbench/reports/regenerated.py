@@ -174,7 +174,7 @@ def estimate_words(estimate: Estimate) -> str:
 
 
 def interval_notes(outcome: Regenerated) -> list[str]:
-    """Return what was drawn for the intervals of a run, or why there is none: a sentence for each different one."""
+    """Return by which rule and unit the intervals of a run are, or why there is none: a sentence for each different one."""
     said = [
         estimate.interval.words
         for group in outcome.groups

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from workbench.app.compare.wording import NOTHING, change, of_change
 from workbench.app.toolkit.virtual_view import Part, fit
-from workbench.comparison import GroupComparison, GroupSide
+from workbench.comparison import GroupComparison, GroupSide, Tally
 from workbench.regeneration.passk import Estimate
 from workbench.text import one_line, shortened
 
@@ -54,15 +56,15 @@ def head_of(comparison: GroupComparison, note: str, width: int) -> list[list[Par
             (fit(_value(tallies[k].left if key == "A" else tallies[k].right), _COMMON, right=True), "") for k in ks
         ]
         lines.append(parts)
-    gaps: list[Part] = [
-        (
-            fit(
-                f"   B − A   over the {comparison.common:,} tasks of both",
-                3 + room + _TASKS + _SAMPLES + len(ks) * wide,
-            ),
-            "dim",
-        )
-    ]
+    label = 3 + room + _TASKS + _SAMPLES + len(ks) * wide
+    said = f"   B − A   over the {comparison.common:,} tasks of both"
+    bounds = bounds_in_words(comparison.tallies[: len(ks)], label - len(said))
+    if not bounds:
+        short = f"   B − A   {comparison.common:,} in both"
+        bounds = bounds_in_words(comparison.tallies[: len(ks)], label - len(short))
+        said = short if bounds else said
+    said += bounds
+    gaps: list[Part] = [(fit(said, label), "dim")]
     for one in comparison.tallies[: len(ks)]:
         gaps.append(
             (fit(change(one.difference, 2) or NOTHING, _COMMON, right=True), of_change(one.difference) or "strong")
@@ -116,6 +118,18 @@ def _estimate(one: Estimate | None, *, whole: bool) -> str:
     if not whole or one.low is None or one.high is None:
         return f"{one.value:.2f}"
     return f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}]"
+
+
+def bounds_in_words(tallies: Sequence[Tally], width: int) -> str:
+    """Return `` @1 [−0.58, +0.37] @3 [−0.75, +0.71] over 4 files``: of as many k as there is room for, "" for none."""
+    known = [one for one in tallies if one.interval.low is not None]
+    while known:
+        bounds = (f" @{one.k} [{change(one.interval.low, 2)}, {change(one.interval.high, 2)}]" for one in known)
+        said = "".join(bounds) + f" {known[0].interval.over}"
+        if len(said) < width:
+            return said
+        known.pop()
+    return ""
 
 
 def _value(one: Estimate) -> str:

@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from workbench.regeneration.outcome import PassFigures, TaskResult
     from workbench.regeneration.passk import Estimate
 
-LIVE_RESAMPLES = 200
-"""While samples still come in an interval of a few draws does; the last one is exact."""
-
 
 @dataclass(frozen=True, slots=True)
 class Figures:
@@ -25,7 +22,7 @@ class Figures:
 
     @property
     def pass_at(self) -> tuple[Estimate, ...]:
-        """pass@k for each k; without an interval until it was drawn."""
+        """pass@k for each k, with its interval."""
         return self.passing.pass_at
 
     @property
@@ -64,19 +61,17 @@ class Figures:
         return self.passing.partial
 
 
-def compute(lines: Sequence[TaskLine], ks: Sequence[int], *, resamples: int | None = None) -> Figures:
+def compute(lines: Sequence[TaskLine], ks: Sequence[int]) -> Figures:
     """Return the figures over all tasks with a sample; excluded tasks and those never asked for do not count.
 
     Args:
         lines: The tasks.
         ks: The k of pass@k.
-        resamples: Draws for the intervals; 0 for none, None for as many as a report takes.
     """
-    from workbench.regeneration.intervals import RESAMPLES
     from workbench.regeneration.outcome import pass_figures
 
     ready = [result_of(line) for line in lines if not line.excluded and line.cells]
-    return Figures(pass_figures(ready, ks, interval=resamples != 0, resamples=resamples or RESAMPLES))
+    return Figures(pass_figures(ready, ks))
 
 
 def result_of(line: TaskLine) -> TaskResult:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.app.regeneration import loading
-from workbench.app.regeneration.figures import LIVE_RESAMPLES, Figures, compute
+from workbench.app.regeneration.figures import Figures, compute
 from workbench.app.regeneration.lines import TaskLine, load_lines
 from workbench.app.regeneration.loading import Excluded, RunView
 from workbench.app.toolkit.latest import Latest, Node
@@ -239,12 +239,12 @@ class Following:
             self._figures_due = True
             screen.set_timer(self._figures_seconds, self._figure)
             return
-        first, self._figured = not self._figured, key
+        self._figured = key
         lines = tuple(screen.table.lines)
 
-        def work(draws: int | None) -> tuple[Figures, float]:
+        def work() -> tuple[Figures, float]:
             began = time.perf_counter()
-            figures = compute(lines, ks, resamples=draws)
+            figures = compute(lines, ks)
             figures = replace(figures, development=loading.development(reader, run_id, group))
             return figures, time.perf_counter() - began
 
@@ -254,6 +254,4 @@ class Following:
                 self._figures_seconds = max(FIGURES_SECONDS, 4 * made[1])
                 screen.show_figures(made[0])
 
-        if first:
-            self.figuring.ask(lambda: work(0), done)  # the interval takes longer than all the rest
-        self.figuring.ask(lambda: work(LIVE_RESAMPLES if view.live else None), done)
+        self.figuring.ask(work, done)

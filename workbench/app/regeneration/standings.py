@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.app.regeneration.evaluators import short_names
-from workbench.app.regeneration.figures import LIVE_RESAMPLES
 from workbench.app.regeneration.lines import CELL
 from workbench.app.toolkit.latest import Latest, Node
 from workbench.session.groups import Group, planned_docs
@@ -64,10 +63,10 @@ def beside(view: RunView, standings: Standings) -> tuple[str, tuple[OtherSamples
     return names.get(view.group, ""), found
 
 
-def load_standings(reader: SessionReader, view: RunView, *, resamples: int | None) -> Standings:
-    """Read how all groups of a run, and the runs beside it, stand; ``resamples`` draws for each interval."""
+def load_standings(reader: SessionReader, view: RunView) -> Standings:
+    """Read how all groups of a run, and the runs beside it, stand."""
     several = len(view.groups) > 1
-    estimates = _estimates(reader, view.run.id, view.ks[0], resamples) if several else {}
+    estimates = _estimates(reader, view.run.id, view.ks[0]) if several else {}
     return Standings(
         {group: estimates[group] for group in view.groups if group in estimates},
         _cells(reader, view.run.id) if several else {},
@@ -75,8 +74,7 @@ def load_standings(reader: SessionReader, view: RunView, *, resamples: int | Non
     )
 
 
-def _estimates(reader: SessionReader, run_id: str, k: int, resamples: int | None) -> dict[Group, Estimate]:
-    from workbench.regeneration.intervals import RESAMPLES
+def _estimates(reader: SessionReader, run_id: str, k: int) -> dict[Group, Estimate]:
     from workbench.regeneration.outcome import pass_figures, task_results
     from workbench.session.sample_counts import SampleCount, sample_counts
 
@@ -85,12 +83,7 @@ def _estimates(reader: SessionReader, run_id: str, k: int, resamples: int | None
     for row in sample_counts(reader, run_id, by_task=True):
         if not row.control:
             counts.setdefault(row.group, []).append(row)
-    return {
-        group: pass_figures(
-            task_results(rows, tasks), (k,), interval=resamples != 0, resamples=resamples or RESAMPLES
-        ).pass_at[0]
-        for group, rows in counts.items()
-    }
+    return {group: pass_figures(task_results(rows, tasks), (k,)).pass_at[0] for group, rows in counts.items()}
 
 
 def _cells(reader: SessionReader, run_id: str) -> dict[Group, dict[str, str]]:
@@ -119,7 +112,7 @@ def _runs(reader: SessionReader, view: RunView) -> tuple[OtherRun, ...]:
         plan = _plan(runs[key].config)
         estimate = None
         if key in same[-MOST_RUNS:]:
-            estimates = _estimates(reader, key, view.ks[0], 0)
+            estimates = _estimates(reader, key, view.ks[0])
             estimate = next((one for group, one in estimates.items() if group.evaluator == view.evaluator), None)
         found.append(OtherRun(key, one_line(planned_docs(plan) or "?", 30), key in same, estimate))
     return tuple(found)
@@ -197,11 +190,10 @@ class Comparing:
         if reader is None or view is None:
             return
         key = self._of = self._key(view)
-        resamples = LIVE_RESAMPLES if view.live else None
 
         def work() -> tuple[Standings, float]:
             began = time.perf_counter()
-            return load_standings(reader, view, resamples=resamples), time.perf_counter() - began
+            return load_standings(reader, view), time.perf_counter() - began
 
         def done(found: tuple[Standings, float]) -> None:
             self._seconds = max(SECONDS, 4 * found[1])

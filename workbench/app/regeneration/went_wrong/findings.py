@@ -31,8 +31,6 @@ FAILURES, UNSOLVED, TESTS, CURVE, BY_FILE = TABS = (
 NONE: Final = ""
 BAR: Final = 16
 """Cells of a bar that is full."""
-MOST_EXACT: Final = 300
-"""Tasks up to which the intervals of curves are drawn as often as those of the figures above the table."""
 LEVELS: Final = {"": None, "error": same_error, "exception": same_exception}
 """How alike failures of one group are: the same tests and error, the same error whatever test, the same exception."""
 
@@ -214,23 +212,19 @@ def _tests(found: Diagnosis) -> Listing:
 
 def load_curves(reader: SessionReader, run_id: str, group: Group, ks: Sequence[int]) -> Curves:
     """Compute pass@k of a group by the number of samples and by k, both with intervals, and by file."""
-    from workbench.regeneration.breakdown import CURVE_RESAMPLES, pass_by, pass_by_k, pass_by_samples
+    from workbench.regeneration.breakdown import pass_by, pass_by_k, pass_by_samples
     from workbench.regeneration.diagnosis import verdict_sequences
-    from workbench.regeneration.intervals import RESAMPLES
     from workbench.regeneration.outcome import task_results
     from workbench.session.sample_counts import sample_counts
 
     sequences = verdict_sequences(reader, run_id, group)
-    # Of so few tasks the last points have the very interval that stands above the table.
-    resamples = RESAMPLES if len(sequences) <= MOST_EXACT else CURVE_RESAMPLES
-    by_m = tuple(Curve(k, pass_by_samples(sequences, k, resamples=resamples)) for k in ks)
+    by_m = tuple(Curve(k, pass_by_samples(sequences, k)) for k in ks)
     tasks = {task.id: task for task in reader.tasks(run_id)}
     rows = [row for row in sample_counts(reader, run_id, by_task=True) if not row.control and row.group == group]
     results = task_results(rows, tasks)
-    by_k = pass_by_k(results, resamples=resamples)
+    by_k = pass_by_k(results)
     by_file = pass_by(((one.file, one) for one in results if one.counted), ks)
-    said = "with 95 % intervals" + (f" of {resamples:,} draws" if resamples < RESAMPLES else "")
-    return Curves(by_m, by_k, _numbers(by_m, by_k, said), _bars(by_file, ks))
+    return Curves(by_m, by_k, _numbers(by_m, by_k, "with 95 % intervals"), _bars(by_file, ks))
 
 
 def _bars(files: Sequence[TaskGroup], ks: Sequence[int]) -> Listing:

@@ -156,7 +156,7 @@ class WentWrongScreen(ModeScreen):
         self._load_curves()
 
     def _load_curves(self) -> None:
-        """Compute the curves where they are looked at: their many intervals take longer than all the rest."""
+        """Compute the curves where they are looked at: they are many means over all tasks."""
         reader, run, ks, group = self.workbench.reader, self._view.run.id, self._view.ks, self.group or self._view.group
         if reader is not None and self.tab in {CURVE, BY_FILE}:
             self.drawing.ask(lambda: load_curves(reader, run, group, ks), self._draw)

@@ -1,0 +1,133 @@
+"""DocAgent's completeness of a function's docstring: the share of the elements that its code requires which are there.
+
+Equal weight over: summary and description always; args where there are parameters besides self; returns where a value is
+returned or yielded; raises where it raises; examples where it is public. Two versions: ``docagent`` recognises and requires as
+the original does (a label anywhere in the text, ``*args`` and ``**kwargs`` not required, Raises required for any call outside an
+except handler); ``strict`` wants a section of Google's, NumPy's or Sphinx's style, and Raises only for a raise statement.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workbench.python_syntax import UNREADABLE, parse
+
+VERSIONS = ("docagent", "strict")
+_LABELS = {
+    "args": ("args:", "arguments:", "parameters:", "params:"),
+    "returns": ("returns:", "return:", "yields:", "yield:"),
+    "raises": ("raises:", "exceptions:", "throws:"),
+    "examples": ("example:", "examples:", "usage:"),
+}
+_SECTIONS = {
+    "args": re.compile(r"^\s*(?:(?:args|arguments|parameters|params|other parameters):?\s*$|:param\b|@param\b)", re.I | re.M),
+    "returns": re.compile(r"^\s*(?:(?:returns?|yields?):(?:\s|$)|(?:returns?|yields?)\s*\n\s*-{3,}|:returns?:|:rtype:|:yields?:|@return)", re.I | re.M),
+    "raises": re.compile(r"^\s*(?:(?:raises|exceptions):?\s*$|:raises?\b|@raise)", re.I | re.M),
+    "examples": re.compile(r"^\s*(?:(?:examples?|usage):{0,2}\s*$|>>> |\.\. code-block::)", re.I | re.M),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Completeness:
+    """Which elements the code requires, and which of these the docstring has."""
+
+    version: str
+    required: tuple[str, ...]
+    present: tuple[str, ...]
+
+    @property
+    def value(self) -> float:
+        """The share, from 0 to 1."""
+        return len(self.present) / len(self.required)
+
+
+def completeness(function: str, docstring: str | None, *, version: str) -> Completeness | None:
+    """Return how complete a docstring is; None where Python cannot read the function.
+
+    Args:
+        function: Source of one function, its docstring included or not; it may be indented.
+        docstring: The docstring that is judged.
+        version: One of :data:`VERSIONS`.
+
+    Raises:
+        ValueError: the version is none of these.
+    """
+    if version not in VERSIONS:
+        raise ValueError(f"a version of completeness is one of {', '.join(VERSIONS)}")
+    try:
+        # Indented code is put into a block: taking the indentation away would break texts over several lines.
+        indented = function[:1] in (" ", "\t")
+        node = parse("if True:\n" + function if indented else function).body[0]
+    except (*UNREADABLE, IndexError):
+        return None
+    if indented and isinstance(node, ast.If):
+        node = node.body[0]
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return None
+    strict = version == "strict"
+    required = tuple(_required(node, strict=strict))
+    text = textwrap.dedent(docstring or "").strip()
+    return Completeness(version, required, tuple(one for one in required if _has(text, one, strict=strict)))
+
+
+def _required(node: ast.FunctionDef | ast.AsyncFunctionDef, *, strict: bool) -> Iterator[str]:
+    yield "summary"
+    yield "description"
+    arguments = node.args
+    names = [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    if strict:
+        names += [one.arg for one in (arguments.vararg, arguments.kwarg) if one is not None]
+    if [name for name in names if name not in ("self", "cls")]:
+        yield "args"
+    inside = list(_own(node))
+    if any(
+        (isinstance(one, ast.Return) and one.value is not None and not _is_none(one.value))
+        or isinstance(one, ast.Yield | ast.YieldFrom)
+        for one in inside
+    ):
+        yield "returns"
+    if any(isinstance(one, ast.Raise) for one in inside) or (
+        not strict and any(isinstance(one, ast.Call) for one in _own(node, handlers=False))
+    ):
+        yield "raises"
+    if not node.name.startswith("_"):
+        yield "examples"
+
+
+def _own(node: ast.AST, *, handlers: bool = True) -> Iterator[ast.AST]:
+    """Yield what a function does itself, without functions and classes inside it."""
+    for child in node.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            continue
+        if isinstance(child, ast.ExceptHandler) and not handlers:
+            continue
+        yield child
+        yield from _own(child, handlers=handlers)
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _has(text: str, element: str, *, strict: bool) -> bool:
+    if element == "summary":
+        return bool(text.split("\n", 1)[0].strip())
+    if element == "description":
+        return _described(text, strict=strict)
+    if strict:
+        return bool(_SECTIONS[element].search(text))
+    return any(label in text.lower() for label in _LABELS[element])
+
+
+def _described(text: str, *, strict: bool) -> bool:
+    """Return whether there is prose behind the summary: before the first section, or anywhere that is no label's line."""
+    rest = text.partition("\n")[2]
+    if strict:
+        starts = [found.start() for one in _SECTIONS.values() if (found := one.search(rest))]
+        return bool(rest[: min(starts, default=len(rest))].strip())
+    labels = tuple(label for mine in _LABELS.values() for label in mine)
+    return any(line.strip() and not line.strip().lower().startswith(labels) for line in rest.splitlines())

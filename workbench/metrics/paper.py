@@ -1,0 +1,264 @@
+"""What the published tables of the doc-to-code paper allow to be computed again, and where they or the text disagree.
+
+The raw verdicts were not published: everything here stands on pass@k by repository to two digits (Table 3), on its means
+(Table 1) and on the counts (Table 2), as :mod:`workbench.catalog.published` ships them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from workbench.catalog.published import TASKS_IN_THE_TEXT, published_counts, published_scores
+from workbench.statistics.clusters import Value
+from workbench.statistics.paired import Difference, holm, paired_difference
+from workbench.statistics.permutation import RESAMPLES, PermutationTest, permutation_test
+from workbench.statistics.rankings import Measured, PairOrder, kendall_tau, pair_orders, ranking
+from workbench.statistics.resampling import resampled_means
+
+SYSTEMS = ("RepoAgent", "OSA", "default")
+POPULAR = 100
+"""Stars above which the paper calls a repository popular."""
+ROUNDING = 0.005
+"""Half a unit of the last printed digit."""
+
+Cell = tuple[str, str]
+"""A doc system and its model."""
+Setting = tuple[str, int]
+"""An evaluator and a k."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeanCell:
+    """A cell of Table 1: as printed, and as the unweighted and the task-weighted mean of Table 3."""
+
+    system: Cell
+    setting: Setting
+    printed: float
+    mean: float
+    by_tasks: float
+
+    @property
+    def off(self) -> float:
+        """How far the printed value is from the unweighted mean."""
+        return abs(self.printed - self.mean)
+
+
+@dataclass(frozen=True, slots=True)
+class PairedCell:
+    """RepoAgent minus OSA by one model, under one evaluator and k, over repositories.
+
+    Attributes:
+        model: The model of both doc systems.
+        setting: Evaluator and k.
+        difference: The mean difference with its interval.
+        bootstrap: Bounds of the percentile bootstrap over repositories, which is narrower than it says.
+        test: The permutation test.
+        adjusted: Its p-value for eight tests (Holm).
+    """
+
+    model: str
+    setting: Setting
+    difference: Difference
+    bootstrap: tuple[float, float]
+    test: PermutationTest
+    adjusted: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Repositories of a kind, with the mean pass@k of each doc system (its models averaged) by setting."""
+
+    name: str
+    repositories: int
+    means: Mapping[Setting, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """All that the published tables give.
+
+    Attributes:
+        settings: Evaluators and k.
+        means: Table 1 from Table 3.
+        rankings: Doc systems (models averaged) from the best to the worst, by setting.
+        taus: Kendall's tau of the five columns between two settings.
+        keeping: Repositories that keep RepoAgent > OSA > default, strictly, in every setting.
+        keeping_in: The same in each setting.
+        whole_order: Repositories that keep the order of all five columns, strictly, in each setting.
+        orders: How often each two of the five columns keep their overall order by repository, by setting.
+        paired: RepoAgent minus OSA in eight settings.
+        spreads: Quartiles' distance of pass@k over repositories, by column and setting.
+        strata: Popular repositories and others.
+        sums: Sums of Table 2: candidates, all tasks, tasks.
+    """
+
+    settings: tuple[Setting, ...]
+    means: tuple[MeanCell, ...]
+    rankings: Mapping[Setting, tuple[tuple[str, ...], ...]]
+    taus: Mapping[tuple[Setting, Setting], float | None]
+    keeping: tuple[str, ...]
+    keeping_in: Mapping[Setting, int]
+    whole_order: Mapping[Setting, int]
+    orders: Mapping[Setting, tuple[PairOrder, ...]]
+    paired: tuple[PairedCell, ...]
+    spreads: Mapping[tuple[Cell, Setting], float]
+    strata: tuple[Stratum, ...]
+    sums: tuple[int, int, int]
+
+    @property
+    def repositories(self) -> int:
+        """How many there are."""
+        return sum(one.repositories for one in self.strata)
+
+    @property
+    def tasks_in_the_text(self) -> int:
+        """The number of tasks that the text gives."""
+        return TASKS_IN_THE_TEXT
+
+
+def published_paper(*, resamples: int = RESAMPLES, seed: int = 0) -> Paper:
+    """Compute all figures.
+
+    Args:
+        resamples: Draws of bootstraps and permutation tests.
+        seed: Of these.
+    """
+    counts = published_counts()
+    table = {
+        name: {
+            ((one.documenter, one.documenter_model), (one.evaluator, one.k)): one.value
+            for one in published_scores(name)
+        }
+        for name in counts
+    }
+    columns = list(dict.fromkeys(cell for cell, _ in table[next(iter(table))]))
+    settings = tuple(sorted({setting for _, setting in table[next(iter(table))]}))
+    averaged = {
+        name: {
+            setting: {
+                system: statistics.fmean(values[cell, setting] for cell in columns if cell[0] == system)
+                for system in SYSTEMS
+            }
+            for setting in settings
+        }
+        for name, values in table.items()
+    }
+    keeps = {
+        setting: {name for name, values in averaged.items() if _strict([values[setting][system] for system in SYSTEMS])}
+        for setting in settings
+    }
+    named = {cell: f"{cell[0]} {cell[1]}".strip() for cell in columns}
+    overall = {
+        setting: [statistics.fmean(values[cell, setting] for values in table.values()) for cell in columns]
+        for setting in settings
+    }
+    return Paper(
+        settings=settings,
+        means=_means(table, {name: one.tasks for name, one in counts.items()}),
+        rankings={
+            setting: ranking(
+                {system: statistics.fmean(one[setting][system] for one in averaged.values()) for system in SYSTEMS}
+            )
+            for setting in settings
+        },
+        taus={(a, b): kendall_tau(overall[a], overall[b]) for a, b in itertools.combinations(settings, 2)},
+        keeping=tuple(sorted(set.intersection(*keeps.values()))),
+        keeping_in={setting: len(names) for setting, names in keeps.items()},
+        whole_order={
+            setting: sum(
+                _strict([values[cell, setting] for _, cell in _sorted(overall[setting], columns)])
+                for values in table.values()
+            )
+            for setting in settings
+        },
+        orders={
+            setting: pair_orders(
+                (
+                    Measured(name, "", {named[cell]: values[cell, setting] for cell in columns})
+                    for name, values in table.items()
+                ),
+                resamples=resamples,
+                seed=seed,
+            )
+            for setting in settings
+        },
+        paired=_paired(table, settings, resamples, seed),
+        spreads={
+            (cell, setting): _quartiles_apart([values[cell, setting] for values in table.values()])
+            for cell in columns
+            for setting in settings
+        },
+        strata=tuple(
+            Stratum(
+                name,
+                len(mine),
+                {
+                    setting: {
+                        system: statistics.fmean(averaged[one][setting][system] for one in mine) for system in SYSTEMS
+                    }
+                    for setting in settings
+                },
+            )
+            for name, mine in (
+                (f"more than {POPULAR} stars", [one for one in counts if counts[one].stars > POPULAR]),
+                (f"{POPULAR} stars or fewer", [one for one in counts if counts[one].stars <= POPULAR]),
+            )
+        ),
+        sums=(
+            sum(one.candidates for one in counts.values()),
+            sum(one.all_tasks for one in counts.values()),
+            sum(one.tasks for one in counts.values()),
+        ),
+    )
+
+
+def _means(table: Mapping[str, Mapping[tuple[Cell, Setting], float]], tasks: Mapping[str, int]) -> tuple[MeanCell, ...]:
+    cells = []
+    whole = sum(tasks.values())
+    for one in published_scores():
+        key = (one.documenter, one.documenter_model), (one.evaluator, one.k)
+        mean = statistics.fmean(values[key] for values in table.values())
+        weighted = sum(tasks[name] * values[key] for name, values in table.items()) / whole
+        cells.append(MeanCell(*key, one.value, mean, weighted))
+    return tuple(cells)
+
+
+def _paired(
+    table: Mapping[str, Mapping[tuple[Cell, Setting], float]], settings: tuple[Setting, ...], resamples: int, seed: int
+) -> tuple[PairedCell, ...]:
+    models = sorted({cell[1] for cell, _ in table[next(iter(table))] if cell[0] == "OSA"})
+    found: dict[tuple[str, Setting], tuple[Difference, tuple[float, float], PermutationTest]] = {}
+    for model, setting in itertools.product(models, settings):
+        values = [
+            Value(name, "", mine[("RepoAgent", model), setting] - mine[("OSA", model), setting])
+            for name, mine in table.items()
+        ]
+        drawn = sorted(
+            float(one)
+            for one in resampled_means([[one.value] for one in values], [1.0] * len(values), resamples, seed)[:, 0]
+        )
+        outside = round(0.025 * (len(drawn) - 1))
+        bounds = drawn[outside], drawn[-1 - outside]
+        test = permutation_test(values, resamples=resamples, seed=seed)
+        found[model, setting] = paired_difference(values), bounds, test
+    adjusted = holm({str(key): test.p or 0.0 for key, (_, _, test) in found.items()})
+    return tuple(
+        PairedCell(model, setting, difference, bounds, test, adjusted[str((model, setting))])
+        for (model, setting), (difference, bounds, test) in found.items()
+    )
+
+
+def _sorted(means: list[float], columns: list[Cell]) -> list[tuple[float, Cell]]:
+    return sorted(zip(means, columns, strict=True), reverse=True)
+
+
+def _strict(values: list[float]) -> bool:
+    return all(left - right > 1e-9 for left, right in itertools.pairwise(values))
+
+
+def _quartiles_apart(values: list[float]) -> float:
+    first, _, third = statistics.quantiles(values, n=4, method="inclusive")
+    return third - first

@@ -1,0 +1,281 @@
+"""Metrics of the tasks of a regeneration run, by group: of which pairs of texts, and how they go with pass@k.
+
+Pairs: ``doc-doc`` (the docs against the original docstring, from a run of the same session with the original docs),
+``code-code`` (each counted body against the original one; the mean over them), ``code-doc`` (the original body against the
+docs). Of the docs alone: completeness, truthfulness, leakage. The controls are no group here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import UsageError
+from workbench.metrics.completeness import VERSIONS, completeness
+from workbench.metrics.texts import TEXT_METRICS, Score, text_metric
+from workbench.metrics.truthfulness import names_of, truthfulness
+from workbench.regeneration.outcome import TaskResult, group_outcomes, ks_of
+from workbench.repository.functions import find_functions
+from workbench.session.groups import Group, settings_of
+from workbench.session.rows import CandidateRow, TaskRow
+from workbench.session.sample_counts import group_of, sample_counts
+from workbench.statistics.clusters import Value
+from workbench.statistics.correlations import KINDS, Correlation, Pair, correlation
+from workbench.statistics.intervals import Interval, difference_interval
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+
+PAIRS = ("doc-doc", "code-code", "code-doc")
+DOC_METRICS = (*(f"completeness-{one}" for one in VERSIONS), "truthfulness", "leakage")
+"""Metrics of the docs of a task alone."""
+METRICS = (*TEXT_METRICS, *DOC_METRICS)
+USUAL = ("bleu", "rouge-1", "rouge-lsum", *DOC_METRICS)
+"""What is computed unless named: what takes a second and needs no weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricColumn:
+    """One metric of one pair over the tasks of a group.
+
+    Attributes:
+        metric: Its name.
+        pair: One of :data:`PAIRS`, ``doc`` for a metric of the docs alone.
+        values: By task; a task that lacks one of the texts is left out.
+        mean: Their mean, unweighted over repositories; None without a value.
+        interval: Its interval.
+        correlations: How it goes with pass@k: for each k, by kind.
+    """
+
+    metric: str
+    pair: str
+    values: Mapping[str, float]
+    mean: float | None
+    interval: Interval
+    correlations: Mapping[int, tuple[Correlation, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMetrics:
+    """The metrics of a group of a run; ``notes`` say what could not be computed, and why."""
+
+    run: str
+    group: Group
+    name: str
+    tasks: int
+    columns: tuple[MetricColumn, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class _Texts:
+    """The texts of a run's tasks."""
+
+    function: dict[str, str] = field(default_factory=dict)
+    docs: dict[str, str] = field(default_factory=dict)
+    body: dict[str, str] = field(default_factory=dict)
+    original: dict[str, str] = field(default_factory=dict)
+    names: dict[str, set[str]] = field(default_factory=dict)
+
+
+def measure_run(
+    reader: SessionReader, run_id: str, metrics: Sequence[str] = USUAL, *, model: Path | None = None
+) -> tuple[GroupMetrics, ...]:
+    """Compute metrics of every group of a regeneration run.
+
+    Args:
+        reader: The session.
+        run_id: The run.
+        metrics: Names from :data:`METRICS`.
+        model: Folder with the weights of ``codebertscore``.
+
+    Raises:
+        UsageError: there is no metric of such a name.
+        MetricUnavailable: a package or a model is missing.
+    """
+    for name in metrics:
+        if name not in METRICS:
+            raise UsageError(f"There is no metric {name!r}; there are {', '.join(METRICS)}.")
+    run = reader.run(run_id)
+    if run is None or run.kind != "regenerate":
+        return ()
+    scores = {name: text_metric(name, model) for name in metrics if name in TEXT_METRICS}
+    ks = ks_of(settings_of(run.config))
+    tasks = {task.id: task for task in reader.tasks(run_id)}
+    texts, notes = _texts(reader, run_id, tasks)
+    outcomes = [
+        one
+        for one in group_outcomes(sample_counts(reader, run_id, by_task=True), tasks.values(), ks)
+        if not one.control
+    ]
+    bodies = _bodies(reader, run_id, tasks) if scores else {}
+    groups = [one.group for one in outcomes]
+    found = []
+    for outcome in outcomes:
+        results = {one.task: one for one in outcome.results}
+        columns = []
+        for name in metrics:
+            by_pair = (
+                _of_pairs(scores[name], results, texts, bodies.get(outcome.group, {}))
+                if name in scores
+                else {"doc": _of_docs(name, results, tasks, texts)}
+            )
+            columns += [_column(name, pair, values, results, ks) for pair, values in by_pair.items() if values]
+        found.append(
+            GroupMetrics(run_id, outcome.group, outcome.group.name(groups), len(results), tuple(columns), notes)
+        )
+    return tuple(found)
+
+
+def _column(
+    metric: str, pair: str, values: Mapping[str, float], results: Mapping[str, TaskResult], ks: Sequence[int]
+) -> MetricColumn:
+    rows = [Value(results[task].repository, results[task].file, value) for task, value in values.items()]
+    by_repository: dict[str, list[float]] = {}
+    for row in rows:
+        by_repository.setdefault(row.repository, []).append(row.value)
+    means = [math.fsum(mine) / len(mine) for mine in by_repository.values()]
+    correlations = {}
+    for k in ks:
+        pairs = [
+            Pair(results[task].repository, results[task].file, value, passed)
+            for task, value in values.items()
+            if (passed := results[task].at(k)) is not None
+        ]
+        correlations[k] = tuple(correlation(pairs, kind) for kind in KINDS) if pairs else ()
+    # Not the rule for shares: BERTScore goes below 0, and no metric is a count of successes.
+    interval = difference_interval(rows)
+    return MetricColumn(metric, pair, values, math.fsum(means) / len(means), interval, correlations)
+
+
+def _of_pairs(
+    score: Score, results: Mapping[str, TaskResult], texts: _Texts, bodies: Mapping[str, Sequence[str]]
+) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {pair: {} for pair in PAIRS}
+    for task in results:
+        docs, body = texts.docs.get(task), texts.body.get(task)
+        if docs and (original := texts.original.get(task)):
+            found["doc-doc"][task] = score(docs, original)
+        if body and (mine := bodies.get(task)):
+            found["code-code"][task] = math.fsum(score(one, body) for one in mine) / len(mine)
+        if docs and body:
+            found["code-doc"][task] = score(docs, body)
+    return found
+
+
+def _of_docs(
+    metric: str, results: Mapping[str, TaskResult], tasks: Mapping[str, TaskRow], texts: _Texts
+) -> dict[str, float]:
+    found = {}
+    for task in results:
+        if metric == "leakage":
+            value = tasks[task].leak
+        elif metric == "truthfulness":
+            value = truthfulness(texts.docs.get(task), texts.names.get(tasks[task].snapshot, set())).value
+        else:
+            judged = completeness(texts.function.get(task, ""), texts.docs.get(task), version=metric.partition("-")[2])
+            value = None if judged is None else judged.value
+        if value is not None:
+            found[task] = value
+    return found
+
+
+def _texts(reader: SessionReader, run_id: str, tasks: Mapping[str, TaskRow]) -> tuple[_Texts, tuple[str, ...]]:
+    texts = _Texts()
+    originals = _original_docs(reader, run_id)
+    sources: dict[str, dict[tuple[str, int], str]] = {}
+    for key, task in tasks.items():
+        texts.docs[key] = _read(reader, task.docstring_blob)
+        texts.body[key] = _read(reader, task.body_blob)
+        # The original docs against themselves would only say 1.
+        if task.docs != "original":
+            texts.original[key] = originals.get(_function(task), "")
+        if task.source_blob and task.source_blob not in sources:
+            sources[task.source_blob] = _functions(_read(reader, task.source_blob), task.path)
+            texts.names.setdefault(task.snapshot, set()).update(names_of(_read(reader, task.source_blob)))
+        known = sources.get(task.source_blob or "", {})
+        texts.function[key] = known.get((task.qualified_name, task.occurrence), "")
+    notes = ["truthfulness looks for names in the files that have tasks, not in the whole repository"]
+    if all(task.docs == "original" for task in tasks.values()):
+        notes.append("no doc-doc: the docs are the original ones")
+    elif not any(texts.original.values()):
+        notes.append("no doc-doc: the session has no run with the original docs of these tasks")
+    return texts, tuple(notes)
+
+
+def _original_docs(reader: SessionReader, but: str) -> dict[tuple[str, str, str, int], str]:
+    return {
+        _function(task): _read(reader, task.docstring_blob)
+        for run in reader.runs()
+        if run.kind == "regenerate" and run.id != but
+        for task in reader.tasks(run.id)
+        if task.docs == "original"
+    }
+
+
+def _bodies(reader: SessionReader, run_id: str, tasks: Mapping[str, TaskRow]) -> dict[Group, dict[str, list[str]]]:
+    found: dict[Group, dict[str, list[str]]] = {}
+    for row in reader.candidates(run_id):
+        if _counts(row) and row.task_id in tasks and (body := _read(reader, row.body_blob)):
+            found.setdefault(group_of(row, tasks[row.task_id]), {}).setdefault(row.task_id, []).append(body)
+    return found
+
+
+def _counts(row: CandidateRow) -> bool:
+    return not row.control and row.verdict not in (None, "error") and bool(row.body_blob)
+
+
+def _function(task: TaskRow) -> tuple[str, str, str, int]:
+    return task.snapshot, task.path, task.qualified_name, task.occurrence
+
+
+def _functions(source: str, path: str) -> dict[tuple[str, int], str]:
+    text = source.encode("utf-8", "surrogateescape")
+    return {
+        (one.qualified_name, one.occurrence): " " * _indent(text, one.span.start)
+        + text[one.span.start : one.span.end].decode("utf-8", "replace")
+        for one in find_functions(text, path)
+    }
+
+
+def _indent(text: bytes, start: int) -> int:
+    line = text[text.rfind(b"\n", 0, start) + 1 : start]
+    return len(line) - len(line.lstrip()) if not line.strip() else 0
+
+
+def _read(reader: SessionReader, digest: str | None) -> str:
+    return reader.kept(digest, "a text of a task") or "" if digest else ""
+
+
+def to_json(found: GroupMetrics) -> dict[str, Any]:
+    """Return the metrics of a group as JSON values."""
+    return {
+        "run": found.run,
+        "name": found.name,
+        **found.group.to_json(),
+        "tasks": found.tasks,
+        "notes": list(found.notes),
+        "metrics": [
+            {
+                "metric": one.metric,
+                "pair": one.pair,
+                "tasks": len(one.values),
+                "mean": one.mean,
+                "low": one.interval.low,
+                "high": one.interval.high,
+                "interval": one.interval.words,
+                "correlations": {
+                    str(k): {
+                        each.kind: {"value": each.value, "low": each.low, "high": each.high, "tasks": each.tasks}
+                        for each in all_kinds
+                    }
+                    for k, all_kinds in one.correlations.items()
+                },
+                "values": dict(one.values),
+            }
+            for one in found.columns
+        ],
+    }

@@ -1,0 +1,16 @@
+"""Statistics of means over tasks that are alike within files and repositories: intervals, paired differences, rankings.
+
+Plain Python, as cheap to import as the standard library, but for ``permutation``, ``resampling`` and ``correlations``: these
+import numpy when they compute, for engine, report and command processes.
+"""
+
+import lazy_loader
+
+# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "clusters": ["Clusters", "Value", "clusters_of"],
+        "intervals": ["Interval", "difference_interval", "share_interval"],
+    },
+)

@@ -1,0 +1,119 @@
+"""How two values of tasks go together: Pearson, Spearman and Kendall, each with an interval over files or repositories.
+
+The interval is Student's around Fisher's z by the jackknife over clusters (Efron and Stein 1981): tasks of a file are alike, and
+Fisher's own standard error is for independent pairs. Imports numpy and scipy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.statistics.clusters import PLURALS
+from workbench.statistics.distributions import student_quantile
+from workbench.statistics.intervals import LEVEL
+
+KINDS = ("pearson", "spearman", "kendall")
+FEWEST = 5
+"""Fewer clusters than this give no interval."""
+MOST_GROUPS = 100
+"""More clusters are left out in so many groups: the jackknife computes one correlation for each."""
+_CLOSE_TO_ONE = 1 - 1e-9
+_CONSTANT = 1e-6  # 32-bit scores of equal texts differ by less
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two values of one task."""
+
+    repository: str
+    file: str
+    left: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """A correlation; ``value`` is None where one side does not vary, the bounds where there are too few clusters.
+
+    Attributes:
+        kind: One of :data:`KINDS`.
+        value: From −1 to 1.
+        low: Lower bound of the 95 % interval.
+        high: Upper bound.
+        tasks: Pairs that it is of.
+        unit: What was left out in turn: ``repository``, ``file`` or ``task``.
+        units: How many of these there are.
+    """
+
+    kind: str
+    value: float | None
+    low: float | None
+    high: float | None
+    tasks: int
+    unit: str
+    units: int
+
+    @property
+    def words(self) -> str:
+        """Return ``0.31 [0.12, 0.48] over 14 files``."""
+        if self.value is None:
+            return "–"
+        over = f"over {self.units:,} {PLURALS[self.unit] if self.units != 1 else self.unit}"
+        bounds = "" if self.low is None or self.high is None else f" [{self.low:.2f}, {self.high:.2f}]"
+        return f"{self.value:.2f}{bounds} {over}".replace("-", "−")
+
+
+def correlation(pairs: Sequence[Pair], kind: str, *, level: float = LEVEL) -> Correlation:
+    """Return how the two values go together.
+
+    Args:
+        pairs: The tasks.
+        kind: One of :data:`KINDS`.
+        level: Coverage of the interval.
+
+    Raises:
+        ValueError: the kind is none of these.
+    """
+    import numpy
+
+    measure = _measure(kind)
+    unit = "repository" if len({one.repository for one in pairs}) > 1 else "file"
+    if unit == "file" and len({one.file for one in pairs}) == 1:
+        unit = "task"
+    names = [str(n) if unit == "task" else getattr(one, unit) for n, one in enumerate(pairs)]
+    known = {name: number for number, name in enumerate(sorted(set(names)))}
+    groups = numpy.array([known[name] % MOST_GROUPS for name in names], dtype=int)
+    left, right = (numpy.array([getattr(one, side) for one in pairs], dtype=float) for side in ("left", "right"))
+    value = measure(left, right)
+    none = Correlation(kind, value, None, None, len(pairs), unit, len(known))
+    size = min(len(known), MOST_GROUPS)
+    if value is None or size < FEWEST or abs(value) > _CLOSE_TO_ONE:
+        return none
+    without = [measure(left[groups != number], right[groups != number]) for number in range(size)]
+    if any(one is None or abs(one) > _CLOSE_TO_ONE for one in without):
+        return none
+    scores = numpy.arctanh(numpy.array(without, dtype=float))
+    error = math.sqrt((size - 1) / size * float(((scores - scores.mean()) ** 2).sum()))
+    half = student_quantile((1 + level) / 2, size - 1) * error
+    low, high = (math.tanh(math.atanh(value) + sign * half) for sign in (-1, 1))
+    return Correlation(kind, value, low, high, len(pairs), unit, len(known))
+
+
+def _measure(kind: str) -> Callable[[Any, Any], float | None]:
+    import numpy
+    from scipy import stats
+
+    measures = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+    if kind not in measures:
+        raise ValueError(f"a correlation is one of {', '.join(KINDS)}")
+
+    def measure(left: Any, right: Any) -> float | None:
+        if len(left) < 3 or min(numpy.ptp(left), numpy.ptp(right)) < _CONSTANT:
+            return None
+        value = float(measures[kind](left, right).statistic)
+        return None if math.isnan(value) else value
+
+    return measure

@@ -1,0 +1,130 @@
+"""Intervals around means of shares and of differences: by which rule, over which unit, and in which words that is said.
+
+A share (pass@k) gets Wilson's score interval with the effective number of clusters in place of the trials and Student's
+quantile in place of the normal one, as survey statistics do it (Dean and Pagano 2015; Franco et al. 2019): it stays within 0
+and 1 and leans away from the nearer bound. Few clusters near a bound show too little spread, for what is rare is not among
+them; a part of the spread that is possible there is added (:data:`UNSEEN`). Nothing is drawn, so that equal data give equal
+intervals. ``tests/benchmarks/interval_coverage.py`` prints how often they hold the true mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workbench.statistics.clusters import PLURALS, Clusters, Value, clusters_of
+from workbench.statistics.distributions import normal_quantile, student_quantile
+
+LEVEL = 0.95
+FEWEST = 3
+"""Fewer clusters than this give no interval: Student's with one degree of freedom is as wide as all that is possible."""
+FEWEST_EFFECTIVE = 1.3
+"""Nor does one cluster that holds nearly all tasks."""
+UNSEEN = 0.002
+"""Share of the possible spread that is added for each effective cluster, up to 20, fading with the distance from 0 and 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Bounds of a mean, None where there are too few clusters for any.
+
+    Attributes:
+        low: The lower bound.
+        high: The upper bound.
+        unit: What the mean varies with: ``repository``, ``file`` or ``task``; "" where there is no task at all.
+        units: How many of these there are.
+        certain: Whether all have the same value, so that only their number says how sure it is.
+        lopsided: Whether there are none because one unit holds nearly all tasks.
+        difference: Whether it is around a difference.
+    """
+
+    low: float | None
+    high: float | None
+    unit: str
+    units: int
+    certain: bool = False
+    lopsided: bool = False
+    difference: bool = False
+
+    @property
+    def over(self) -> str:
+        """Return what the bounds rest on in two words, ``over 12 files``; "" where there are none."""
+        return "" if self.low is None else f"over {self.units:,} {PLURALS[self.unit]}"
+
+    @property
+    def words(self) -> str:
+        """Return a sentence on the rule and the unit, or why there is no interval."""
+        if not self.unit:
+            return "No interval: no task has enough samples."
+        count = f"{self.units:,} {PLURALS[self.unit] if self.units != 1 else self.unit}"
+        if self.low is None:
+            if self.lopsided:
+                return f"No interval: one of {count} holds nearly all tasks."
+            if self.units >= FEWEST:
+                return f"No interval: all of {count} have the same difference, which shows no spread."
+            alike = "; tasks of one file are alike and are no substitute" if self.unit == "file" else ""
+            return f"No interval: {count} {'are' if self.units != 1 else 'is'} too few ({FEWEST} are needed){alike}."
+        if self.certain:
+            return f"95 % interval (Wilson) over {count}, which all have the same value."
+        if self.difference:
+            return f"95 % interval (Student's) by the spread of the differences between {count}."
+        inside = " of one file, and of that file only" if self.unit == "task" else ""
+        return f"95 % interval (Wilson's with Student's quantile) by the spread between {count}{inside}."
+
+
+def share_interval(values: Iterable[Value], *, level: float = LEVEL) -> Interval:
+    """Return the interval of a mean share: unweighted over repositories, over tasks within one.
+
+    Args:
+        values: Shares from 0 to 1, one for each task.
+        level: Coverage, for example 0.95.
+    """
+    clusters = clusters_of(values)
+    if (none := _too_few(clusters, difference=False)) is not None:
+        return none
+    mean, size = min(1.0, max(0.0, clusters.mean)), clusters.effective
+    possible = mean * (1 - mean)
+    if clusters.equal or possible < 1e-12:
+        low, high = wilson(mean, size, normal_quantile((1 + level) / 2))
+        return Interval(low, high, clusters.unit, clusters.count, certain=True)
+    # The spread as a part of what is possible for a share: 1 where all clusters are 0 or 1.
+    seen = min(1.0, clusters.variance * size / possible)
+    unseen = UNSEEN * min(20.0, size) * math.exp(-size * min(mean, 1 - mean) / 2)
+    spread = seen + (1 - seen) * unseen
+    low, high = wilson(mean, size / spread, student_quantile((1 + level) / 2, clusters.freedom))
+    return Interval(low, high, clusters.unit, clusters.count)
+
+
+def difference_interval(values: Iterable[Value], *, level: float = LEVEL) -> Interval:
+    """Return the interval of a mean of paired differences: unweighted over repositories, over tasks within one.
+
+    Student's with a cluster-robust variance; none where all clusters have the same difference.
+
+    Args:
+        values: Differences, one for each task that both sides have.
+        level: Coverage, for example 0.95.
+    """
+    clusters = clusters_of(values)
+    if (none := _too_few(clusters, difference=True)) is not None:
+        return none
+    if clusters.equal:
+        return Interval(None, None, clusters.unit, clusters.count, certain=True, difference=True)
+    half = student_quantile((1 + level) / 2, clusters.freedom) * math.sqrt(clusters.variance)
+    return Interval(clusters.mean - half, clusters.mean + half, clusters.unit, clusters.count, difference=True)
+
+
+def _too_few(clusters: Clusters, *, difference: bool) -> Interval | None:
+    if clusters.count < FEWEST:
+        return Interval(None, None, clusters.unit, clusters.count, difference=difference)
+    if clusters.effective < FEWEST_EFFECTIVE:
+        return Interval(None, None, clusters.unit, clusters.count, lopsided=True, difference=difference)
+    return None
+
+
+def wilson(share: float, size: float, quantile: float) -> tuple[float, float]:
+    """Return Wilson's score interval (1927) of a share of ``size`` trials, which need not be whole."""
+    square = quantile * quantile
+    middle = (share + square / (2 * size)) / (1 + square / size)
+    half = quantile / (1 + square / size) * math.sqrt(share * (1 - share) / size + square / (4 * size * size))
+    return max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half))

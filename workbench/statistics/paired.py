@@ -1,0 +1,119 @@
+"""Two sides on the same tasks: the mean difference with its interval, and who wins how many tasks and repositories."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.statistics.clusters import Value, clusters_of
+from workbench.statistics.intervals import LEVEL, Interval, difference_interval
+
+_EQUAL = 1e-9
+"""Shares of samples that differ by less are the same: pass@k of equal counts differs in its last bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many items the right side wins, ties and loses."""
+
+    wins: int
+    ties: int
+    losses: int
+
+    @property
+    def items(self) -> int:
+        """All of them."""
+        return self.wins + self.ties + self.losses
+
+    @property
+    def words(self) -> str:
+        """Return ``16 won, 2 tied, 10 lost``."""
+        return f"{self.wins:,} won, {self.ties:,} tied, {self.losses:,} lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A paired difference, right minus left.
+
+    Attributes:
+        value: Its mean, unweighted over repositories, over tasks within one; None without a task.
+        interval: Its interval.
+        tasks: Wins, ties and losses by task.
+        repositories: The same by repository, by the mean difference of each.
+    """
+
+    value: float | None
+    interval: Interval
+    tasks: Tally
+    repositories: Tally
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "value": self.value,
+            "low": self.interval.low,
+            "high": self.interval.high,
+            "interval": self.interval.words,
+            "tasks": [self.tasks.wins, self.tasks.ties, self.tasks.losses],
+            "repositories": [self.repositories.wins, self.repositories.ties, self.repositories.losses],
+        }
+
+
+def paired_difference(differences: Iterable[Value], *, level: float = LEVEL) -> Difference:
+    """Return the mean of differences of tasks that both sides have.
+
+    Args:
+        differences: For each task the right side's value minus the left one's.
+        level: Coverage of the interval.
+    """
+    values = list(differences)
+    clusters = clusters_of(values)
+    by_repository: dict[str, list[float]] = defaultdict(list)
+    for one in values:
+        by_repository[one.repository].append(one.value)
+    means = (math.fsum(mine) / len(mine) for mine in by_repository.values())
+    return Difference(
+        clusters.mean if values else None,
+        difference_interval(values, level=level),
+        tally(one.value for one in values),
+        tally(means),
+    )
+
+
+def tally(differences: Iterable[float]) -> Tally:
+    """Return how many differences are above, at and below zero."""
+    signs = [0, 0, 0]
+    for value in differences:
+        signs[0 if value > _EQUAL else 2 if value < -_EQUAL else 1] += 1
+    return Tally(*signs)
+
+
+def common_tasks(sides: Iterable[Mapping[str, float | None]]) -> tuple[str, ...]:
+    """Return the tasks that have a value on every side, sorted: on others nothing may be compared.
+
+    A side is a group at one k, for example: pass@1 and pass@3 over tasks with unequal samples rest on different ones.
+    """
+    found: set[str] | None = None
+    for side in sides:
+        mine = {task for task, value in side.items() if value is not None}
+        found = mine if found is None else found & mine
+    return tuple(sorted(found or ()))
+
+
+def holm(chances: Mapping[str, float]) -> dict[str, float]:
+    """Return the p-values of several tests adjusted for their number (Holm 1979), in the order given.
+
+    Raises:
+        ValueError: one is not between 0 and 1.
+    """
+    if any(not 0 <= chance <= 1 for chance in chances.values()):
+        raise ValueError("a p-value lies between 0 and 1")
+    adjusted: dict[str, float] = {}
+    least = 0.0
+    for place, name in enumerate(sorted(chances, key=lambda one: chances[one])):
+        least = max(least, min(1.0, chances[name] * (len(chances) - place)))
+        adjusted[name] = least
+    return {name: adjusted[name] for name in chances}

@@ -1,0 +1,76 @@
+"""Could a paired difference have come about by chance? Signs of whole clusters are flipped; all ways where these are few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workbench.statistics.clusters import PLURALS, Value, clusters_of
+
+RESAMPLES = 10_000
+MOST_EXACT = 16
+"""Clusters up to which all 2^n ways are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermutationTest:
+    """A two-sided test of a mean difference of zero.
+
+    Attributes:
+        p: The p-value; None without a difference.
+        unit: Whose signs were flipped: ``repository``, ``file`` or ``task``.
+        units: How many of these there are.
+        ways: Ways that were looked at: all of them, or so many random ones.
+        exact: Whether these were all.
+    """
+
+    p: float | None
+    unit: str
+    units: int
+    ways: int
+    exact: bool
+
+    @property
+    def words(self) -> str:
+        """Return ``p = 0.013 (paired permutation test over 28 repositories, 10,000 random ways)``."""
+        if self.p is None:
+            return "no test: there is no pair"
+        ways = f"all {self.ways:,} ways" if self.exact else f"{self.ways:,} random ways"
+        unit = PLURALS[self.unit] if self.units != 1 else self.unit
+        least = "p < " if not self.exact and self.p <= 1 / (self.ways + 1) else "p = "
+        return f"{least}{self.p:.2g} (paired permutation test over {self.units:,} {unit}, {ways})"
+
+
+def permutation_test(differences: Iterable[Value], *, resamples: int = RESAMPLES, seed: int = 0) -> PermutationTest:
+    """Return how often a mean difference at least as large comes about if the sides of each cluster are swapped at random.
+
+    Random ways count the one that was seen among them, (b + 1) / (n + 1), so that p is never 0 (Phipson and Smyth 2010).
+
+    Args:
+        differences: For each task the right side's value minus the left one's.
+        resamples: Random ways where there are too many for all.
+        seed: Of the random ways.
+    """
+    import numpy
+
+    clusters = clusters_of(differences)
+    if not clusters.count:
+        return PermutationTest(None, "", 0, 0, exact=True)
+    totals = numpy.array(clusters.totals)
+    seen = abs(float(totals.sum())) - 1e-9 * max(1.0, float(numpy.abs(totals).sum()))
+    if clusters.count <= MOST_EXACT:
+        sums = numpy.zeros(1)
+        for total in clusters.totals:
+            sums = numpy.concatenate([sums + total, sums - total])
+        p = float(numpy.mean(numpy.abs(sums) >= seen))
+        return PermutationTest(p, clusters.unit, clusters.count, len(sums), exact=True)
+    rng = numpy.random.default_rng(seed)
+    # Clusters without a difference have no sign to flip. Eight others together have 256 sums, so a random byte draws eight signs.
+    moving = totals[totals != 0]
+    moving = numpy.concatenate([moving, numpy.zeros(-len(moving) % 8)]).reshape(-1, 8)
+    signs = 1.0 - 2.0 * numpy.unpackbits(numpy.arange(256, dtype=numpy.uint8)[:, None], axis=1)
+    sums = numpy.zeros(resamples)
+    for eight in moving:
+        sums += (signs @ eight)[rng.integers(0, 256, resamples, dtype=numpy.uint8)]
+    larger = int(numpy.count_nonzero(numpy.abs(sums) >= seen))
+    return PermutationTest((larger + 1) / (resamples + 1), clusters.unit, clusters.count, resamples, exact=False)

@@ -1,0 +1,175 @@
+"""Rankings of systems: the same under other evaluators, k, weightings? Kendall's tau, and how often pairs keep their order."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+WEIGHTINGS: Final = ("repositories", "tasks", "tests")
+"""What counts alike: each repository (as in the paper), each task, or each test of a task."""
+_EQUAL = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A task with the values of all systems; ``tests`` is the size of its T_i."""
+
+    repository: str
+    file: str
+    values: Mapping[str, float]
+    tests: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PairOrder:
+    """Two systems, the better one first, and how often they keep that order.
+
+    Attributes:
+        better: The one with the higher overall value.
+        worse: The other one.
+        difference: By how much, at least 0.
+        repositories: Repositories that have it strictly so.
+        ties: Repositories in which they are equal.
+        of: All repositories.
+        resampled: Share of resamples that have it so; None where nothing was drawn.
+    """
+
+    better: str
+    worse: str
+    difference: float
+    repositories: int
+    ties: int
+    of: int
+    resampled: float | None = None
+
+
+def kendall_tau(left: Sequence[float], right: Sequence[float]) -> float | None:
+    """Return Kendall's tau-b of two lists of scores of the same things; None where one has no order at all.
+
+    Raises:
+        ValueError: they differ in length.
+    """
+    same = agree = tied_left = tied_right = 0
+    pairs = list(zip(left, right, strict=True))
+    for (a, x), (b, y) in itertools.combinations(pairs, 2):
+        first, second = _sign(a - b), _sign(x - y)
+        agree += first * second
+        tied_left += first == 0
+        tied_right += second == 0
+        same += 1
+    scale = math.sqrt((same - tied_left) * (same - tied_right))
+    return agree / scale if scale else None
+
+
+def ranking(scores: Mapping[str, float]) -> tuple[tuple[str, ...], ...]:
+    """Return names from the best to the worst; those of equal scores stand together, sorted."""
+    places: list[list[str]] = []
+    last = math.inf
+    for name in sorted(scores, key=lambda one: (-scores[one], one)):
+        if places and last - scores[name] < _EQUAL:
+            places[-1].append(name)
+        else:
+            places.append([name])
+            last = scores[name]
+    return tuple(tuple(sorted(place)) for place in places)
+
+
+def ranking_words(places: Sequence[Sequence[str]]) -> str:
+    """Return ``RepoAgent > OSA = default``."""
+    return " > ".join(" = ".join(place) for place in places)
+
+
+def scores(tasks: Iterable[Measured], weighting: str = "repositories") -> dict[str, float]:
+    """Return the mean of each system over tasks that all of them have.
+
+    Raises:
+        ValueError: the weighting is none of :data:`WEIGHTINGS`, or a task lacks a system.
+    """
+    if weighting not in WEIGHTINGS:
+        raise ValueError(f"a weighting is one of {', '.join(WEIGHTINGS)}")
+    found = list(tasks)
+    if not found:
+        return {}
+    systems = list(found[0].values)
+    if any(set(one.values) != set(systems) for one in found):
+        raise ValueError("every task needs a value of every system; take the common tasks")
+    if weighting == "repositories":
+        means = [_weighted(mine, systems, lambda one: 1.0) for mine in _by_repository(found).values()]
+        return {name: math.fsum(one[name] for one in means) / len(means) for name in systems}
+    return _weighted(found, systems, (lambda one: 1.0) if weighting == "tasks" else lambda one: float(one.tests))
+
+
+def pair_orders(tasks: Iterable[Measured], *, resamples: int = 0, seed: int = 0) -> tuple[PairOrder, ...]:
+    """Return each pair of systems with how often it keeps its order: by repository, and under resampling of these.
+
+    Within one repository its files are drawn.
+
+    Args:
+        tasks: Tasks that all systems have.
+        resamples: How often to draw; 0 for not at all. Drawing imports numpy.
+        seed: Of the draws.
+    """
+    found = list(tasks)
+    overall = scores(found)
+    systems = sorted(overall, key=lambda one: (-overall[one], one))
+    by_repository = {name: _weighted(mine, systems, lambda one: 1.0) for name, mine in _by_repository(found).items()}
+    drawn = _drawn(found, systems, resamples, seed) if resamples and found else None
+    orders = []
+    for better, worse in itertools.combinations(systems, 2):
+        signs = [_sign(one[better] - one[worse]) for one in by_repository.values()]
+        orders.append(
+            PairOrder(
+                better,
+                worse,
+                overall[better] - overall[worse],
+                signs.count(1),
+                signs.count(0),
+                len(signs),
+                drawn(better, worse) if drawn is not None else None,
+            )
+        )
+    return tuple(orders)
+
+
+def _drawn(tasks: Sequence[Measured], systems: Sequence[str], resamples: int, seed: int) -> Callable[[str, str], float]:
+    from workbench.statistics.resampling import resampled_means
+
+    groups = _by_repository(tasks)
+    alone = len(groups) == 1
+    if alone:
+        groups = defaultdict(list)
+        for one in tasks:
+            groups[one.file].append(one)
+    totals, sizes = [], []
+    for _, mine in sorted(groups.items()):
+        size = len(mine)
+        sums = [math.fsum(one.values[name] for one in mine) for name in systems]
+        totals.append(sums if alone else [total / size for total in sums])
+        sizes.append(float(size) if alone else 1.0)
+    means = resampled_means(totals, sizes, resamples, seed)
+    place = {name: number for number, name in enumerate(systems)}
+    return lambda better, worse: float((means[:, place[better]] - means[:, place[worse]] > _EQUAL).mean())
+
+
+def _by_repository(tasks: Iterable[Measured]) -> dict[str, list[Measured]]:
+    found: dict[str, list[Measured]] = defaultdict(list)
+    for one in tasks:
+        found[one.repository].append(one)
+    return found
+
+
+def _weighted(
+    tasks: Sequence[Measured], systems: Sequence[str], weight: Callable[[Measured], float]
+) -> dict[str, float]:
+    whole = math.fsum(weight(one) for one in tasks)
+    return {
+        name: math.fsum(weight(one) * one.values[name] for one in tasks) / whole if whole else 0.0 for name in systems
+    }
+
+
+def _sign(value: float) -> int:
+    return (value > _EQUAL) - (value < -_EQUAL)
