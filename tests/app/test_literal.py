@@ -53,9 +53,15 @@ def markup_in(source: str) -> list[str]:
             case ast.Attribute(attr="from_markup" | "from_text" | "render_str" | "from_rich_text" as name):
                 found.append(name)
             case ast.Attribute(
-                attr="border_title" | "border_subtitle" | "tooltip" | "sub_title" as name, ctx=ast.Store()
+                attr="border_title"
+                | "border_subtitle"
+                | "tooltip"
+                | "sub_title"
+                | "_border_title"
+                | "_border_subtitle" as name,
+                ctx=ast.Store(),
             ):
-                found.append(name)
+                found.append(name.removeprefix("_"))
             case ast.keyword(arg="markup" | "tooltip" as name):
                 found.append(f"{name}=")
             case ast.Call(func=ast.Attribute(attr="highlight")):

@@ -17,6 +17,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.content import Content
 from textual.filter import LineFilter
+from textual.geometry import Region
 from textual.widget import Widget
 
 from workbench import glyphs
@@ -34,13 +35,22 @@ def literal(text: str, style: str = "") -> Content:
 
 def set_title(widget: Widget, title: str, subtitle: str | None = None) -> None:
     """Set what stands in a widget's border, where it is not there already; None leaves the subtitle as it is."""
-    # Setting them repaints the frame with all that is in it.
     if title_of(widget) != (shown := one_line(title, 400)):
-        widget.border_title = literal(shown)
+        widget._border_title = literal(shown)
+        _repaint_border(widget, 0)
     if subtitle is not None:
         wanted = literal(one_line(subtitle, 400))
         if widget._border_subtitle is None or widget._border_subtitle.plain != wanted.plain:
-            widget.border_subtitle = wanted
+            widget._border_subtitle = wanted
+            _repaint_border(widget, -1)
+
+
+def _repaint_border(widget: Widget, row: int) -> None:
+    """Paint the first (0) or last (-1) row of a widget's frame; Textual's own attribute repaints all that is in it."""
+    size, (left, top) = widget.outer_size, widget.content_offset
+    if size:
+        # Regions count from the content, which is inside the frame.
+        widget.refresh(Region(-left, row % size.height - top, size.width, 1))
 
 
 def title_of(widget: Widget) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 from textual import widgets
+from textual.content import Content
 from textual.strip import Strip
 from textual.visual import VisualType
 
@@ -20,11 +21,15 @@ class Static(widgets.Static):
     """A text, literally; or content that was styled already."""
 
     def __init__(self, content: VisualType = "", *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(_shown(content), id=id, classes=classes, markup=False)
+        self._now = _shown(content)
+        super().__init__(self._now, id=id, classes=classes, markup=False)
 
     def update(self, content: VisualType = "", *, layout: bool = True) -> None:
         """Show another text."""
-        super().update(_shown(content), layout=layout)
+        before, self._now = self._now, _shown(content)
+        # The same once more would lay out, and paint, the whole screen.
+        if not (isinstance(before, Content) and isinstance(self._now, Content) and before.is_same(self._now)):
+            super().update(self._now, layout=layout)
 
     def render_line(self, y: int) -> Strip:
         """Return a line; the last one that has room ends with an ellipsis where the text goes on."""

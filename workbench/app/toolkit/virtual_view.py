@@ -204,12 +204,24 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
 
         VirtualView here and not by Textual's own widget, which takes longer to paint than all the text beside it.
         """
+        top, end = self._thumb()
+        return top <= y < end
+
+    def _thumb(self) -> tuple[int, int]:
+        """Return the screen rows from which and up to which the scroll bar's thumb goes; (0, 0) where all rows are seen."""
         rows, height = self.virtual_size.height, self.page_height()
         if rows <= height:
-            return False
+            return 0, 0
         length = max(1, height * height // rows)
         top = round((height - length) * self.scroll_offset.y / (rows - height))
-        return top <= y < top + length
+        return top, top + length
+
+    def grow_below(self, rows: int) -> None:
+        """Say how many rows there are where only some below those in sight came or changed: the thumb may have moved."""
+        before = self._thumb()
+        self.set_size(rows)
+        if self._thumb() != before:
+            self.refresh()
 
     async def _on_mouse_down(self, event: events.MouseDown) -> None:
         """Go where the scroll bar was pressed."""

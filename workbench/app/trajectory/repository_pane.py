@@ -103,10 +103,15 @@ class RepositoryPane(VirtualView):
         if entries == self.entries and empty_text == self.empty_text:
             return
         chosen = self.entries[self.cursor].path if self.cursor < len(self.entries) else None
+        top, height = self.scroll_offset.y, self.page_height()
+        before = self.cursor, self.entries[top : top + height]
         self.entries = entries
         self.empty_text = empty_text
         self._places = {entry.path: index for index, entry in enumerate(entries)}
         self.cursor = self._places.get(chosen or "", 0)
+        if before == (self.cursor, entries[top : top + height]) and len(before[1]) == height:
+            self.grow_below(self.row_count())
+            return
         self.set_size(self.row_count())
         self.refresh()
 

@@ -69,15 +69,23 @@ class StepList(VirtualView):
         """Replace everything behind the first ``after`` steps; returns whether the selected step is another row now."""
         if self.steps[after:] == fresh:
             return False
-        before = self.selected
+        before, looks = self.selected, self._looks()
+        below = self.scroll_offset.y + self.page_height() <= min(after, len(self.steps))
         self.steps[after:] = fresh
         self._costs = self._costs or any(step.cost_usd for step in fresh)
         most = self._most if after else (0.0, 0.0, 0.0)
         tokens, seconds, dollars = zip(most, *map(_took, fresh), strict=True)
         self._most = max(tokens), max(seconds), max(dollars)
         self.cursor = max(0, min(self.cursor, len(self.steps) - 1))
-        self._resized()
+        if below and looks == self._looks():
+            self.grow_below(self.row_count())
+        else:
+            self._resized()
         return self.selected != before
+
+    def _looks(self) -> tuple[object, ...]:
+        """What the rows in sight depend on besides their steps."""
+        return self.cursor, self._costs, self._most, self._number_width()
 
     def known_tail(self) -> tuple[int, int]:
         """Return how many steps need no re-check and the number of the last of them."""
