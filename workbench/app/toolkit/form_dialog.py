@@ -74,6 +74,7 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
     """
 
     AUTO_FOCUS = "#start"
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "cancel", id="dialog.cancel"),
         Binding("tab", "complete", "Complete, or next field", show=False, id="dialog.complete"),
@@ -88,6 +89,8 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
     }
     FormDialog .field { height: 1; margin-bottom: 1; }
     FormDialog .field Label { width: 11; color: $text-muted; }
+    FormDialog.-low #frame { padding: 0 2; }
+    FormDialog.-low .field { margin-bottom: 0; }
     FormDialog Input { border: none; height: 1; padding: 0 1; background: $panel; width: 1fr; }
     FormDialog Input:focus { background: $primary-muted; border: none; }
     FormDialog #note { height: auto; color: $text-muted; margin-bottom: 1; }
