@@ -26,7 +26,7 @@ from workbench.session.rows import ScoreRow
 AGENTS = {"white": 24.0, "planner": 20.0, "single-file": 15.0, "no-exploration": 10.0}
 CASES = ("word_counter", "countdown_timer", "password_generator")
 PICTURES = os.environ.get("WORKBENCH_PICTURES")
-SIZES = [(80, 24), (120, 40), (200, 60)] if PICTURES else [(120, 40)]
+SIZES = [(80, 24), (120, 40), (200, 60)] if PICTURES else [(80, 24), (120, 40)]
 
 
 @pytest.fixture
@@ -111,10 +111,15 @@ async def test_the_best_the_costliest_the_readers_side_by_side_tagged_and_export
         picture(pilot, "2-best-and-worst-of-each-agent")
         best = max(totals, key=totals.__getitem__)
 
-        # What costs most, without a key.
+        # What costs most, without a key where there is room.
         first = screen.losses.losses[0]
         assert (first.title, first.mean, first.trials) == ("Dependencies", 7.0, 300)
-        assert "Dependencies" in screen_text(app)
+        if size[0] < 100:
+            await pilot.press("tab", "tab")
+        await until(pilot, lambda: "Dependencies" in screen_text(app), "the criterion that costs most")
+        if size[0] < 100:
+            picture(pilot, "2-lost-most")
+            await pilot.press("tab")
 
         # All trials that read a file.
         found = await search_for(pilot, "file:pyproject.toml kind:file")
@@ -133,6 +138,8 @@ async def test_the_best_the_costliest_the_readers_side_by_side_tagged_and_export
         await pilot.press("space", "G", "C")
         await until(pilot, lambda: isinstance(app.screen, CompareScreen), "both side by side")
         compared = app.screen
+        if size[0] < 100:  # panes are tabs
+            await pilot.press("tab")
         await until(pilot, lambda: "Purpose" in screen_text(app), "their points")
         picture(pilot, "4-side-by-side")
         await pilot.press("escape")
