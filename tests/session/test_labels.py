@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from workbench.errors import UsageError
 from workbench.session import SessionReader, SessionWriter, create
-from workbench.session.labels import LONGEST, MOST, STAR, differences, in_words, labels_by_part, parse_tags
+from workbench.session.labels import (
+    LONGEST,
+    MOST,
+    STAR,
+    criterion_part,
+    differences,
+    in_words,
+    labels_by_part,
+    parse_tags,
+)
 from workbench.text import one_line
 
 
@@ -128,4 +137,14 @@ def test_reports_search_and_show_have_them(session: Path) -> None:
             writer.set_labels("t1", "", remove=("to read",))
         index.update(reader)
         assert [hit.item.id for hit in index.search(parse('tag:"to read"')).hits] == ["t2"]
+        with SessionWriter(session) as writer:
+            writer.set_labels("t1", "3", add=("wrong turn",))
+            writer.set_labels("t2", criterion_part("aeo-bench", 1, "a"), add=("too strict",))
+        index.update(reader)
+        assert [hit.item.id for hit in index.search(parse('tag:"wrong turn"')).hits] == ["t1"]
+        assert [hit.item.id for hit in index.search(parse('tag:"too strict"')).hits] == ["t2"]
+        with SessionWriter(session) as writer:
+            writer.set_labels("t1", "3", remove=("wrong turn",))
+        index.update(reader)
+        assert not index.search(parse('tag:"wrong turn"')).hits
     index.close()

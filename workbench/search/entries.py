@@ -35,7 +35,7 @@ class Item:
         lost: Titles of the criteria that lost points, a line each.
         order: Where it stands in its session.
         task: The task of a candidate, else "".
-        tag: Its tags and its star, a line each.
+        tag: Its tags and its star and those of its parts, a line each.
     """
 
     id: str
@@ -135,7 +135,8 @@ def _of_session(reader: SessionReader, kind: str) -> Iterator[Entry]:
 
 
 def _tags(reader: SessionReader, key: str) -> str:
-    return "\n".join(star_first(row.label for row in reader.labels(key) if not row.part))
+    # Those of its steps and criteria too, each once: a part has no item of its own to be found by.
+    return "\n".join(star_first({row.label for row in reader.labels(key)}))
 
 
 def _trial(reader: SessionReader, trial: TrialRow) -> Item:

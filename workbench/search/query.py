@@ -18,7 +18,7 @@ FIELDS = {
     "verdict": "passed, failed, timeout …",
     "file": "a file that the agent read",
     "lost": "a criterion that lost points",
-    "tag": "a tag of a trial or task; tag:★ is starred",
+    "tag": "a tag of a trial, its parts, or a task; tag:★ is starred",
     "score": "points of 100: score:<60, score:40..60",
     "cost": "US dollars",
     "date": "the day it ended: date:>2026-11-01",
