@@ -88,8 +88,9 @@ def steady(text: str, name: str) -> str:
     text = re.sub(r"\d{4}-\d\d-\d\d", "YYYY-MM-DD", text)
     if name in {"sessions", "runs"}:
         text = AGE.sub("  AGE", text)
-    if name == "sessions":  # below the table stand folder and age
-        text = text[: text.rfind("╯")]
+    if name == "sessions":  # below the table stand folder and age; a longer folder takes a blank row of the table
+        rows = text[: text.rfind("╯")].splitlines()
+        text = "\n".join(row for row in rows if row.strip("│ "))
     return re.sub(r"\d+(\.\d+)? [kM]B", "SIZE", text)
 
 
