@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable
-from pathlib import Path
+from collections.abc import Coroutine
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
-from textual.widget import Widget
 
-from workbench.app.history import Visit
 from workbench.app.place import Place
-from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import Pane
-from workbench.app.toolkit.pane_tabs import PaneTabs
 from workbench.app.toolkit.prompt_line import PromptLine
-from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.subject import Subject
 from workbench.app.toolkit.text_pane import TextPane
-from workbench.app.toolkit.texts import Static
-from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.app.trajectory import loading, panes
 from workbench.app.trajectory.actions import Actions
-from workbench.app.trajectory.content_pane import ContentPane
 from workbench.app.trajectory.finding import Finder
 from workbench.app.trajectory.grounding_list import GroundingList
 from workbench.app.trajectory.keys import KEYS
 from workbench.app.trajectory.loading import TrialState
-from workbench.app.trajectory.outcome_pane import OutcomePane
 from workbench.app.trajectory.repository_pane import Coverage, Entry, RepositoryPane, entries_of
 from workbench.app.trajectory.score_pane import ScorePane
-from workbench.app.trajectory.scores import Item, headline, plain_text
+from workbench.app.trajectory.scores import Item, headline
 from workbench.app.trajectory.search import OUTCOME
 from workbench.app.trajectory.step_list import StepList
+from workbench.app.trajectory.trial_panes import TrialPanes
 from workbench.app.trajectory.why import needles_of
 from workbench.grounding.items import TASK
 from workbench.text import one_line
@@ -47,7 +38,7 @@ _Tree = tuple[list[Entry], Coverage]
 _Bundle = tuple[TrialState, "list[StepRow]", int, _Tree | None]
 
 
-class TrajectoryScreen(RunScreen):
+class TrajectoryScreen(TrialPanes):
     """Steps of a trial, what the agent saw, what it wrote and how that was scored."""
 
     mode_name = "Trajectory"
@@ -78,17 +69,6 @@ class TrajectoryScreen(RunScreen):
         ] = {}  # what was edited and not started, by trial, step and what of it
         self._waiting_since = monotonic()  # since when the trial's first step is waited for here
 
-    # -- the widgets
-
-    def compose_body(self) -> Iterable[Widget]:
-        """Yield the panes."""
-        yield panes.Repository(id="repository", classes="pane pane-left")
-        yield panes.Steps(id="steps-pane", classes="pane")
-        yield ContentPane(id="content", classes="pane")
-        yield OutcomePane(id="outcome", classes="pane")
-        yield panes.Score(id="score", classes="pane")
-        yield Static("", id="nothing", classes="state")
-
     def on_mount(self) -> None:
         """Begin at the list of steps."""
         for pane in self.query(Pane):
@@ -96,73 +76,6 @@ class TrajectoryScreen(RunScreen):
         self.focus_pane(self.query_one("#steps-pane"))
         self.set_interval(1.0, self._tick)
         self._show_nothing("Opening the session…" if self.workbench.session_path else loading.NO_SESSION)
-
-    def main_list(self) -> VirtualView:
-        """Return the list of steps."""
-        return self.step_list
-
-    @property
-    def reader(self) -> SessionReader | None:
-        """The open session."""
-        return self.workbench.reader
-
-    @property
-    def step_number(self) -> int:
-        """The number of the selected step, 0 for none."""
-        selected = self.step_list.selected
-        return selected.number if selected is not None else 0
-
-    @property
-    def has_scores(self) -> bool:
-        """Whether a scorecard is shown."""
-        return self.score_pane.card is not None
-
-    @property
-    def step_list(self) -> StepList:
-        """The list of steps."""
-        return self.query_one(StepList)
-
-    @property
-    def score_pane(self) -> ScorePane:
-        """The criteria."""
-        return self.query_one(ScorePane)
-
-    @property
-    def content(self) -> ContentPane:
-        """What the selected step says."""
-        return self.query_one(ContentPane)
-
-    @property
-    def outcome(self) -> OutcomePane:
-        """README, metadata and difference."""
-        return self.query_one(OutcomePane)
-
-    def _make_current(self, current: Widget) -> None:
-        super()._make_current(current)
-        named = [(pane.short if isinstance(pane, Pane) else "", pane is current) for pane in self.panes]
-        self.query_one(PaneTabs).show(named)
-        # Reasons are read, not glanced at: the scores take more room while they have the focus.
-        self.set_class(isinstance(current, panes.Score), "-at-score")
-
-    def focus_pane(self, pane: Widget) -> None:
-        """Go to a pane at once, so that a key typed right after this one finds it."""
-        super().focus_pane(pane)
-        inside = next((view for view in pane.query(VirtualView) if view.display), None)
-        if inside is not None and inside.focusable:
-            self.set_focus(inside)
-
-    def uncover(self, pane: Widget) -> None:
-        """Bring a pane to the front where only one has room."""
-        if self.has_class("-w-tabs") or self.has_class("-h-tabs"):
-            self.focus_pane(pane)
-
-    def _show_nothing(self, sentence: str) -> None:
-        """Show a sentence over the panes, or ("") the panes."""
-        nothing = self.query_one("#nothing", Static)
-        nothing.update(sentence)
-        nothing.display = bool(sentence)
-        if sentence:
-            self.set_status("")
 
     # -- the trial
 
@@ -586,59 +499,3 @@ class TrajectoryScreen(RunScreen):
         """Ask for a remark on what has the focus."""
         self._remarked = self.subject()
         self.query_one(PromptLine).ask("annotate", self._remarked.question)
-
-    def files(self) -> Iterable[str]:
-        """Return the files of the repository that the agent worked on."""
-        return [path for path, *_ in self.state.files] if self.state is not None else ()
-
-    @property
-    def files_of(self) -> str:
-        """The name of the case."""
-        return self.state.trial.case_name or self.state.trial.case_id if self.state is not None else ""
-
-    def go_to_file(self, path: str) -> None:
-        """Put the cursor on a file, and go to the step that met it."""
-        self.workbench.leave_place()
-        tree = self.query_one(RepositoryPane)
-        tree.point_at(path)
-        tree.open_current()
-
-    def visit(self) -> Visit | None:
-        """Return the trial that is shown, with the selected step."""
-        if self.state is None:
-            return None
-        place = Place(self.step_number) if self.step_number else None
-        return Visit(self.workbench.session_path, "trajectory", self.state.trial.id, place)
-
-    def labelled(self) -> Labelled | None:
-        """Return the selected step or criterion where its pane has the focus, else the trial."""
-        state, step = self.state, self.step_list.selected
-        if state is None:
-            return None
-        if step is not None and self.current_pane in (self.query_one(panes.Steps), self.content):
-            return Labelled(f"step {step.number}", state.trial.id, str(step.number))
-        chosen = self.score_pane.chosen_part if isinstance(self.current_pane, panes.Score) else None
-        if chosen is not None:
-            return Labelled(chosen[0], state.trial.id, chosen[1])
-        return Labelled(f"{state.trial.case_name or state.trial.case_id} · {state.trial.agent}", state.trial.id)
-
-    def subject(self) -> Subject:
-        """Return what has the focus: the scores, the outcome, the files, else the selected step."""
-        current = self.current_pane
-        if isinstance(current, panes.Score):
-            item, card = self.score_pane.selected, self.score_pane.card
-            about = item.title if item is not None else "score"
-            return Subject("the scores", plain_text(card) if card is not None else "", ".txt", about=about)
-        if current is self.outcome:
-            tab = self.outcome.tab
-            suffix = {"README": ".md", "Metadata": ".json"}.get(tab, ".diff")
-            return Subject(tab, self.outcome.text.document.text, suffix, about=tab)
-        if isinstance(current, panes.Repository):
-            tree = self.query_one(RepositoryPane)
-            return Subject("the files", tree.plain_text(), ".txt", about=tree.current.path if tree.current else "files")
-        step, tab = self.step_list.selected, self.content.tab
-        named = Path(step.target).suffix if step is not None and tab == "Observation" else ""
-        suffix = named if named[1:].isalnum() else ".txt"
-        number = step.number if step is not None else None
-        of = f"the {tab.lower()} of step {number}" if number is not None else "the step"
-        return Subject(of, self.content.text.document.text, suffix, number)

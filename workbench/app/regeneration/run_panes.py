@@ -1,0 +1,152 @@
+"""The panes of the Regeneration mode, and what is selected in them: what is copied, labelled, or come back to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widget import Widget
+
+from workbench.app.history import Visit
+from workbench.app.place import Place
+from workbench.app.regeneration.building import ExcludedList
+from workbench.app.regeneration.building_panes import Building
+from workbench.app.regeneration.detail import Detail
+from workbench.app.regeneration.evaluator_line import EvaluatorLine
+from workbench.app.regeneration.figures_line import FiguresLine
+from workbench.app.regeneration.following import Following
+from workbench.app.regeneration.lines import TaskLine
+from workbench.app.regeneration.loading import RunView
+from workbench.app.regeneration.panes import TasksPane
+from workbench.app.regeneration.sample_pane import FailingPane, SamplePane
+from workbench.app.regeneration.task_table import TaskTable
+from workbench.app.toolkit.labelling import Labelled
+from workbench.app.toolkit.pane import Pane
+from workbench.app.toolkit.pane_tabs import PaneTabs
+from workbench.app.toolkit.run_screen import RunScreen
+from workbench.app.toolkit.subject import Subject
+from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.virtual_view import VirtualView
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+
+
+class RunPanes(RunScreen):
+    """The widgets of a run.
+
+    Attributes:
+        view: The run that is shown, None before one was read.
+        following: Which evaluator's samples are shown.
+    """
+
+    view: RunView | None = None
+    following: Following
+
+    def compose(self) -> ComposeResult:
+        """Compose the frame and the figures."""
+        yield from super().compose()
+        yield Vertical(FiguresLine(), EvaluatorLine(), Static("", id="trouble"), id="head")
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield the panes."""
+        yield TasksPane(id="tasks", classes="pane")
+        yield Building(id="building", classes="pane-group -off")
+        yield Detail(id="detail", classes="pane-group")
+        yield Static("", id="nothing", classes="state")
+
+    def main_list(self) -> VirtualView:
+        """Return the table, while tasks are built the list of what was excluded."""
+        return self.building.query_one(ExcludedList) if self.has_class("-building") else self.table
+
+    @property
+    def reader(self) -> SessionReader | None:
+        """The open session."""
+        return self.workbench.reader
+
+    @property
+    def lines(self) -> list[TaskLine]:
+        """All tasks."""
+        return self.table.lines
+
+    @property
+    def selected_task(self) -> TaskLine | None:
+        """The task under the cursor."""
+        return self.table.selected
+
+    @property
+    def selected_sample(self) -> int:
+        """Its selected sample, from 0."""
+        return self.table.sample
+
+    @property
+    def shows_building(self) -> bool:
+        """Whether it is shown how tasks are built, in the place of the tasks."""
+        return self.has_class("-building")
+
+    @property
+    def table(self) -> TaskTable:
+        """The table of tasks."""
+        return self.query_one(TaskTable)
+
+    @property
+    def building(self) -> Building:
+        """How the tasks were built."""
+        return self.query_one(Building)
+
+    @property
+    def detail(self) -> Detail:
+        """All that is to be seen of the selected sample."""
+        return self.query_one(Detail)
+
+    @property
+    def sample(self) -> SamplePane:
+        """What the selected sample says."""
+        return self.detail.sample
+
+    @property
+    def failing(self) -> FailingPane:
+        """The tests that it did not pass."""
+        return self.detail.failing
+
+    def _make_current(self, current: Widget) -> None:
+        super()._make_current(current)
+        self.set_class(current is self.failing, "-at-failing")
+        self.refresh_bindings()
+
+    def _refresh_tabs(self) -> None:
+        named = [(pane.short if isinstance(pane, Pane) else "", pane.has_class("-current")) for pane in self.panes]
+        self.query_one(PaneTabs).show(named)
+
+    def uncover(self, pane: Widget) -> None:
+        """Bring a pane to the front where only some have room."""
+        if not pane.display or self.has_class("-tabs", "-zoomed") or self.has_class("-w-narrow"):
+            self.focus_pane(pane)
+
+    # -- what is selected
+
+    def visit(self) -> Visit | None:
+        """Return the run that is shown, with the selected task and sample."""
+        if self.view is None:
+            return None
+        line = self.table.selected
+        place = Place(self.table.sample, item=line.id) if line is not None else None
+        return Visit(self.workbench.session_path, "regeneration", self.view.run.id, place, self.following.evaluator)
+
+    def labelled(self) -> Labelled | None:
+        """Return the selected sample where a pane that shows it has the focus, else the task under the cursor."""
+        line = self.table.selected
+        if line is None or self.shows_building:
+            return None
+        if self.detail.has_class("-has-current") and self.sample.candidate:
+            return Labelled(f"{line.name} · sample {self.table.sample + 1}", self.sample.candidate)
+        return Labelled(line.name, line.id)
+
+    def subject(self) -> Subject:
+        """Return what has the focus: what was excluded, the failing tests, else the sample."""
+        if self.shows_building:
+            listed = self.building.query_one(ExcludedList).entries
+            return Subject("what was dropped", "\n".join("\t".join(entry) for entry in listed), ".tsv")
+        return self.detail.subject()
