@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from workbench.comparison.criteria import Card
 from workbench.comparison.texts import MOST_BYTES
 from workbench.comparison.trials import Side
+from workbench.session.blob_reader import TextDamaged
 from workbench.session.pending_work import trial_state
-from workbench.session.reader import TextDamaged
 from workbench.text import clean, one_line
 
 if TYPE_CHECKING:

@@ -30,8 +30,8 @@ from workbench.regeneration.tasks import Dropped, Task
 from workbench.repository import Snapshot
 from workbench.repository.functions import Function, find_functions
 from workbench.session import SessionReader, SessionWriter
+from workbench.session.blob_reader import TextDamaged
 from workbench.session.identity import task_id, tested_by
-from workbench.session.reader import TextDamaged
 from workbench.session.rows import TaskRow
 from workbench.task_groups import task_group
 from workbench.text import one_line

@@ -10,9 +10,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from workbench.session import blobs, engine_starts, json_forms, lease, log, pending_work, schema
+from workbench.session import engine_starts, json_forms, lease, log, pending_work, schema
+from workbench.session.blob_reader import BlobReader, TextDamaged
 from workbench.session.damage import Damage
-from workbench.session.file import SessionCorrupt, SessionError, connect, translated
+from workbench.session.file import SessionError, connect, translated
 from workbench.session.judges import OFFLINE, is_offline
 from workbench.session.moved_files import Fate, Original, copy_into
 from workbench.session.rows import (
@@ -38,11 +39,7 @@ from workbench.session.rows import (
 Row = TypeVar("Row")
 
 
-class TextDamaged(SessionCorrupt):
-    """A text of a session cannot be read; the rest can."""
-
-
-class SessionReader:
+class SessionReader(BlobReader):
     """A view of one session file; safe to share between threads, never writes a row.
 
     Rows have the types that they promise, whatever the file holds: see :mod:`workbench.session.survey`. What is wrong with
@@ -93,17 +90,6 @@ class SessionReader:
         self._connection.close()
         self._connection = connect(self.path, write=False)
         self._survey(copied=True)
-
-    @property
-    def damage(self) -> tuple[Damage, ...]:
-        """What of the file could not be read so far: rows since it was opened, texts since they were asked for."""
-        with self._lock:
-            return tuple(self._damage)
-
-    def note_damage(self, item: str, what: str) -> None:
-        """Remember that something cannot be read."""
-        with self._lock:
-            self._damage[Damage(item, what)] = None
 
     def close(self) -> None:
         """Close the file; the last one out leaves no side files."""
@@ -446,60 +432,6 @@ class SessionReader:
     def failing_tests(self, candidate_id: str) -> list[FailingTestRow]:
         """Return the tests that did not pass for a candidate."""
         return self._rows(FailingTestRow, "failing_tests", "WHERE candidate_id = ? ORDER BY test_id", (candidate_id,))
-
-    # -- contents
-
-    def data(self, digest: str, limit: int | None = None, *, of: str = "") -> bytes:
-        """Return the bytes of a blob, or only its first ``limit`` bytes.
-
-        Raises:
-            TextDamaged: It is not there or not what was stored; ``of`` says what it is.
-        """
-        of = of or f"the text {digest[:12]}"
-        with self._lock, translated(self.path):
-            try:
-                return blobs.get(self._connection, digest, limit)
-            except blobs.BlobDamaged as error:
-                self.note_damage(of, f"cannot be read: {error}")
-                raise TextDamaged(f"{of[0].upper()}{of[1:]} cannot be read: {error}.") from None
-
-    def text(self, digest: str | None, limit: int | None = None, *, of: str = "") -> str:
-        """Return the text of a blob ("" for None); ``limit`` cuts after that many bytes without unpacking more.
-
-        Raises:
-            TextDamaged: It is not there or not what was stored; ``of`` says what it is.
-        """
-        if digest is None:
-            return ""
-        raw = self.data(digest, limit, of=of)
-        if limit is not None:
-            return raw.decode("utf-8", "replace")
-        try:
-            return raw.decode("utf-8", "surrogatepass")
-        except UnicodeDecodeError:
-            self.note_damage(of or f"the text {digest[:12]}", "is not UTF-8")
-            return raw.decode("utf-8", "replace")
-
-    def shown(self, digest: str | None, of: str, limit: int | None = None) -> str:
-        """Return a text for people: one that cannot be read is a sentence in brackets that says so."""
-        try:
-            return self.text(digest, limit, of=of)
-        except TextDamaged as error:
-            return f"({error})"
-
-    def kept(self, digest: str | None, of: str) -> str | None:
-        """Return a text for programs: None where there is none or it cannot be read."""
-        try:
-            return None if digest is None else self.text(digest, of=of)
-        except TextDamaged:
-            return None
-
-    def size(self, digest: str | None) -> int:
-        """Return the size of a blob in bytes, 0 for None."""
-        if digest is None:
-            return 0
-        with self._lock, translated(self.path):
-            return blobs.size(self._connection, digest)
 
 
 def read_blob(path: Path, digest: str) -> bytes:

@@ -14,9 +14,9 @@ from workbench.app.toolkit.amounts import money, size_of
 from workbench.app.toolkit.document import Document, Line, heading, joined, note, plain, prepared
 from workbench.app.toolkit.syntax import COLOURED_AT_FIRST, code
 from workbench.glyphs import DOUBTFUL, VERDICTS
+from workbench.session.blob_reader import TextDamaged
 from workbench.session.groups import OF_GROUP
 from workbench.session.labels import in_words
-from workbench.session.reader import TextDamaged
 from workbench.session.rows import CandidateRow, FormerVerdictRow, TaskRow
 from workbench.text import one_line
 
