@@ -23,6 +23,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "compare_groups",
             "failing_counts",
             "groups_of",
+            "join_tasks",
             "read_group",
             "telling_samples",
         ],

@@ -17,6 +17,7 @@ from workbench.comparison.groups import TaskPair as TaskPair
 from workbench.comparison.groups import compare_groups as compare_groups
 from workbench.comparison.groups import failing_counts as failing_counts
 from workbench.comparison.groups import groups_of as groups_of
+from workbench.comparison.groups import join_tasks as join_tasks
 from workbench.comparison.groups import read_group as read_group
 from workbench.comparison.groups import telling_samples as telling_samples
 from workbench.comparison.reading import read_side as read_side

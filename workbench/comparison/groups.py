@@ -226,10 +226,9 @@ def read_group(reader: SessionReader, run_id: str, group: Group) -> GroupSide | 
 def compare_groups(left: GroupSide, right: GroupSide) -> GroupComparison:
     """Compare two groups, task by task."""
     ks = tuple(sorted({*left.ks, *right.ks}))[:MOST_KS]
-    mine, other = _snapshots(left), _snapshots(right)
-    # Two versions of one repository have hardly a snapshot in common; its functions are the same by name.
-    apart = bool(mine and other) and not mine & other
-    a, b = _by_function(left, apart), _by_function(right, apart)
+    mine, other = _functions(left), _functions(right)
+    apart = _of_other_snapshots(mine.values(), other.values())
+    a, b = _by_function(left, mine, apart), _by_function(right, other, apart)
     pairs = [_pair(function, a.get(function), b.get(function), ks) for function in [*a, *(f for f in b if f not in a)]]
     return GroupComparison(
         left,
@@ -242,16 +241,36 @@ def compare_groups(left: GroupSide, right: GroupSide) -> GroupComparison:
     )
 
 
-def _snapshots(side: GroupSide) -> set[str]:
-    return {one.repository for one in side.outcome.results}
+def join_tasks(mine: Mapping[str, Function], other: Mapping[str, Function]) -> dict[str, str]:
+    """Return the id in ``mine`` for each id in ``other`` that is of the same function; the rest of ``other`` is left out."""
+    apart = _of_other_snapshots(mine.values(), other.values())
+    known = {_joined_by(function, apart): key for key, function in mine.items()}
+    found = ((key, known.get(_joined_by(function, apart))) for key, function in other.items())
+    return {key: same for key, same in found if same is not None}
 
 
-def _by_function(side: GroupSide, apart: bool) -> dict[Function, tuple[TaskRow, TaskResult]]:
-    found = {}
-    for result in side.outcome.results:
-        task = side.tasks[result.task]
-        found["" if apart else task.snapshot, task.path, task.qualified_name, task.occurrence] = task, result
-    return found
+def _of_other_snapshots(mine: Iterable[Function], other: Iterable[Function]) -> bool:
+    """Return whether two sets of tasks have no snapshot in common."""
+    left, right = ({snapshot for snapshot, *_ in functions} for functions in (mine, other))
+    return bool(left and right) and not left & right
+
+
+def _joined_by(function: Function, apart: bool) -> Function:
+    # Two versions of one repository have hardly a snapshot in common; its functions are the same by name.
+    return ("", *function[1:]) if apart else function
+
+
+def _functions(side: GroupSide) -> dict[str, Function]:
+    tasks = (side.tasks[result.task] for result in side.outcome.results)
+    return {task.id: (task.snapshot, task.path, task.qualified_name, task.occurrence) for task in tasks}
+
+
+def _by_function(
+    side: GroupSide, functions: Mapping[str, Function], apart: bool
+) -> dict[Function, tuple[TaskRow, TaskResult]]:
+    return {
+        _joined_by(functions[result.task], apart): (side.tasks[result.task], result) for result in side.outcome.results
+    }
 
 
 def _pair(

@@ -13,7 +13,7 @@ from workbench.app.toolkit.virtual_view import Part
 GAP: Final = 2
 FLAKY: Final = "~"
 OTHER: Final = "other-"
-"""Begins the key of a column with the samples of another evaluator; its number follows."""
+"""Begins the key of a column with the samples of another evaluator or doc variant; its number follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Column:
 class Needs:
     """What the tasks of a run have to show; widths in cells, 0 where a column would say nothing.
 
-    ``shown`` names the column of samples, ``others`` have the names and widths of those of other evaluators beside it.
+    ``shown`` names the column of samples, ``others`` have the names and widths of those of other evaluators and docs beside it.
     """
 
     path: int = 0

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,10 +13,11 @@ from workbench.app.regeneration.evaluators import short_names
 from workbench.app.regeneration.lines import CELL
 from workbench.app.toolkit.latest import Latest, Node
 from workbench.session.groups import Group, planned_docs
-from workbench.text import one_line
+from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
     from workbench.app.regeneration.loading import RunView
+    from workbench.comparison.groups import Function
     from workbench.regeneration.passk import Estimate
     from workbench.session.reader import SessionReader
 
@@ -23,6 +25,10 @@ SECONDS = 0.5
 """Shortest time between two looks at a run that goes on; looks that take longer are rarer."""
 MOST_RUNS = 6
 """Runs of the same source whose pass@k is looked up, the newest ones."""
+MOST_VARIANTS = 3
+"""Doc variants of other runs whose samples stand beside those in front, the newest ones."""
+LONGEST_EVALUATOR, LONGEST_DOCS = 12, 20
+"""Cells that a name may have above a column of samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,41 +42,58 @@ class OtherRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Standings:
-    """pass@k (for the first k of the run) of each group, the cells of each by task, and the other runs."""
-
-    estimates: Mapping[Group, Estimate] = field(default_factory=dict)
-    cells: Mapping[Group, Mapping[str, str]] = field(default_factory=dict)
-    runs: tuple[OtherRun, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class OtherSamples:
-    """The samples of another evaluator: its short name, and its cells by task."""
+    """The samples of another evaluator or doc variant: its short name, and its cells by task of the run that is shown."""
 
     name: str
     cells: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """pass@k (for the first k of the run) of each group, the cells of each by task, and the other runs.
+
+    ``variants`` has for each group what was asked the same way of other runs of the source with other docs.
+    """
+
+    estimates: Mapping[Group, Estimate] = field(default_factory=dict)
+    cells: Mapping[Group, Mapping[str, str]] = field(default_factory=dict)
+    runs: tuple[OtherRun, ...] = ()
+    variants: Mapping[Group, tuple[OtherSamples, ...]] = field(default_factory=dict)
+
+
 def beside(view: RunView, standings: Standings) -> tuple[str, tuple[OtherSamples, ...]]:
     """Return the short name of the group in front, and the samples of the others; ("", ()) where there are none."""
     others = [group for group in view.groups if group != view.group and group in standings.cells]
+    variants = standings.variants.get(view.group, ())
     if not others:
-        return "", ()
+        return (_docs_title(view.group.docs_words), variants) if variants else ("", ())
     named = [one for one in view.progress if one.group is not None]
-    names = dict(zip((one.group for one in named), short_names(named), strict=True))
-    found = tuple(OtherSamples(names.get(group, group.evaluator), standings.cells[group]) for group in others)
-    return names.get(view.group, ""), found
+    names = {one.group: one_line(name, LONGEST_EVALUATOR) for one, name in zip(named, short_names(named), strict=True)}
+    found = [
+        OtherSamples(names.get(group) or one_line(group.evaluator, LONGEST_EVALUATOR), standings.cells[group])
+        for group in others
+    ]
+    # Among names of evaluators a bare "none" would not say what it is.
+    found += [OtherSamples(shortened(f"docs {one.name}", LONGEST_DOCS), one.cells) for one in variants]
+    return names.get(view.group, ""), tuple(found)
+
+
+def _docs_title(words: str) -> str:
+    """Return docs as they fit above a column: ``llm:openai/gpt-5-mini`` is ``llm:gpt-5-mini``."""
+    system, colon, model = words.partition(":")
+    return shortened(one_line(f"{system}{colon}{model.rpartition('/')[2]}", 100), LONGEST_DOCS)
 
 
 def load_standings(reader: SessionReader, view: RunView) -> Standings:
     """Read how all groups of a run, and the runs beside it, stand."""
-    several = len(view.groups) > 1
+    several, alone = len(view.groups) > 1, len(view.order) < 2
     estimates = _estimates(reader, view.run.id, view.ks[0]) if several else {}
     return Standings(
         {group: estimates[group] for group in view.groups if group in estimates},
         _cells(reader, view.run.id) if several else {},
-        _runs(reader, view) if len(view.order) > 1 else (),
+        () if alone else _runs(reader, view),
+        {} if alone else load_variants(reader, view),
     )
 
 
@@ -99,6 +122,55 @@ def _cells(reader: SessionReader, run_id: str) -> dict[Group, dict[str, str]]:
     for *group, task, cells in rows:
         found.setdefault(Group(*group), {})[task] = cells
     return found
+
+
+def load_variants(reader: SessionReader, view: RunView) -> dict[Group, tuple[OtherSamples, ...]]:
+    """Read the samples of other docs beside each group of a run, from the newest run of the same source that has them.
+
+    They were asked of the same evaluator with the same prompt, context and settings, so that the docs are all that differs.
+    Tasks have other ids there: they are joined as two groups are compared (:func:`workbench.comparison.join_tasks`). At most
+    :data:`MOST_RUNS` runs are read, and :data:`MOST_VARIANTS` variants stand beside a group, in the order of their runs.
+    """
+    from workbench.comparison import join_tasks
+
+    shown = {group.docs_words for group in view.groups}
+    found: dict[Group, dict[str, Mapping[str, str]]] = {group: {} for group in view.groups}
+    mine: dict[str, Function] = {}
+    for key, planned in _to_be_read(reader, view, shown).items():
+        if all(planned in named or len(named) >= MOST_VARIANTS for named in found.values()):
+            continue
+        cells = _cells(reader, key)
+        mine = mine or _functions(reader, view.run.id)
+        same = join_tasks(mine, _functions(reader, key))
+        for group, variant in itertools.product(view.groups, cells):
+            named, words = found[group], variant.docs_words
+            fits = variant.arguments == group.arguments and words not in shown and words not in named
+            if fits and len(named) < MOST_VARIANTS:
+                named[words] = {same[task]: said for task, said in cells[variant].items() if task in same}
+    return {group: _titled(named) for group, named in found.items() if named}
+
+
+def _to_be_read(reader: SessionReader, view: RunView, shown: Collection[str]) -> dict[str, str]:
+    """Return the other runs of the same source that may have docs that are not shown, with these; the newest first."""
+    plans = {run.id: _plan(run.config) for run in reader.runs()}
+    others = [key for key in reversed(view.order) if key in plans and key != view.run.id]
+    same = [key for key in others if _source(plans[key]) == _source(view.plan)]
+    docs = {key: planned_docs(plans[key]) for key in same}
+    return {key: docs[key] for key in [key for key in same if docs[key] not in shown][:MOST_RUNS]}
+
+
+def _functions(reader: SessionReader, run_id: str) -> dict[str, Function]:
+    rows = reader.query("SELECT id, snapshot, path, qualified_name, occurrence FROM tasks WHERE run_id = ?", (run_id,))
+    return {key: (snapshot, path, name, occurrence) for key, snapshot, path, name, occurrence in rows}
+
+
+def _titled(named: Mapping[str, Mapping[str, str]]) -> tuple[OtherSamples, ...]:
+    """Return doc variants by their short names, by the whole ones where two would be called alike; oldest run first."""
+    brief = [_docs_title(words) for words in named]
+    return tuple(
+        OtherSamples(title if brief.count(title) == 1 else shortened(one_line(words, 100), LONGEST_DOCS), cells)
+        for title, (words, cells) in reversed(list(zip(brief, named.items(), strict=True)))
+    )
 
 
 def _runs(reader: SessionReader, view: RunView) -> tuple[OtherRun, ...]:

@@ -76,8 +76,10 @@ class TaskTable(RowList):
         self._needs = Needs()
         self._layout: tuple[tuple[Column, int], ...] = ()
         self._layout_of: tuple[object, ...] = ()
-        self.others: tuple[OtherSamples, ...] = ()  # of evaluators that are not in front, where there is room for them
-        self.shown_name = ""  # of the evaluator in front, where others stand beside it
+        self.others: tuple[
+            OtherSamples, ...
+        ] = ()  # of evaluators and docs that are not in front, where there is room for them
+        self.shown_name = ""  # of what is in front, where others stand beside it
         self.only_path = ""  # of all tasks, where it needs no column
         self.revision = 0  # counts up whenever lines change
 
@@ -131,7 +133,7 @@ class TaskTable(RowList):
         return known
 
     def show_beside(self, shown: str, others: Sequence[OtherSamples]) -> None:
-        """Show the samples of other evaluators beside those of the one in front, called ``shown``; () shows none."""
+        """Show the samples of other evaluators and doc variants beside those in front, called ``shown``; () shows none."""
         if (shown, tuple(others)) != (self.shown_name, self.others):
             self.shown_name, self.others = shown, tuple(others)
             self._measure()
@@ -254,10 +256,9 @@ class TaskTable(RowList):
             routes=max((len(route_of(line)) for line in lines), default=0),
             sandbox=max(map(len, sandboxes)) if len(sandboxes) > 1 else 0,
             tags=min(30, max((len(line.labels) for line in lines), default=0)),
-            shown=one_line(self.shown_name, 12) if self.others else "samples",
+            shown=self.shown_name if self.others else "samples",
             others=tuple(
-                (one_line(one.name, 12), min(20, max([7, min(12, len(one.name)), *map(len, one.cells.values())])))
-                for one in self.others
+                (one.name, min(20, max([7, len(one.name), *map(len, one.cells.values())]))) for one in self.others
             ),
         )
 
