@@ -75,7 +75,7 @@ def test_reference_is_one_and_stub_is_zero(
     assert main(["regenerate", repository, "--evaluator", "stub", "--session", "controls"]) == 0
     told = capsys.readouterr().out
     assert "pass@1 0.00 [0.00, 0.56] over 3 tasks · pass@3 –" in told
-    assert "3 tasks are too few to draw from" in told
+    assert "95 % interval (Wilson) over 3 tasks, which all have the same value." in told
     assert "clamp" in told
 
 
