@@ -153,7 +153,9 @@ class TaskTable(RowList):
         kept, heading = (None, "") if from_top else (self.selected, self._heading)
         if arrangement.grouping != self.arrangement.grouping:
             names = {group.name for group in arrangement.groups}
-            self._folded = names if len(self.lines) + len(names) > self.page_height() else set()
+            # One group alone, folded, would hide everything and say nothing.
+            many = len(names) > 1 and len(self.lines) + len(names) > self.page_height()
+            self._folded = names if many else set()
         self.arrangement = arrangement
         self._filtered(kept, heading=heading)
 
