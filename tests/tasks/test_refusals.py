@@ -21,7 +21,7 @@ KINDS = {
     ),
     "open quotation in addopts": (
         {"setup.cfg": "[tool:pytest]\naddopts = -k 'one\n"},
-        [REFUSES + "No closing quotation", "(setup.cfg)."],
+        [REFUSES, "No closing quotation", "(setup.cfg)."],  # newer releases of pytest name no exception
     ),
     "addopts of the wrong type": (
         {"pyproject.toml": "[tool.pytest.ini_options]\naddopts = 5\n"},
@@ -29,7 +29,7 @@ KINDS = {
     ),
     "missing plugin": (
         {"pytest.ini": "[pytest]\naddopts = -p nowhere_plugin\n"},
-        [REFUSES + 'Error importing plugin "nowhere_plugin": No module named', "(pytest.ini)."],
+        [REFUSES, 'Error importing plugin "nowhere_plugin": No module named', "(pytest.ini)."],
     ),
     "required plugins": (
         {"pyproject.toml": '[tool.pytest.ini_options]\nrequired_plugins = ["pytest-nowhere>=3"]\n'},
@@ -76,7 +76,7 @@ KINDS = {
     ),
     "pytest_plugins": (
         {"conftest.py": "pytest_plugins = ['nowhere.fixtures']\n"},
-        [REFUSES + 'Error importing plugin "nowhere.fixtures": No module named', "(conftest.py)."],
+        [REFUSES, 'Error importing plugin "nowhere.fixtures": No module named', "(conftest.py)."],
     ),
     "pytest_plugins in a folder": (
         {"tests/inner/conftest.py": "pytest_plugins = ['os']\n", "tests/inner/test_c.py": TEST},
@@ -111,7 +111,7 @@ KINDS = {
     ),
     "option of two plugins": (
         {"conftest.py": "def pytest_addoption(parser):\n    parser.addoption('--verbose')\n"},
-        [REFUSES + "ValueError: option", "--verbose", "(conftest.py, line 2)."],
+        [REFUSES, "option", "--verbose", "(conftest.py, line 2)."],
     ),
     "usage error of a conftest": (
         {"conftest.py": "import pytest\n\n\ndef pytest_configure():\n    raise pytest.UsageError('set DATABASE first')\n"},

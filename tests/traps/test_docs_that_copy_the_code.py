@@ -81,7 +81,8 @@ def test_few_docstrings_of_real_projects_are_flagged_and_all_copies_are():
         source = file.read_bytes()
         for function in find_functions(source, file.name):
             body = body_text(source, function)
-            if function.docstring and len(tokens(body)) >= 20:
+            code = "".join(line for line in body.splitlines(keepends=True) if not line.lstrip().startswith("#"))
+            if function.docstring and len(tokens(code)) >= 20:  # a body of comments has nothing to copy
                 total += 1
                 flagged += measure_leakage(function.docstring, body).flagged
                 assert measure_leakage(f"{function.docstring}\n{body}", body).flagged
