@@ -156,6 +156,8 @@ async def running(
     """Run the app without a terminal."""
     app = WorkbenchApp(session, settings or Settings(), warm_engine=False)
     async with app.run_test(size=size, notifications=True) as pilot:
+        while app.is_opening:
+            await pilot.pause()
         await pilot.pause()
         yield Person(app, pilot)
 

@@ -36,6 +36,8 @@ async def regeneration(
     """Run the app on a session in the Regeneration mode, everything loaded."""
     app = WorkbenchApp(session, settings.load(), warm_engine=False)
     async with app.run_test(size=size, notifications=True) as pilot:
+        while app.is_opening:
+            await pilot.pause()
         await app.switch_mode("regeneration")
         await until(pilot, lambda: isinstance(app.screen, RegenerationScreen), "the mode")
         screen = app.screen

@@ -189,6 +189,8 @@ async def test_in_cases_and_sessions_and_in_the_text_of_a_file(tmp_path: Path) -
 
     app = WorkbenchApp(None, settings.load(), warm_engine=False)
     async with app.run_test(size=(120, 40)) as pilot:
+        while app.is_opening:
+            await pilot.pause()
         await until(pilot, lambda: isinstance(app.screen, CasesScreen) and app.screen._ready, "the mode")
         screen = app.screen
         assert isinstance(screen, CasesScreen)

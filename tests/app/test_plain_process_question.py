@@ -30,6 +30,8 @@ answer = sys.argv[1]
 async def main():
     app = WorkbenchApp(None, settings.load(), warm_engine=False)
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        while app.is_opening:
+            await pilot.pause()
         await app.switch_mode("regeneration")
         await pilot.press("ctrl+n")
         await until(pilot, lambda: isinstance(app.screen, RegenerationDialog), "the dialog")

@@ -153,6 +153,8 @@ async def test_rerun_failed_waits_until_the_run_is_read(recorder: Recorder, monk
 
     app = WorkbenchApp(recorder.path, settings.load(), warm_engine=False)
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        while app.is_opening:
+            await pilot.pause()
         await app.switch_mode("regeneration")
         await until(pilot, lambda: app.reader is not None, "the session")
         await pilot.press("R")

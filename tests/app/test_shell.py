@@ -48,6 +48,8 @@ from workbench.settings import Settings
 async def main():
     app = WorkbenchApp(None, Settings(), warm_engine=False)
     async with app.run_test(size=(120, 40)) as pilot:
+        while app.is_opening:
+            await pilot.pause()
         for key in ("j", "l", "j", "j", "j", "tab", "3", "1", "question_mark", "escape"):
             await pilot.press(key)
             await app.workers.wait_for_complete()

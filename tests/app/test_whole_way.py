@@ -96,6 +96,8 @@ async def test_the_best_the_costliest_the_readers_side_by_side_tagged_and_export
     app = WorkbenchApp(session, settings.load(), warm_engine=False)
     app.begins_with_overview = True
     async with app.run_test(size=size) as pilot:
+        while app.is_opening:
+            await pilot.pause()
         screen = await at_the_table(pilot)
         await until(pilot, lambda: screen.losses.losses, "the criteria that cost most")
         picture(pilot, "1-trials")

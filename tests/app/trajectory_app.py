@@ -48,6 +48,8 @@ async def trajectory(
     """Run the app on a session in the Trajectory mode, everything loaded."""
     app = WorkbenchApp(session, settings.load(), warm_engine=False)
     async with app.run_test(size=size) as pilot:
+        while app.is_opening:
+            await pilot.pause()
         await until(pilot, lambda: isinstance(app.screen, TrajectoryScreen), "the mode")
         screen = app.screen
         assert isinstance(screen, TrajectoryScreen)

@@ -152,6 +152,8 @@ async def app_on(session: Path, size: tuple[int, int]) -> AsyncIterator[Pilot[in
     """Run the app on a session, everything loaded."""
     app = WorkbenchApp(session, Settings(), warm_engine=False)
     async with app.run_test(size=size) as pilot:
+        while app.is_opening:
+            await pilot.pause()
         await until(pilot, lambda: app.reader is not None and app.facts is not None, "the session")
         await settled(pilot)
         yield pilot

@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TARGET = 1.3
+TARGET = 1.2
 
 BARE = """
 from textual.app import App

@@ -49,6 +49,8 @@ async def opened(path: Path, tasks: int) -> tuple[float, float, float]:
     """Return the seconds from opening a session to its table, to the first sample's text, and to pass@k with its interval."""
     app = WorkbenchApp(None, settings.load(), warm_engine=False)
     async with app.run_test(size=(120, 40)) as pilot:
+        while app.is_opening:
+            await pilot.pause()
         await app.switch_mode("regeneration")
         await pilot.pause()
         screen = app.screen
@@ -91,6 +93,8 @@ async def live(path: Path, ids: list[str]) -> tuple[float, float]:
     app = WorkbenchApp(None, settings.load(), warm_engine=False)
     times = []
     async with app.run_test(size=(120, 40)) as pilot:
+        while app.is_opening:
+            await pilot.pause()
         await app.switch_mode("regeneration")
         await pilot.pause()
         screen = app.screen

@@ -96,6 +96,8 @@ async def stepped(path: Path) -> tuple[float, list[float], float]:
     newest = trials[-1]
     app = WorkbenchApp(None, settings.load(), warm_engine=False)
     async with app.run_test(size=(120, 40)) as pilot:
+        while app.is_opening:
+            await pilot.pause()
         await app.switch_mode("trajectory")
         await pilot.pause()
         screen = app.screen

@@ -53,6 +53,8 @@ async def opened(path: Path, steps: int) -> tuple[float, float, float]:
     """Return the seconds from opening a session to its steps and to the first step's content, and the CPU seconds."""
     app = WorkbenchApp(None, settings.load(), warm_engine=False)
     async with app.run_test(size=(120, 40)) as pilot:
+        while app.is_opening:
+            await pilot.pause()
         await app.switch_mode("trajectory")
         await pilot.pause()
         assert isinstance(app.screen, TrajectoryScreen)

@@ -66,6 +66,8 @@ async def measure(path: Path, begin: Event, stop: Event) -> tuple[list[float], f
     app = WorkbenchApp(path, settings.load(), warm_engine=False)
     waits: list[float] = []
     async with app.run_test(size=(120, 40)) as pilot:
+        while app.is_opening:
+            await pilot.pause()
         await until(pilot, lambda: isinstance(app.screen, TrajectoryScreen) and app.screen.state, "the trial")
         screen = app.screen
         assert isinstance(screen, TrajectoryScreen)

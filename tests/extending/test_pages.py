@@ -157,6 +157,8 @@ from workbench.settings import Settings
 async def main():
     app = WorkbenchApp(None, Settings(), warm_engine=False)
     async with app.run_test(size=(160, 40)) as pilot:
+        while app.is_opening:
+            await pilot.pause()
         table = TaskTable()
         await app.screen.mount(table)
         table.put([TaskLine("t", "s", "sums.py", "add", 2, 1.0, 0.25, False, False, "", cells="+")], (1,))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,17 +13,11 @@ from textual.binding import Binding, BindingType
 from textual.signal import Signal
 
 from workbench.app import modes
-from workbench.app.marks import Marks
 from workbench.app.open_session import OpenSession
-from workbench.app.run_control import RunControl
-from workbench.app.search.searched import Searched
-from workbench.app.theming.themed_app import ThemedApp
+from workbench.app.opening import OpeningApp
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.literal import LastNet
-from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.app.tour import Tour, was_shown
-from workbench.app.trail import Trail
-from workbench.app.travel import Travel
+from workbench.app.tour_shown import was_shown
 from workbench.errors import WorkbenchError
 from workbench.key_ids import KEY_IDS
 from workbench.text import clean, one_line
@@ -34,9 +29,14 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
     from workbench.app.facts import SessionFacts
-    from workbench.app.marks import Pair
+    from workbench.app.marks import Marks, Pair
     from workbench.app.messages import SessionChanged, SessionFailed
     from workbench.app.place import Place
+    from workbench.app.run_control import RunControl
+    from workbench.app.search.searched import Searched
+    from workbench.app.tour import Tour
+    from workbench.app.trail import Trail
+    from workbench.app.travel import Travel
     from workbench.app.trials.table import TableState
     from workbench.engine.launching import WarmEngine
     from workbench.engine.plan import DocumentPlan
@@ -49,7 +49,7 @@ INTERRUPT_SECONDS = 3.0
 """Within this time a second ctrl+c leaves the app."""
 
 
-class WorkbenchApp(ThemedApp):
+class WorkbenchApp(OpeningApp):
     """The terminal program.
 
     Attributes:
@@ -58,12 +58,8 @@ class WorkbenchApp(ThemedApp):
         selected_trial: The trial that the Trajectory mode shows, also before that mode was mounted.
         selected_run: The run that the Regeneration mode shows, likewise.
         warm: The idle engine, None until it was started.
-        tour: The tour.
         begins_with_tour: Whether it begins when the app does.
         begins_with_overview: Whether a session that was named at the start is shown by what its state is about.
-        searched: What was searched for last, and where in its hits the cursor stands.
-        marks: What is marked to be compared.
-        trail: Which list led to the place that is shown.
         trials_seen: How the table of all trials was left.
         session_opened: Published with the reader when a session was opened (or None closed). Modes get it as
             ``on_session_opened``.
@@ -76,8 +72,6 @@ class WorkbenchApp(ThemedApp):
     """
 
     TITLE = "Workbench"
-    CSS_PATH = "styles/shell.tcss"
-    DEFAULT_MODE = "cases"
     MODES = {
         "cases": modes.cases,
         "trajectory": modes.trajectory,
@@ -108,27 +102,17 @@ class WorkbenchApp(ThemedApp):
     ]
 
     def __init__(self, session: Path | None, settings: Settings, *, warm_engine: bool = True) -> None:
-        if session is not None:
-            self.DEFAULT_MODE = "trajectory"  # type: ignore[misc]
         self.begins_with_overview = self.begins_with_tour = False
-        self._first_painted = False
-        self._after_paint: list[Callable[[], Any]] = []
-        super().__init__(settings.theme)
+        super().__init__(settings.theme, "cases" if session is None else "trajectory")
         self.settings = settings
         self.opened = OpenSession(self, session)
         self.selected_trial: str | None = None
         self.selected_run: str | None = None
         self.warm: WarmEngine | None = None
-        self.searched = Searched()
-        self.marks = Marks()
         self.session_opened: Signal[SessionReader | None] = Signal(self, "session-opened")
         self.session_changed: Signal[tuple[Change, ...]] = Signal(self, "session-changed")
         self.facts_changed: Signal[str] = Signal(self, "facts-changed")
-        self._run_control = RunControl(self, self)
-        self._travel = Travel(self)
-        self.trail = Trail(self)
         self.trials_seen: TableState | None = None
-        self.tour = Tour(self)
         self._warming = Latest(self, "warm")
         self._wants_warm = warm_engine
         self._ended = False
@@ -137,6 +121,48 @@ class WorkbenchApp(ThemedApp):
         self._filters.append(self._net)
         if settings.keymap:
             self.set_keymap(dict(settings.keymap))
+
+    # Imported when first needed, because what is imported before the first paint is waited for.
+
+    @cached_property
+    def searched(self) -> Searched:
+        """What was searched for last, and where in its hits the cursor stands."""
+        from workbench.app.search.searched import Searched
+
+        return Searched()
+
+    @cached_property
+    def marks(self) -> Marks:
+        """What is marked to be compared."""
+        from workbench.app.marks import Marks
+
+        return Marks()
+
+    @cached_property
+    def trail(self) -> Trail:
+        """Which list led to the place that is shown."""
+        from workbench.app.trail import Trail
+
+        return Trail(self)
+
+    @cached_property
+    def tour(self) -> Tour:
+        """The tour."""
+        from workbench.app.tour import Tour
+
+        return Tour(self)
+
+    @cached_property
+    def _run_control(self) -> RunControl:
+        from workbench.app.run_control import RunControl
+
+        return RunControl(self, self)
+
+    @cached_property
+    def _travel(self) -> Travel:
+        from workbench.app.travel import Travel
+
+        return Travel(self)
 
     def notify(
         self,
@@ -158,30 +184,12 @@ class WorkbenchApp(ThemedApp):
     # -- from first paint to the end
 
     def on_mount(self) -> None:
-        """Leave all that can wait until something has been painted."""
+        """Make threads and the loop take turns (Textual calls the ``on_mount`` of base classes as well)."""
         # Threads read and lay out while keys come in: the loop must not wait 5 ms each time that one of them is at work.
         sys.setswitchinterval(0.001)
-        self.after_first_paint(self._start)
 
-    def after_first_paint(self, what: Callable[[], Any]) -> None:
-        """Call something once the terminal shows the first screen (later ones: once they are laid out).
-
-        ``call_after_refresh`` comes too early for that: before the first frame is written.
-        """
-        if self._first_painted:
-            self.call_after_refresh(what)
-        else:
-            self._after_paint.append(what)
-
-    def post_display_hook(self) -> None:
-        """Textual wrote a frame."""
-        if not self._first_painted and self._running and not self._batch_count:
-            self._first_painted = True
-            for what in self._after_paint:
-                self.call_later(what)
-            self._after_paint.clear()
-
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Open the session and start what waited for the first mode."""
         if self.session_path is not None:
             self.open_session(self.session_path, show=self.begins_with_overview)
         else:
@@ -304,7 +312,9 @@ class WorkbenchApp(ThemedApp):
             history = self._travel.history
             return history.has_behind if parameters == (-1,) else history.has_ahead
         if action == "leave_tour":
-            return self.tour.in_sight
+            return not self.is_opening and self.tour.in_sight
+        if action == "command_palette":
+            return not self.is_opening
         if action == "resume":
             return self.facts is not None and self.facts.resumable
         return super().check_action(action, parameters)
@@ -361,6 +371,8 @@ class WorkbenchApp(ThemedApp):
 
     async def show_mode(self, mode: str) -> None:
         """Show a mode, without what stands over it."""
+        from workbench.app.toolkit.mode_screen import ModeScreen
+
         await self.switch_mode(mode)
         while len(self.screen_stack) > 1 and isinstance(self.screen, ModeScreen):
             await self.screen.dismiss()

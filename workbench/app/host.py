@@ -29,17 +29,21 @@ class Host(Protocol):
         settings: The settings in force.
         selected_trial: The trial that the Trajectory mode shows, also before that mode was mounted.
         selected_run: The run that the Regeneration mode shows, likewise.
-        marks: What is marked to be compared; it outlives the opening of another session.
-        trail: Which list led to the place that is shown.
         trials_seen: How the table of all trials was left, for that table alone; None before.
     """
 
     settings: Settings
     selected_trial: str | None
     selected_run: str | None
-    marks: Marks
-    trail: Trail
     trials_seen: Any
+
+    @property
+    def marks(self) -> Marks:
+        """What is marked to be compared; it outlives the opening of another session."""
+
+    @property
+    def trail(self) -> Trail:
+        """Which list led to the place that is shown."""
 
     # -- the open session
 

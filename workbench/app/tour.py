@@ -6,15 +6,13 @@ and whenever it is asked for in the palette.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench import paths
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.tour_panel import TourPanel
+from workbench.app.tour_shown import remember
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -129,22 +127,3 @@ class Tour:
                     panel.say("", "")
                 else:
                     panel.say(f"Tour {self.at + 1} of {len(STEPS)} · {STEPS[self.at].title}", STEPS[self.at].text)
-
-
-def _file() -> Path:
-    return paths.state_dir() / "tour-was-shown"
-
-
-def was_shown() -> bool:
-    """Return whether the tour was begun on this machine before; yes where that cannot be known."""
-    try:
-        return _file().exists()
-    except OSError:
-        return True
-
-
-def remember() -> None:
-    """Note that it was begun."""
-    with contextlib.suppress(OSError):
-        _file().parent.mkdir(parents=True, exist_ok=True)
-        _file().touch()

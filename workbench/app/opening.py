@@ -1,0 +1,127 @@
+"""The way to the first mode: the header alone is painted first, while everything else is yet to be imported, read and styled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+from textual import events
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.screen import Screen
+from textual.widget import Widget
+
+from workbench.app.theming.themed_app import ThemedApp
+from workbench.app.toolkit.literal import literal
+
+
+class OpeningApp(ThemedApp):
+    """Paints the header, then its first mode, then starts.
+
+    Attributes:
+        is_opening: Whether the first mode is still to come.
+
+    Args:
+        theme: Name of the theme to begin with.
+        first_mode: The mode that is shown first.
+    """
+
+    DEFAULT_MODE = "opening"
+    STYLES: ClassVar[Path] = Path(__file__).with_name("styles") / "shell.tcss"
+
+    def __init__(self, theme: str, first_mode: str) -> None:
+        self._first_painted = False
+        self._after_paint: list[Callable[[], Any]] = []
+        super().__init__(theme)
+        self.add_mode(self.DEFAULT_MODE, OpeningScreen)
+        self.is_opening = True
+        self._first_mode = first_mode
+
+    @property
+    def session_path(self) -> Path | None:
+        """The session that is open or being opened, None for none."""
+        return None
+
+    def start(self) -> None:
+        """Do what waited for the first mode to be shown."""
+
+    def on_mount(self) -> None:
+        """Leave all that can wait until something has been painted."""
+        self.after_first_paint(self._show_first_mode)
+
+    def after_first_paint(self, what: Callable[[], Any]) -> None:
+        """Call something once the terminal shows the first screen (later ones: once they are laid out).
+
+        ``call_after_refresh`` comes too early for that: before the first frame is written.
+        """
+        if self._first_painted:
+            self.call_after_refresh(what)
+        else:
+            self._after_paint.append(what)
+
+    def post_display_hook(self) -> None:
+        """Textual wrote a frame."""
+        if not self._first_painted and self._running and not self._batch_count:
+            self._first_painted = True
+            for what in self._after_paint:
+                self.call_later(what)
+            self._after_paint.clear()
+
+    async def _show_first_mode(self) -> None:
+        """Put the first mode in the place of the header alone, with the keys that came meanwhile."""
+        opening = self.screen
+        # What it rules is not on the screen before; read as CSS_PATH it would be parsed before the first paint.
+        self.stylesheet.read(self.STYLES)
+        self.stylesheet.parse()
+        await self.switch_mode(self._first_mode)
+        self.is_opening = False
+        for key in opening.keys if isinstance(opening, OpeningScreen) else ():
+            self.simulate_key(key)
+        self.call_after_refresh(self.start)
+
+
+class OpeningScreen(Screen[None]):
+    """The header, and what is being opened.
+
+    Keys are kept for the mode that comes. It has two widgets of the simplest kind, because all that a mode needs (up to 42
+    widgets) would be styled before a frame is written.
+    """
+
+    AUTO_FOCUS = ""
+    DEFAULT_CSS = """
+    OpeningScreen { background: $background; color: $foreground; }
+    OpeningScreen #header { height: 1; padding: 0 1; background: $panel; }
+    OpeningScreen #what { width: 1fr; height: 1fr; content-align: center middle; color: $text-muted; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.keys: list[str] = []
+        # The styles are parsed already; without this Textual would parse them again.
+        self._css_update_count = self.app._css_update_count
+
+    def compose(self) -> ComposeResult:
+        """Compose the header and one sentence."""
+        path = cast(OpeningApp, self.app).session_path
+        name = literal(path.name) if path is not None else Content("")
+        yield Words(Content.assemble(("Workbench", "bold $primary"), "  ", name), id="header")
+        yield Words(Content.assemble("Opening ", name, "…") if name else name, id="what")
+
+    def on_key(self, event: events.Key) -> None:
+        """Keep a key for the mode that comes, also one that means something to the app."""
+        event.stop()
+        event.prevent_default()
+        self.keys.append(event.key)
+
+
+class Words(Widget):
+    """A text that does not change."""
+
+    def __init__(self, words: Content, *, id: str) -> None:
+        super().__init__(id=id)
+        self._words = words
+
+    def render(self) -> Content:
+        """Return the text."""
+        return self._words
