@@ -1,4 +1,4 @@
-"""``workbench compare A B``: two trials, samples, evaluators or runs side by side, of one session or of two."""
+"""``workbench compare A B``: two trials, tasks, samples, evaluators or runs side by side, of one session or of two."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.comparison import CandidateComparison, Comparison, GroupComparison, GroupSide
+    from workbench.comparison import CandidateComparison, Comparison, GroupComparison, GroupSide, TaskComparison
     from workbench.comparison.chance import Chance
     from workbench.session import SessionReader
 
-SUMMARY = "compare two trials, samples, evaluators or runs, of one session or of two"
+SUMMARY = "compare two trials, tasks, samples, evaluators or runs, of one session or of two"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     what = (
-        "SESSION/ITEM: a trial, candidate or run by the first characters of its id (a run of trials by all of it, or its name), an evaluator by its name, or RUN/EVALUATOR; "
+        "SESSION/ITEM: a trial, task, candidate or run by the first characters of its id (a run of trials by all of it, or its name), an evaluator by its name, or RUN/EVALUATOR; "
         "SESSION alone is its newest regeneration run"
     )
     parser.add_argument("a", metavar="A", help=what)
@@ -42,7 +42,7 @@ class _Named:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the comparison."""
-    from workbench.commands.comparing import show_candidates, show_groups, show_runs, show_trials
+    from workbench.commands.comparing import show_candidates, show_groups, show_runs, show_tasks, show_trials
     from workbench.commands.output import print_json
     from workbench.comparison import compare_runs, join_groups
     from workbench.errors import UsageError
@@ -73,6 +73,12 @@ def run(arguments: argparse.Namespace) -> int:
                 print_json({"type": "comparison", "kind": "candidates", **candidates.to_json()})
             else:
                 show_candidates(candidates)
+        elif left.kind == "task":
+            tasks = _tasks(left, right)
+            if arguments.json:
+                print_json({"type": "comparison", "kind": "tasks", **tasks.to_json()})
+            else:
+                show_tasks(tasks)
         else:
             beside = join_groups(left.groups, right.groups)
             # Two that are named belong together whatever they are, controls too.
@@ -164,8 +170,6 @@ def _named(reader: SessionReader, item: str) -> _Named:
             + (f"; its evaluators are {one_line(known, 300)}." if known else ".")
         )
     one = find_item(reader, item)
-    if one.kind == "task":
-        raise UsageError(f"{one_line(item, 60)!r} is a task: name two of its candidates; `workbench show` lists them.")
     return _Named(reader, one.kind, one.id)
 
 
@@ -205,6 +209,15 @@ def _candidates(left: _Named, right: _Named) -> CandidateComparison:
     assert a is not None
     assert b is not None
     return compare_candidates(a, b)
+
+
+def _tasks(left: _Named, right: _Named) -> TaskComparison:
+    from workbench.comparison import compare_tasks, read_task
+
+    a, b = read_task(left.reader, left.id), read_task(right.reader, right.id)
+    assert a is not None
+    assert b is not None
+    return compare_tasks(a, b)
 
 
 def _groups(left: GroupSide, right: GroupSide) -> GroupComparison:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
         GroupComparison,
         RunsComparison,
         Side,
+        TaskComparison,
         TaskPair,
+        TaskTest,
         TextPair,
     )
     from workbench.comparison.chance import Chance
@@ -74,6 +76,45 @@ def show_candidates(found: CandidateComparison) -> None:
         terminal.print(table)
     for title, texts in (("bodies", found.bodies), ("docstrings", found.docstrings), ("prompts", found.prompts)):
         _show_texts(terminal, title, texts)
+
+
+def show_tasks(found: TaskComparison) -> None:
+    """Print two tasks: the facts, evaluators and tests that differ, and how function, docstring and prompt do."""
+    terminal = Terminal(piped_width=160)
+    for name, side in (("A", found.left), ("B", found.right)):
+        task = one_line(f"{side.task.path}::{side.name} · docs {side.task.docs_words} · run {side.run}", 200)
+        terminal.print(f"{name}  {task} · {side.session}: {side.task.test_count:,} tests")
+    facts = _table(("fact", "A says", "B says"))
+    differing = [one for one in found.facts if one[1] != one[2]]
+    for what, *values in differing:
+        facts.add_row(what, *(one_line(value, 120) or _NONE for value in values))
+    if differing:
+        terminal.print(facts)
+    if found.evaluators:
+        table = _table(("evaluator", "A passed", "B passed", *(f"@{k} B − A" for k in found.ks)))
+        for pair in found.evaluators:
+            passed = [_NONE if one is None else f"{one.passed}/{one.counted}" for one in (pair.left, pair.right)]
+            table.add_row(pair.name, *passed, *(_change(gap, 2) or _NONE for gap in pair.differences))
+        terminal.print(table)
+    apart = [one for one in found.tests if not one.same]
+    if apart:
+        tests = _table(("test", "A fails", "B fails"))
+        for test in apart:
+            tests.add_row(one_line(test.test, 120), _failed(test.left), _failed(test.right))
+        terminal.print(tests)
+    alike = len(found.tests) - len(apart)
+    if alike:
+        terminal.print(f"{alike:,} {'more ' if apart else ''}tests alike")
+    for title, texts in (
+        ("functions", found.functions),
+        ("docstrings", found.docstrings),
+        ("prompts", found.prompts),
+    ):
+        _show_texts(terminal, title, texts)
+
+
+def _failed(test: TaskTest | None) -> str:
+    return "no such test" if test is None else f"{test.failed:,} of {test.samples:,}"
 
 
 def show_runs(found: RunsComparison) -> None:
@@ -172,7 +213,19 @@ def _show_texts(terminal: Terminal, title: str, texts: TextPair) -> None:
 
 def _table(titles: Sequence[str]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
-    words = {"", "criterion", "why", "test", "task", "fails", "A says", "B says", "over the tasks of both"}
+    words = {
+        "",
+        "fact",
+        "evaluator",
+        "criterion",
+        "why",
+        "test",
+        "task",
+        "fails",
+        "A says",
+        "B says",
+        "over the tasks of both",
+    }
     for title in titles:
         table.add_column(title, justify="left" if title in words else "right", overflow="fold")
     return table

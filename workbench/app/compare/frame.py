@@ -51,6 +51,8 @@ class SideBySide(ModeScreen):
     ]
     titles: ClassVar[dict[str, str]] = {}
     """The panes' ids with their names."""
+    begins: ClassVar[dict[str, str]] = {}
+    """The pane to begin in where texts of a kind are compared: see :attr:`Pair.about`."""
 
     def __init__(self, pair: Pair) -> None:
         super().__init__()
@@ -121,6 +123,15 @@ class SideBySide(ModeScreen):
         self._first = self._first and self.comparison is None
         self.shown(self.comparison, found if isinstance(found, str) else "")
         self.refresh_bindings()
+
+    def begin(self, pane: str) -> None:
+        """Go to the pane of what was asked for, else to this one, as soon as the screen was painted."""
+        wanted = self.query_one(f"#{self.begins.get(self.pair.about, pane)}")
+        self.workbench.after_first_paint(lambda: self.focus_pane(wanted))
+
+    def hide_same(self, pane: str, *, same: bool) -> None:
+        """Give a pane whose texts are the same no room, unless it was asked for."""
+        self.query_one(f"#{pane}").set_class(same and self.begins.get(self.pair.about) != pane, "-off")
 
     def _refresh_tabs(self) -> None:
         # Where only one pane has room there is none for counts either.
