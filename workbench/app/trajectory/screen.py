@@ -153,6 +153,8 @@ class TrajectoryScreen(TrialPanes):
         if place.number:
             self.step_list.select_number(place.number)
             self._show_step()
+        if place.item:
+            self.go_to_criterion(place.item)
         if place.needle:
             self.finder.begin(place.needle, place.number or OUTCOME)
 
