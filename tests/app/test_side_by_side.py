@@ -12,6 +12,7 @@ from app.regeneration_app import press, quiet, regeneration
 from app.trajectory_app import screen_text, table_of_trials, trajectory, until
 from samples.hostile_names import NAME, obeyed
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from workbench.app.compare.candidate_screen import CandidatesScreen
 from workbench.app.compare.failing_rows import FailingRows
@@ -164,6 +165,16 @@ async def test_two_tasks_from_the_table_with_a_name_that_lies(tmp_path: Path, ho
         again = await shown(pilot, TasksScreen)
         await pilot.press("S")
         await until(pilot, lambda: again.comparison is not None and again.comparison.left.name == "total", "swapped")
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(app.focused, Input), "the question")
+        # A session is never written over; what was typed stays.
+        app.focused.value = str(tmp_path / "two.session")
+        await pilot.press("enter")
+        await until(pilot, lambda: "is a session file" in screen_text(app), "why not")
+        app.focused.value = str(tmp_path / "tasks.md")
+        await pilot.press("enter")
+        await until(pilot, lambda: (tmp_path / "tasks.md").exists() and app.screen is again, "the file")
+        assert "| function | total |" in (tmp_path / "tasks.md").read_text()
 
 
 async def test_without_a_mark_two_evaluators_else_a_sentence(tmp_path: Path, home: Path) -> None:

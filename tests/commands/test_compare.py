@@ -76,6 +76,12 @@ def test_samples_and_trials(session: Path, tmp_path: Path, capsys: pytest.Captur
     assert "B fails" in out
     assert "@1 B − A" in out
     assert not obeyed(out)
+    written = tmp_path / "tasks.md"
+    code, out, err = told(capsys, f"{session}/{RUN}-f", f"{session}/cccc3", "-o", str(written))
+    assert (code, out, err) == (0, "", f"Written: {written}\n")
+    assert "| evaluator | A passed | B passed | @1 B − A | @3 B − A |" in written.read_text()
+    assert "\n- def f(text): ...\n" in written.read_text()
+    assert told(capsys, f"{session}/{RUN}-f", f"{session}/cccc3", "-o", str(session))[0] == 2
     code, out, _ = told(capsys, f"{session}/{RUN}-f", f"{session}/{RUN}-f", "--json")
     assert (code, json.loads(out)["kind"], json.loads(out)["same_prompt"]) == (0, "tasks", True)
     trials = two_trials(tmp_path / "trials.session")

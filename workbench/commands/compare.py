@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.comparison import CandidateComparison, Comparison, GroupComparison, GroupSide, TaskComparison
+    from workbench.comparison import (
+        CandidateComparison,
+        Comparison,
+        GroupComparison,
+        GroupSide,
+        RunsComparison,
+        TaskComparison,
+    )
     from workbench.comparison.chance import Chance
     from workbench.session import SessionReader
 
@@ -28,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rubric", default="", help="by which rubric trials are compared; aeo-bench if not given")
     parser.add_argument("--judge", default="", help="by which judge; the first that scored both if not given")
     parser.add_argument("--json", action="store_true", help="print the comparison as one JSON object")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the comparison there as Markdown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,63 +49,82 @@ class _Named:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the comparison."""
-    from workbench.commands.comparing import show_candidates, show_groups, show_runs, show_tasks, show_trials
-    from workbench.commands.output import print_json
-    from workbench.comparison import compare_runs, join_groups
+    """Print the comparison, or write it as Markdown."""
+    from workbench.commands.comparing import show
+    from workbench.commands.output import print_json, tell
     from workbench.errors import UsageError
+    from workbench.files import expanded
+    from workbench.reports.comparisons import Block, blocks_of, markdown
+    from workbench.reports.writing import check_place, write_atomically
     from workbench.session import SessionReader
 
     paths = [_split(text) for text in (arguments.a, arguments.b)]
+    out = expanded(arguments.output) if arguments.output else None
+    if out is not None:
+        for path, _ in paths:
+            check_place(out, path)
+    blocks: list[Block] = []
     with ExitStack() as stack:
         readers = {path: stack.enter_context(SessionReader(path)) for path in {path for path, _ in paths}}
         left, right = (_named(readers[path], item) for path, item in paths)
         if left.kind != right.kind:
             raise UsageError(f"A is a {left.kind}, B is a {right.kind}; name two of one kind.")
-        if left.kind == "trial":
-            trials = _trials(left, right, arguments.rubric, arguments.judge)
-            if arguments.json:
-                print_json({"type": "comparison", "kind": "trials", **trials.to_json()})
-            else:
-                show_trials(trials)
-        elif left.kind == "run of trials":
-            runs = compare_runs((left.reader, left.id), (right.reader, right.id), arguments.rubric, arguments.judge)
-            assert runs is not None
-            if arguments.json:
-                print_json({"type": "comparison", "kind": "runs", **runs.to_json()})
-            else:
-                show_runs(runs)
-        elif left.kind == "candidate":
-            candidates = _candidates(left, right)
-            if arguments.json:
-                print_json({"type": "comparison", "kind": "candidates", **candidates.to_json()})
-            else:
-                show_candidates(candidates)
-        elif left.kind == "task":
-            tasks = _tasks(left, right)
-            if arguments.json:
-                print_json({"type": "comparison", "kind": "tasks", **tasks.to_json()})
-            else:
-                show_tasks(tasks)
-        else:
-            beside = join_groups(left.groups, right.groups)
-            # Two that are named belong together whatever they are, controls too.
-            alone = len(left.groups) == len(right.groups) == 1
-            found = [_groups(*pair) for pair in ([(left.groups[0], right.groups[0])] if alone else beside.pairs)]
-            if not found:
-                raise UsageError("They have no samples that could be compared.")
-            for one, tests in zip(found, _chances(found), strict=True):
+        if left.kind == "run":
+            groups, alone = _all_groups(left, right)
+            for group, tests in zip(groups, _chances(groups), strict=True):
                 if arguments.json:
-                    values = {"type": "comparison", "kind": "groups", **one.to_json()}
+                    values = {"type": "comparison", "kind": "groups", **group.to_json()}
                     for k, each in tests.items():
                         values["pass_at_k"][str(k)] |= {"p": each.test.p, "p_holm": each.adjusted, "test": each.words}
                     print_json(values)
-                else:
-                    show_groups(one, tests)
-            if not arguments.json and not alone:
-                _say_alone("A", beside.only_left)
-                _say_alone("B", beside.only_right)
+                blocks += blocks_of(group, {k: each.words for k, each in tests.items()})
+            blocks += alone
+        else:
+            found = _one(left, right, arguments.rubric, arguments.judge)
+            if arguments.json:
+                kind = "runs" if left.kind == "run of trials" else f"{left.kind}s"
+                print_json({"type": "comparison", "kind": kind, **found.to_json()})
+            blocks += blocks_of(found)
+    if out is not None:
+        write_atomically(out, [markdown(blocks)])
+        tell(f"Written: {out}")
+    elif not arguments.json:
+        show(blocks)
     return 0
+
+
+def _one(
+    left: _Named, right: _Named, rubric: str, judge: str
+) -> Comparison | CandidateComparison | TaskComparison | RunsComparison:
+    """Compare two things of one kind that are no groups."""
+    from workbench.comparison import compare_runs
+
+    if left.kind == "trial":
+        return _trials(left, right, rubric, judge)
+    if left.kind == "run of trials":
+        runs = compare_runs((left.reader, left.id), (right.reader, right.id), rubric, judge)
+        assert runs is not None
+        return runs
+    return _candidates(left, right) if left.kind == "candidate" else _tasks(left, right)
+
+
+def _all_groups(left: _Named, right: _Named) -> tuple[list[GroupComparison], list[str]]:
+    """Compare the groups of two runs that belong together, and name those that only one has.
+
+    Raises:
+        UsageError: There are none.
+    """
+    from workbench.comparison import join_groups
+    from workbench.errors import UsageError
+
+    beside = join_groups(left.groups, right.groups)
+    # Two that are named belong together whatever they are, controls too.
+    named = len(left.groups) == len(right.groups) == 1
+    found = [_groups(*pair) for pair in ([(left.groups[0], right.groups[0])] if named else beside.pairs)]
+    if not found:
+        raise UsageError("They have no samples that could be compared.")
+    sides = () if named else (("A", beside.only_left), ("B", beside.only_right))
+    return found, [f"only {name}: {side.name}" for name, alone in sides for side in alone]
 
 
 def _chances(found: list[GroupComparison]) -> tuple[dict[int, Chance], ...]:
@@ -109,13 +136,6 @@ def _chances(found: list[GroupComparison]) -> tuple[dict[int, Chance], ...]:
     from workbench.comparison.chance import chances
 
     return chances(found)
-
-
-def _say_alone(name: str, sides: tuple[GroupSide, ...]) -> None:
-    from workbench.commands.output import say
-
-    for side in sides:
-        say(f"only {name}: {side.name}")
 
 
 def _split(text: str) -> tuple[Path, str]:
