@@ -239,11 +239,13 @@ async def test_prompt_and_what_it_takes(tmp_path: Path, home: Path) -> None:
         assert mode.score_pane.selected.title == "Dependencies"
         await pilot.press("j")
         assert mode.score_pane.selected.title == "Completeness"
-        await pilot.press("W")
+        await pilot.press("right_square_bracket")
         text = screen_text(pilot.app)
         assert "side by side" in text
         assert "b strict" in text
-        await pilot.press("W")
+        await pilot.press("left_square_bracket")
+        assert "what it takes" in screen_text(pilot.app)
+        await pilot.press("W", "W")
         assert "side by side" not in screen_text(pilot.app)
 
 

@@ -306,7 +306,8 @@ class WorkbenchApp(ThemedApp):
         if action == "leave_tour":
             return self.tour.in_sight
         if action == "resume":
-            return self.facts is not None and self.facts.resumable
+            own = isinstance(self.screen, ModeScreen) and self.screen.own_resume
+            return not own and self.facts is not None and self.facts.resumable
         return super().check_action(action, parameters)
 
     def action_resume(self) -> None:

@@ -169,9 +169,9 @@ class Score(Pane):
         said, judge = self._title
         self.titled(said if view == VIEWS[0] else f"{said} · {view}", judge)
 
-    def next_view(self) -> None:
-        """Show the criteria, what it would take to have all points, or all rubrics and judges side by side."""
-        self.query_one(ScorePane).next_view()
+    def turn(self, step: int) -> None:
+        """Show the next or previous of: criteria, what it would take to have all points, all rubrics and judges side by side."""
+        self.query_one(ScorePane).turn(step)
         if self._cards:
             self._show_title()
 

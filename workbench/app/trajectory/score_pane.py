@@ -148,9 +148,9 @@ class ScorePane(VirtualView):
         """The criteria in the order of the rows."""
         return [row.item for row in self._rows if row.head and row.item is not None]
 
-    def next_view(self) -> None:
-        """Show the scores in the next way."""
-        self.view = VIEWS[(VIEWS.index(self.view) + 1) % len(VIEWS)]
+    def turn(self, step: int) -> None:
+        """Show the scores in the next (1) or previous (-1) way."""
+        self.view = VIEWS[(VIEWS.index(self.view) + step) % len(VIEWS)]
         self._build()
         if self._order and self.cursor not in self._order:
             self._choose(self._order[0])

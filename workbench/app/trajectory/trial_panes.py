@@ -155,6 +155,12 @@ class TrialPanes(RunScreen):
         return Labelled(f"{state.trial.case_name or state.trial.case_id} · {state.trial.agent}", state.trial.id)
 
     @property
+    def tabbed(self) -> OutcomePane | panes.Score | ContentPane:
+        """The pane whose tabs or views are turned: outcome or scores where one of these is used, else what the step says."""
+        current = self.current_pane
+        return current if isinstance(current, OutcomePane | panes.Score) else self.content
+
+    @property
     def _criterion(self) -> str:
         """The criterion under the cursor as a part of the trial; "" where the scores do not have the focus, or it has no key."""
         chosen = self.score_pane.chosen_part if isinstance(self.current_pane, panes.Score) else None
