@@ -10,7 +10,7 @@ _NAMES = {
     "app": "cases help interrupt leave-tour marked palette quit regeneration resume runs search sessions theme trajectory travel-back travel-forward",
     "cases": "back fetch files mark mark-all open run test-docs",
     "choice": "next previous",
-    "compare": "back next next-pair only-differences open previous previous-pair swap",
+    "compare": "back export next next-pair only-differences open previous previous-pair swap",
     "confirm": "down no other up yes",
     "dialog": "cancel complete next previous",
     "edit": "cancel done",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,9 @@ async def test_modes_tabs_keys_and_rubrics_take_a_click(session: Path) -> None:
         await pilot.click(tabs, offset=(tabs.size.width - 3, 0))
         await until(pilot, lambda: tabs.remark == "m rendered", "the source")
         line = screen_text(app).splitlines()[-1]
+        # As many keys as have room, none of them cut, help at their end.
+        assert re.search(r" r rerun  .*\^p all commands  \? help {2,}1 Cases", line)
+        assert all(re.fullmatch(r"\S+ \S.*", piece) for piece in re.split(" {2,}", line.strip()))
         for name, mode in (("Regeneration", "regeneration"), ("Trajectory", "trajectory"), ("Cases", "cases")):
             await pilot.click(app.screen.query_one(KeyBar), offset=(line.index(name) + 1, 0))
             await until(pilot, lambda mode=mode: app.current_mode == mode, mode)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from workbench.app.toolkit.header import Part, header_of, laid_out, middle_out
+from workbench.app.toolkit.header import Part, easily, header_of, laid_out, middle_out
 from workbench.app.toolkit.status import beside
 
 LONG = "replay:/home/somebody/" + "a/very/long/way/" * 17 + "recorded.session"
@@ -38,6 +38,10 @@ def test_names_give_way_before_parts_do() -> None:
     assert "agent-" in laid_out(HEADER, 198)
     whole = laid_out((Part("white", rank=1, name=True), Part(""), Part("✓ done", reason=True)), 40)
     assert whole == "white · ✓ done"
+    # Where it is enough to shorten names, app and session stay beside the header.
+    long = (Part("run-" + "x" * 60, rank=1, name=True), Part("docs none", rank=4), Part("✓ done", reason=True))
+    assert easily(long, 60) == f"run-{'x' * 15}…{'x' * 19} · docs none · ✓ done"
+    assert easily(long, 30) is None
     # Both ends of a path say more than its beginning does.
     path = laid_out((Part(LONG, rank=1, name=True), Part("✓ done", reason=True)), 50)
     assert path.startswith("replay:/")

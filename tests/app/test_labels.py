@@ -131,18 +131,20 @@ async def test_the_list_of_all_leads_to_each(two: Path, recorder: Recorder) -> N
     recorder.writer.set_labels("t1", "", add=(STAR,))
     recorder.writer.annotate("t2", "Why this file? \x1b[2J[red]")
     recorder.writer.set_labels("gone", "", add=("lost",))
+    recorder.score("t1", recorded.card("strict"))
+    recorder.writer.annotate("t1", "Nine points for that", criterion=criterion_part("strict", 2, "usage"))
     async with trajectory(two, trial="t1") as (pilot, screen):
         await pilot.press("number_sign")
         await until(pilot, lambda: isinstance(pilot.app.screen, MarkedScreen), "the list")
         marked = pilot.app.screen
         assert isinstance(marked, MarkedScreen)
-        await until(pilot, lambda: len(marked.table.lines) == 4, "all four")
+        await until(pilot, lambda: len(marked.table.lines) == 5, "all five")
         told = screen_text(pilot.app)
         assert "\x1b" not in told
         assert "Why this file?" in told
         assert "gone, which is no longer in the session" in told
         await pilot.press("slash", *"odd", "enter")
-        await until(pilot, lambda: marked.table.narrow_counts() == (1, 4) and marked.table.has_focus, "the one")
+        await until(pilot, lambda: marked.table.narrow_counts() == (1, 5) and marked.table.has_focus, "the one")
         await pilot.press("enter")
         await until(pilot, lambda: pilot.app.screen is screen, "the trial")
         await until(
@@ -155,6 +157,18 @@ async def test_the_list_of_all_leads_to_each(two: Path, recorder: Recorder) -> N
             ),
             "the step",
         )
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, MarkedScreen) and pilot.app.screen.table.lines, "back")
+        again = pilot.app.screen
+        assert isinstance(again, MarkedScreen)
+        await pilot.press("slash", *"nine", "enter")
+        await until(pilot, lambda: again.table.narrow_counts() == (1, 5) and again.table.has_focus, "the criterion")
+        assert again.table.selected.what == "criterion"
+        await pilot.press("enter")
+        pane = screen.score_pane
+        await until(pilot, lambda: pane.selected is not None and pane.selected.key == "usage", "its row")
+        assert pane.card["rubric"] == "strict"
+        await until(pilot, lambda: screen.focused is pane and "✎ Nine points for that" in screen_text(pilot.app), "it")
 
 
 async def test_an_empty_list_says_how_to_begin(two: Path) -> None:

@@ -86,7 +86,7 @@ async def test_figures_are_those_of_the_report(finished: Path) -> None:
         assert "✓ self-check: reference 4/4 · stub 0/4" in text
         assert "bubblewrap · no network" in text
         assert (
-            "regenerate word_counter · docs original · gpt-5-mini · m = 3 · pass@1 0.50 · ✓ done, 12 samples in 14 s · $0.0048"
+            "regenerate word_counter · docs original · gpt-5-mini · pass@1 0.50 · ✓ done, 12 samples in 14 s · $0.0048"
             in text
         )
         assert "99 %" in text  # 99.6 % is not all of it

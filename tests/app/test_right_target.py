@@ -229,8 +229,11 @@ async def test_copy_and_remark_are_of_the_scores_while_these_have_the_focus(tmp_
         await press_in_trajectory(pilot, screen, "a")
         assert f"remark on {title}:" in screen_text(screen.app)
         await press_in_trajectory(pilot, screen, *"odd", "enter")
-        await until(pilot, lambda: f"✎ {title}: odd" in screen_text(screen.app), "the remark below the scores")
-        assert [(row.step, row.text) for row in screen.workbench.reader.annotations("t1")] == [(None, f"{title}: odd")]
+        await until(pilot, lambda: "✎ odd" in screen_text(screen.app), "the remark at its criterion")
+        part = screen.score_pane.chosen_part[1]
+        remarks = screen.workbench.reader.annotations("t1")
+        assert [(row.item, row.step, row.text, row.part) for row in remarks] == [("t1", None, "odd", part)]
+        assert f"✎ {title}"[:10] in screen_text(screen.app)
         assert screen.focused is screen.score_pane
 
 

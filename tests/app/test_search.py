@@ -244,3 +244,24 @@ async def test_the_place_is_kept_when_the_session_is_opened_once_more(session: P
         screen.on_session_opened(pilot.app.reader)
         await until(pilot, lambda: quiet(screen) and screen.finder.found is not None, "the place again")
         assert screen.step_number == 3
+
+
+async def test_a_hit_in_a_reason_leads_to_its_criterion(tmp_path: Path) -> None:
+    from workbench.app.place import Place
+    from workbench.app.search.places import ListedHits
+    from workbench.search.entries import Entry, Item
+    from workbench.search.index import Hit
+    from workbench.search.query import parse
+
+    class Told:
+        reader = None
+
+        async def show_trial(self, trial: str, place: Place) -> None:
+            self.said = trial, place
+
+    host, part = Told(), "criterion:strict:2.usage"
+    hit = Hit(
+        tmp_path, Entry("t1", "reason", 0, text="Usage (strict): no", criterion=part), Item("t1", "trial", "r", "t")
+    )
+    await ListedHits(host, [hit], parse("no")).show(0)  # type: ignore[arg-type]
+    assert host.said == ("t1", Place(item=part))

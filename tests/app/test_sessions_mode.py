@@ -11,6 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from regenerated import RUN, Recorder, word_counter
+from trajectory_app import screen_text
 
 from workbench.app.sessions.listing import found_sessions, looked_into, size_text
 from workbench.app.toolkit.times import age
@@ -87,11 +88,18 @@ async def test_enter_opens_and_shows_the_newest_trial(start, several) -> None:
         assert person.app.session_path == several / "done.session"
 
 
-async def test_cancelling_an_interrupted_run_marks_it(start, several) -> None:
-    async with start() as person:
+async def test_cancelling_an_interrupted_run_marks_it_and_a_done_one_is_not_resumed(start, several) -> None:
+    async with start(several / "stopped.session") as person:
+        app = person.app
+        await person.until(lambda: app.facts is not None and app.facts.resumable)
         await person.press("3")
         await person.sees("‖ interrupted")
-        await person.press("g", "j", "c")
+        await person.press("g")
+        # The open session could be resumed, but the key is for the one under the cursor.
+        await person.until(lambda: "u resume" not in screen_text(app))
+        await person.press("j")
+        await person.until(lambda: "u resume" in screen_text(app).splitlines()[-1])
+        await person.press("c")
         with SessionReader(several / "stopped.session") as reader:
             await person.until(lambda: reader.runs()[0].state == "cancelled")
 

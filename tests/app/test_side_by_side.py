@@ -12,6 +12,7 @@ from app.regeneration_app import press, quiet, regeneration
 from app.trajectory_app import screen_text, table_of_trials, trajectory, until
 from samples.hostile_names import NAME, obeyed
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from workbench.app.compare.candidate_screen import CandidatesScreen
 from workbench.app.compare.failing_rows import FailingRows
@@ -21,6 +22,8 @@ from workbench.app.compare.run_trial_rows import RunTrialRows
 from workbench.app.compare.run_trials_screen import RunTrialsScreen
 from workbench.app.compare.screen import CompareScreen
 from workbench.app.compare.task_rows import TaskRows
+from workbench.app.compare.task_side_rows import TaskTestRows
+from workbench.app.compare.tasks_screen import TasksScreen
 from workbench.app.marks import Marked, Pair
 from workbench.app.run_list.screen import RunsScreen
 
@@ -94,7 +97,7 @@ async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_compari
 async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, home: Path) -> None:
     async with regeneration(two_evaluators(tmp_path / "two.session"), (120, 40)) as (pilot, mode):
         app = pilot.app
-        await press(pilot, mode, "v", "space")
+        await press(pilot, mode, "v", "tab", "space")
         await until(pilot, lambda: mode.marking.looking_up.idle and app.marks.of("candidate"), "the mark")
         await press(pilot, mode, "l")
         await pilot.press("C")
@@ -105,6 +108,15 @@ async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, h
         assert "Prompts" not in text
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is mode, "the mode")
+        # Whose docstring is looked at sees both, also where they are the same.
+        mode.sample.choose("Docstring")
+        await press(pilot, mode, "C")
+        docs = await shown(pilot, CandidatesScreen)
+        await until(pilot, lambda: docs.focused is not None and docs.focused.id == "docs-texts-list", "the docstrings")
+        assert "Docstrings · the same" in screen_text(app)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is mode, "the mode")
+        mode.focus_pane(mode.query_one("#tasks"))
         await press(pilot, mode, "M", "v", "C")
         groups = await shown(pilot, GroupsScreen)
         rows = groups.query_one(TaskRows)
@@ -126,6 +138,43 @@ async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, h
         assert (mode.following.evaluator or mode.view.evaluator) == OTHER
         await pilot.press("alt+left")
         await shown(pilot, CandidatesScreen)
+
+
+async def test_two_tasks_from_the_table_with_a_name_that_lies(tmp_path: Path, home: Path) -> None:
+    async with regeneration(two_evaluators(tmp_path / "two.session", name=NAME), (120, 40)) as (pilot, mode):
+        app = pilot.app
+        await press(pilot, mode, "g", "space")
+        assert app.marks.of("task")
+        await press(pilot, mode, "j", "C")
+        screen = await shown(pilot, TasksScreen)
+        text = screen_text(app)
+        for words in ("2 of 2 differ", "only A 15 · only B 14 · both 0", "differ in: function"):
+            assert words in text, words
+        assert not obeyed(text)
+        await pilot.press("f", "n", "N", "tab", "tab", "tab")
+        await until(pilot, lambda: isinstance(screen.focused, TaskTestRows), "the tests")
+        await pilot.press("g")
+        rows = screen.query_one(TaskTestRows)
+        while rows.selected is not None and rows.selected.left is not None:
+            await pilot.press("j")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is mode and quiet(mode), "task B")
+        assert mode.selected_task is not None
+        assert mode.selected_task.name == "total"
+        await pilot.press("alt+left")
+        again = await shown(pilot, TasksScreen)
+        await pilot.press("S")
+        await until(pilot, lambda: again.comparison is not None and again.comparison.left.name == "total", "swapped")
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(app.focused, Input), "the question")
+        # A session is never written over; what was typed stays.
+        app.focused.value = str(tmp_path / "two.session")
+        await pilot.press("enter")
+        await until(pilot, lambda: "is a session file" in screen_text(app), "why not")
+        app.focused.value = str(tmp_path / "tasks.md")
+        await pilot.press("enter")
+        await until(pilot, lambda: (tmp_path / "tasks.md").exists() and app.screen is again, "the file")
+        assert "| function | total |" in (tmp_path / "tasks.md").read_text()
 
 
 async def test_without_a_mark_two_evaluators_else_a_sentence(tmp_path: Path, home: Path) -> None:
@@ -190,11 +239,13 @@ async def test_prompt_and_what_it_takes(tmp_path: Path, home: Path) -> None:
         assert mode.score_pane.selected.title == "Dependencies"
         await pilot.press("j")
         assert mode.score_pane.selected.title == "Completeness"
-        await pilot.press("W")
+        await pilot.press("right_square_bracket")
         text = screen_text(pilot.app)
         assert "side by side" in text
         assert "b strict" in text
-        await pilot.press("W")
+        await pilot.press("left_square_bracket")
+        assert "what it takes" in screen_text(pilot.app)
+        await pilot.press("W", "W")
         assert "side by side" not in screen_text(pilot.app)
 
 

@@ -19,7 +19,7 @@ OTHER = "openai/other"
 def session(tmp_path: Path) -> Path:
     recorder = Recorder(tmp_path / "runs.session")
     recorder.run()
-    tasks = [recorder.task("f", 0), recorder.task(NAME, 1)]
+    tasks = [recorder.task("f", 0), recorder.task(NAME, 1, id="cccc3")]
     for task, mine, theirs in zip(tasks, ("✓✓✓", "✓✗✗"), ("✗✗✗", "✓✗✗"), strict=True):
         recorder.cells(task, mine)
         recorder.cells(task, theirs, evaluator=OTHER)
@@ -70,6 +70,20 @@ def test_samples_and_trials(session: Path, tmp_path: Path, capsys: pytest.Captur
     assert code == 0
     assert "test_counts_trailing_line" in out
     assert "docstrings: the same" in out
+    code, out, _ = told(capsys, f"{session}/{RUN}-f", f"{session}/cccc3")
+    assert code == 0
+    assert "docstrings: the same" in out
+    assert "B fails" in out
+    assert "@1 B − A" in out
+    assert not obeyed(out)
+    written = tmp_path / "tasks.md"
+    code, out, err = told(capsys, f"{session}/{RUN}-f", f"{session}/cccc3", "-o", str(written))
+    assert (code, out, err) == (0, "", f"Written: {written}\n")
+    assert "| evaluator | A passed | B passed | @1 B − A | @3 B − A |" in written.read_text()
+    assert "\n- def f(text): ...\n" in written.read_text()
+    assert told(capsys, f"{session}/{RUN}-f", f"{session}/cccc3", "-o", str(session))[0] == 2
+    code, out, _ = told(capsys, f"{session}/{RUN}-f", f"{session}/{RUN}-f", "--json")
+    assert (code, json.loads(out)["kind"], json.loads(out)["same_prompt"]) == (0, "tasks", True)
     trials = two_trials(tmp_path / "trials.session")
     code, out, _ = told(capsys, f"{trials}/long", f"{trials}/short")
     assert code == 0
@@ -85,7 +99,7 @@ def test_what_cannot_be_compared_is_said(session: Path, tmp_path: Path, capsys: 
         (f"{trials}/long", f"{session}/other", "A is a trial, B is a run"),
         (f"{tmp_path}/none", f"{session}", "There is no session"),
         (f"{trials}", f"{session}", "has no regeneration run"),
-        (f"{session}/{RUN}-f", f"{session}", "is a task"),
+        (f"{session}/{RUN}-f", f"{session}", "A is a task, B is a run"),
     ):
         code, _, err = told(capsys, a, b)
         assert code == 2, a

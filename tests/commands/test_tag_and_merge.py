@@ -66,7 +66,15 @@ def test_a_criterion_of_a_trial_is_tagged_by_its_key(session: Path, capsys, tmp_
     assert main(["report", str(session), "--format", "json", "-o", str(out)]) == 0
     [label] = json.loads(out.read_text())["labels"]
     assert (label["item"], label["step"], label["criterion"]) == ("4f2100aa", None, "aeo-bench:3.purpose")
-    assert "criterion purpose (aeo-bench): the facts are wrong" in out.read_text()
+    [remark] = json.loads(out.read_text())["annotations"]
+    assert (remark["item"], remark["criterion"], remark["text"]) == (
+        "4f2100aa",
+        "aeo-bench:3.purpose",
+        "the facts are wrong",
+    )
+    for form in ("md", "html"):
+        assert main(["report", str(session), "--format", form, "-o", str(out)]) == 0
+        assert "on criterion purpose (aeo-bench): the facts are wrong" in out.read_text()
 
 
 def test_what_cannot_be_tagged_is_said(session: Path, capsys) -> None:

@@ -183,3 +183,12 @@ def test_an_estimate_lies_among_what_was_measured(rates: list[tuple[int, float, 
 def test_sessions_that_cannot_be_read_say_nothing(tmp_path: Path) -> None:
     (tmp_path / "torn.session").write_bytes(b"SQLite format 3\x00 and no more")
     assert measured_in([tmp_path / "torn.session", tmp_path / "missing.session"]) == Measured()
+
+
+def test_what_the_session_has_already_is_told_apart() -> None:
+    told = Estimate(0, "candidate", 0.0, 0.0, 0.0)
+    assert told.beside(900) == "900 candidates, which the session has already: nothing is left to do"
+    assert told.sentence() == "0 candidates: nothing is left to do"
+    some = Estimate(12, "candidate", 12.0, 60.0, 0.0)
+    assert some.beside(12) == some.sentence()
+    assert some.beside(36) == f"36 candidates, of which the session has 24 already; new: {some.sentence()}"

@@ -20,7 +20,7 @@ from workbench.engine.plan import RegenerationPlan
 from workbench.errors import WorkbenchError
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import trial_id
-from workbench.session.labels import SESSION, STAR
+from workbench.session.labels import SESSION, STAR, criterion_part
 
 
 def documented(path: Path, *repeats: int, run: str = "run1", said: str = "") -> Path:
@@ -56,6 +56,7 @@ def test_two_sessions_of_the_same_work_keep_both_results(tmp_path: Path) -> None
         writer.set_labels(first, "", add=("good",))
         writer.set_labels(SESSION, "", add=(STAR,))
         writer.annotate(first, "why?", 1)
+        writer.annotate(first, "too strict", criterion=criterion_part("aeo-bench", 1, "purpose"))
         writer.name_run("run2", "evening")
     with SessionWriter(one) as writer:
         writer.name_run("run1", "evening")
@@ -71,7 +72,11 @@ def test_two_sessions_of_the_same_work_keep_both_results(tmp_path: Path) -> None
         assert reader.text(reader.steps(third)[0].observation_blob) == "print('else', 1)"
         assert reader.scores(third)
         assert {(row.item, row.label) for row in reader.labels()} == {(third, "good"), (SESSION, STAR)}
-        assert [(row.item, row.step, row.text) for row in reader.annotations()] == [(third, 1, "why?")]
+        assert [(row.item, row.step, row.text) for row in reader.annotations()] == [
+            (third, 1, "why?"),
+            (third, None, "too strict"),
+        ]
+        assert reader.annotations(third)[1].part == "criterion:aeo-bench:1.purpose"
         assert sorted(run.name or "" for run in reader.runs()) == ["evening", "evening (two)"]
         assert third in {change.item for change in reader.changes(0)}  # the search learns of it
         assert not reader.damage

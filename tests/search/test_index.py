@@ -21,6 +21,7 @@ from workbench.errors import WorkbenchError
 from workbench.search import Found, SearchIndex, parse
 from workbench.search.index import line_of
 from workbench.session import SessionReader, SessionWriter, create
+from workbench.session.labels import criterion_part
 
 
 @pytest.fixture
@@ -51,6 +52,8 @@ def asked(index: SearchIndex, text: str) -> set[tuple[str, str, int]]:
 
 def test_everything_of_a_trial_is_found_where_it_stands(index: SearchIndex, documented: recorded.Recorder) -> None:
     documented.writer.annotate("first", "remarkable step", 3)
+    part = criterion_part("aeo-bench", 3, "purpose")
+    documented.writer.annotate("first", "unfair", criterion=part)
     filled(index, documented.path)
     with SessionReader(documented.path) as reader:
         trial = reader.trial("first")
@@ -60,6 +63,9 @@ def test_everything_of_a_trial_is_found_where_it_stands(index: SearchIndex, docu
         files = {seen.path for seen in reader.seen("first") if seen.how == "read"}
     assert ("first", "readme", 0) in asked(index, word)
     assert asked(index, "remarkable") == {("first", "remark", 3)}
+    (unfair,) = index.search(parse("unfair")).hits
+    assert (unfair.item.id, unfair.entry.criterion) == ("first", part)
+    assert part in {hit.entry.criterion for hit in index.search(parse("kind:reason")).hits if hit.item.id == "first"}
     for step in steps:
         if step.kind == "tool" and step.target not in (".", ""):
             assert ("first", "step", step.number) in asked(index, step.target)
@@ -67,7 +73,7 @@ def test_everything_of_a_trial_is_found_where_it_stands(index: SearchIndex, docu
         assert {item for item, _, _ in asked(index, f"file:{path}")} >= {"first"}
     assert {item for item, _, _ in asked(index, "agent:single-file")} == {"second"}
     assert asked(index, "agent:single-file agent:white") == set()
-    assert asked(index, "kind:remark") == {("first", "remark", 3)}
+    assert asked(index, "kind:remark") == {("first", "remark", 3), ("first", "remark", 0)}
 
 
 def test_scores_and_lost_criteria_choose_trials(index: SearchIndex, documented: recorded.Recorder) -> None:

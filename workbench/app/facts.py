@@ -76,8 +76,8 @@ class SessionFacts:
 
     @property
     def resumable(self) -> bool:
-        """Whether something is missing in any run."""
-        return any(self.count(state) for state in ("interrupted", "unscored", "failed", "cancelled"))
+        """Whether something is missing in any run that a resume may bring."""
+        return self.mendable or any(self.count(state) for state in ("interrupted", "unscored", "cancelled"))
 
     @property
     def alarm(self) -> str:

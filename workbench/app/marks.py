@@ -6,7 +6,7 @@ from collections.abc import Container
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-KINDS = {"trial": "trial", "candidate": "sample", "group": "evaluator", "run": "run"}
+KINDS = {"trial": "trial", "task": "task", "candidate": "sample", "group": "evaluator", "run": "run"}
 """What can be marked, each with the word for it."""
 
 
@@ -19,7 +19,7 @@ class Marked:
         kind: A key of :data:`KINDS`.
         key: Its id; of a group the columns of :class:`workbench.session.groups.Group`.
         title: How a person calls it.
-        run: The run of a candidate or group, "" where its id says all.
+        run: The run of a task, candidate or group, "" where its id says all.
         of_trials: Whether it is a run of trials, not of tasks.
     """
 
@@ -37,12 +37,21 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two things to be shown side by side; ``rubric`` and ``judge`` are those by which points are compared."""
+    """Two things to be shown side by side.
+
+    Attributes:
+        left: What is A.
+        right: What is B.
+        rubric: By which rubric points are compared, "" for the first that both have.
+        judge: By which judge.
+        about: Which of their texts are compared first: ``Docstring``, ``Prompt``, "" for none in particular.
+    """
 
     left: Marked
     right: Marked
     rubric: str = ""
     judge: str = ""
+    about: str = ""
 
     @property
     def swapped(self) -> Pair:

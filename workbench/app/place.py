@@ -9,6 +9,7 @@ from dataclasses import dataclass
 class Place:
     """A step of a trial (``number``, 0 for its outcome), or a sample of a task (``item`` the task, ``number`` from 0).
 
+    In a trial ``item`` is one of its criteria, see :func:`workbench.session.labels.criterion_part`, "" for none.
     ``needle`` is the text that is searched for from there on, "" for none.
     """
 

@@ -1,4 +1,4 @@
-"""``workbench compare A B``: two trials, samples, evaluators or runs side by side, of one session or of two."""
+"""``workbench compare A B``: two trials, tasks, samples, evaluators or runs side by side, of one session or of two."""
 
 from __future__ import annotations
 
@@ -10,17 +10,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.comparison import CandidateComparison, Comparison, GroupComparison, GroupSide
+    from workbench.comparison import (
+        CandidateComparison,
+        Comparison,
+        GroupComparison,
+        GroupSide,
+        RunsComparison,
+        TaskComparison,
+    )
     from workbench.comparison.chance import Chance
     from workbench.session import SessionReader
 
-SUMMARY = "compare two trials, samples, evaluators or runs, of one session or of two"
+SUMMARY = "compare two trials, tasks, samples, evaluators or runs, of one session or of two"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     what = (
-        "SESSION/ITEM: a trial, candidate or run by the first characters of its id (a run of trials by all of it, or its name), an evaluator by its name, or RUN/EVALUATOR; "
+        "SESSION/ITEM: a trial, task, candidate or run by the first characters of its id (a run of trials by all of it, or its name), an evaluator by its name, or RUN/EVALUATOR; "
         "SESSION alone is its newest regeneration run"
     )
     parser.add_argument("a", metavar="A", help=what)
@@ -28,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rubric", default="", help="by which rubric trials are compared; aeo-bench if not given")
     parser.add_argument("--judge", default="", help="by which judge; the first that scored both if not given")
     parser.add_argument("--json", action="store_true", help="print the comparison as one JSON object")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the comparison there as Markdown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,57 +49,82 @@ class _Named:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the comparison."""
-    from workbench.commands.comparing import show_candidates, show_groups, show_runs, show_trials
-    from workbench.commands.output import print_json
-    from workbench.comparison import compare_runs, join_groups
+    """Print the comparison, or write it as Markdown."""
+    from workbench.commands.comparing import show
+    from workbench.commands.output import print_json, tell
     from workbench.errors import UsageError
+    from workbench.files import expanded
+    from workbench.reports.comparisons import Block, blocks_of, markdown
+    from workbench.reports.writing import check_place, write_atomically
     from workbench.session import SessionReader
 
     paths = [_split(text) for text in (arguments.a, arguments.b)]
+    out = expanded(arguments.output) if arguments.output else None
+    if out is not None:
+        for path, _ in paths:
+            check_place(out, path)
+    blocks: list[Block] = []
     with ExitStack() as stack:
         readers = {path: stack.enter_context(SessionReader(path)) for path in {path for path, _ in paths}}
         left, right = (_named(readers[path], item) for path, item in paths)
         if left.kind != right.kind:
             raise UsageError(f"A is a {left.kind}, B is a {right.kind}; name two of one kind.")
-        if left.kind == "trial":
-            trials = _trials(left, right, arguments.rubric, arguments.judge)
-            if arguments.json:
-                print_json({"type": "comparison", "kind": "trials", **trials.to_json()})
-            else:
-                show_trials(trials)
-        elif left.kind == "run of trials":
-            runs = compare_runs((left.reader, left.id), (right.reader, right.id), arguments.rubric, arguments.judge)
-            assert runs is not None
-            if arguments.json:
-                print_json({"type": "comparison", "kind": "runs", **runs.to_json()})
-            else:
-                show_runs(runs)
-        elif left.kind == "candidate":
-            candidates = _candidates(left, right)
-            if arguments.json:
-                print_json({"type": "comparison", "kind": "candidates", **candidates.to_json()})
-            else:
-                show_candidates(candidates)
-        else:
-            beside = join_groups(left.groups, right.groups)
-            # Two that are named belong together whatever they are, controls too.
-            alone = len(left.groups) == len(right.groups) == 1
-            found = [_groups(*pair) for pair in ([(left.groups[0], right.groups[0])] if alone else beside.pairs)]
-            if not found:
-                raise UsageError("They have no samples that could be compared.")
-            for one, tests in zip(found, _chances(found), strict=True):
+        if left.kind == "run":
+            groups, alone = _all_groups(left, right)
+            for group, tests in zip(groups, _chances(groups), strict=True):
                 if arguments.json:
-                    values = {"type": "comparison", "kind": "groups", **one.to_json()}
+                    values = {"type": "comparison", "kind": "groups", **group.to_json()}
                     for k, each in tests.items():
                         values["pass_at_k"][str(k)] |= {"p": each.test.p, "p_holm": each.adjusted, "test": each.words}
                     print_json(values)
-                else:
-                    show_groups(one, tests)
-            if not arguments.json and not alone:
-                _say_alone("A", beside.only_left)
-                _say_alone("B", beside.only_right)
+                blocks += blocks_of(group, {k: each.words for k, each in tests.items()})
+            blocks += alone
+        else:
+            found = _one(left, right, arguments.rubric, arguments.judge)
+            if arguments.json:
+                kind = "runs" if left.kind == "run of trials" else f"{left.kind}s"
+                print_json({"type": "comparison", "kind": kind, **found.to_json()})
+            blocks += blocks_of(found)
+    if out is not None:
+        write_atomically(out, [markdown(blocks)])
+        tell(f"Written: {out}")
+    elif not arguments.json:
+        show(blocks)
     return 0
+
+
+def _one(
+    left: _Named, right: _Named, rubric: str, judge: str
+) -> Comparison | CandidateComparison | TaskComparison | RunsComparison:
+    """Compare two things of one kind that are no groups."""
+    from workbench.comparison import compare_runs
+
+    if left.kind == "trial":
+        return _trials(left, right, rubric, judge)
+    if left.kind == "run of trials":
+        runs = compare_runs((left.reader, left.id), (right.reader, right.id), rubric, judge)
+        assert runs is not None
+        return runs
+    return _candidates(left, right) if left.kind == "candidate" else _tasks(left, right)
+
+
+def _all_groups(left: _Named, right: _Named) -> tuple[list[GroupComparison], list[str]]:
+    """Compare the groups of two runs that belong together, and name those that only one has.
+
+    Raises:
+        UsageError: There are none.
+    """
+    from workbench.comparison import join_groups
+    from workbench.errors import UsageError
+
+    beside = join_groups(left.groups, right.groups)
+    # Two that are named belong together whatever they are, controls too.
+    named = len(left.groups) == len(right.groups) == 1
+    found = [_groups(*pair) for pair in ([(left.groups[0], right.groups[0])] if named else beside.pairs)]
+    if not found:
+        raise UsageError("They have no samples that could be compared.")
+    sides = () if named else (("A", beside.only_left), ("B", beside.only_right))
+    return found, [f"only {name}: {side.name}" for name, alone in sides for side in alone]
 
 
 def _chances(found: list[GroupComparison]) -> tuple[dict[int, Chance], ...]:
@@ -103,13 +136,6 @@ def _chances(found: list[GroupComparison]) -> tuple[dict[int, Chance], ...]:
     from workbench.comparison.chance import chances
 
     return chances(found)
-
-
-def _say_alone(name: str, sides: tuple[GroupSide, ...]) -> None:
-    from workbench.commands.output import say
-
-    for side in sides:
-        say(f"only {name}: {side.name}")
 
 
 def _split(text: str) -> tuple[Path, str]:
@@ -164,8 +190,6 @@ def _named(reader: SessionReader, item: str) -> _Named:
             + (f"; its evaluators are {one_line(known, 300)}." if known else ".")
         )
     one = find_item(reader, item)
-    if one.kind == "task":
-        raise UsageError(f"{one_line(item, 60)!r} is a task: name two of its candidates; `workbench show` lists them.")
     return _Named(reader, one.kind, one.id)
 
 
@@ -205,6 +229,15 @@ def _candidates(left: _Named, right: _Named) -> CandidateComparison:
     assert a is not None
     assert b is not None
     return compare_candidates(a, b)
+
+
+def _tasks(left: _Named, right: _Named) -> TaskComparison:
+    from workbench.comparison import compare_tasks, read_task
+
+    a, b = read_task(left.reader, left.id), read_task(right.reader, right.id)
+    assert a is not None
+    assert b is not None
+    return compare_tasks(a, b)
 
 
 def _groups(left: GroupSide, right: GroupSide) -> GroupComparison:

@@ -53,13 +53,12 @@ def run(arguments: argparse.Namespace) -> int:
         with SessionWriter(session) as writer, writer.transaction():
             writer.set_labels(item, part, add=() if arguments.remove else tags, remove=tags if arguments.remove else ())
             if note:
-                # A remark on a criterion is one on the trial, which says what it is about.
-                said = f"{part_in_words(part)}: {note}" if part and not part.isdecimal() else note
-                writer.annotate(item, said, int(part) if part.isdecimal() else None)
+                number = int(part) if part.isdecimal() else None
+                writer.annotate(item, note, number, criterion="" if number is not None else part)
     step = int(part) if part.isdecimal() else None
     with SessionReader(session, surveyed=False) as reader:
         labels = star_first(row.label for row in reader.labels(item) if row.part == part)
-        remarks = [row.text for row in reader.annotations(item) if row.step == step]
+        remarks = [row.text for row in reader.annotations(item) if row.of == part]
     if arguments.json:
         print_json(
             {

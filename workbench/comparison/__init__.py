@@ -1,7 +1,7 @@
-"""Two things side by side: trials, candidates, groups of candidates (evaluators, docs, prompts), runs.
+"""Two things side by side: trials, tasks, candidates, groups of candidates (evaluators, docs, prompts), runs.
 
 :func:`read_side` reads a trial of a session and :func:`compare` does the rest; so do :func:`read_candidate` and
-:func:`compare_candidates`, :func:`read_group` and :func:`compare_groups`. The two may be of different sessions.
+:func:`compare_candidates`, :func:`read_task` and :func:`compare_tasks`, :func:`read_group` and :func:`compare_groups`. The two may be of different sessions.
 Nothing here knows of a screen.
 """
 
@@ -30,6 +30,15 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "reading": ["read_side", "scales_of"],
         "runs": ["GroupsBeside", "join_groups"],
         "sent": ["Sent", "SentPart", "read_sent"],
+        "tasks": [
+            "EvaluatorPair",
+            "TaskComparison",
+            "TaskSide",
+            "TaskTest",
+            "TaskTestPair",
+            "compare_tasks",
+            "read_task",
+        ],
         "texts": ["TextPair", "TextSide", "compare_texts", "read_text"],
         "trial_runs": ["RunsComparison", "ScoredTrial", "TrialsPair", "compare_runs"],
         "trials": ["Comparison", "Effort", "FilePair", "Side", "StepPair", "align_steps", "compare", "join_files"],

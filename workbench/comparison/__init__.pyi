@@ -27,6 +27,13 @@ from workbench.comparison.runs import join_groups as join_groups
 from workbench.comparison.sent import Sent as Sent
 from workbench.comparison.sent import SentPart as SentPart
 from workbench.comparison.sent import read_sent as read_sent
+from workbench.comparison.tasks import EvaluatorPair as EvaluatorPair
+from workbench.comparison.tasks import TaskComparison as TaskComparison
+from workbench.comparison.tasks import TaskSide as TaskSide
+from workbench.comparison.tasks import TaskTest as TaskTest
+from workbench.comparison.tasks import TaskTestPair as TaskTestPair
+from workbench.comparison.tasks import compare_tasks as compare_tasks
+from workbench.comparison.tasks import read_task as read_task
 from workbench.comparison.texts import TextPair as TextPair
 from workbench.comparison.texts import TextSide as TextSide
 from workbench.comparison.texts import compare_texts as compare_texts

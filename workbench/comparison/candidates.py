@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from workbench.comparison.prompts import prompt_of_candidate
 from workbench.comparison.texts import TextPair, TextSide, compare_texts, read_text
 from workbench.comparison.trials import Effort
 from workbench.session.sample_counts import group_of
-from workbench.text import clean, one_line
+from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.groups import Group
@@ -161,7 +161,7 @@ def read_candidate(reader: SessionReader, candidate_id: str) -> CandidateSide | 
         _unindented(body),
         _unindented(original),
         docstring,
-        _prompt(reader, candidate, task),
+        prompt_of_candidate(reader, candidate, task),
         tuple(reader.failing_tests(candidate.id)),
     )
 
@@ -204,21 +204,3 @@ def _unindented(side: TextSide) -> TextSide:
     return replace(
         side, text="\n".join(line[min(margin, len(line) - len(line.lstrip(" "))) :].rstrip() for line in lines)
     )
-
-
-def _prompt(reader: SessionReader, candidate: CandidateRow, task: TaskRow) -> TextSide:
-    """Return the messages of a candidate's call, or the prompt that is kept with its task."""
-    call = reader.call(candidate.call_id) if candidate.call_id is not None else None
-    messages = reader.messages(call) if call is not None else []
-    title = "prompt " + one_line(
-        " · ".join(part for part in (candidate.prompt, candidate.context) if part) or "sent", 60
-    )
-    if not messages and task.prompt_blob is not None:
-        kept = reader.kept(task.prompt_blob, f"the prompt of task {task.id}") or ""
-        try:
-            messages = [(str(role), str(content)) for role, content in json.loads(kept)["messages"]]
-        except (ValueError, TypeError, KeyError, RecursionError):
-            messages = [("prompt", kept)] if kept else []
-    if not messages:
-        return TextSide(title, None, "no prompt is recorded")
-    return TextSide(title, "\n\n".join(f"▎{one_line(role, 40)}\n{clean(content)}" for role, content in messages))

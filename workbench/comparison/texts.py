@@ -46,6 +46,15 @@ class TextPair:
         """Whether both say the same, or neither says anything."""
         return self.left.text == self.right.text
 
+    @property
+    def words(self) -> str:
+        """How much they have in common, "" where one of them is missing."""
+        if self.left.absent or self.right.absent:
+            return ""
+        if self.same:
+            return "the same"
+        return f"{self.diff.common_words:,} of {self.diff.left_words:,} and {self.diff.right_words:,} words in common"
+
 
 def compare_texts(left: TextSide, right: TextSide) -> TextPair:
     """Compare two texts; see :func:`workbench.comparison.words.word_diff`."""

@@ -83,6 +83,8 @@ class Estimate:
             free = "" if self.dollars is None else f", {dollars(self.dollars)}"
             wait = f", which takes about {duration(self.building)}" if self.building else ""
             return f"{self.noun}s, how many is known once the tasks are built{wait}{free}"
+        if not self.count:
+            return f"0 {self.noun}s: nothing is left to do"
         what = f"{self.count:,} {self.noun}{'' if self.count == 1 else 's'}"
         asked = "" if self.requests is None else _rounded(self.requests)
         known = [
@@ -95,6 +97,15 @@ class Estimate:
         if self.seconds is None:
             return f"{said}; {' and '.join(unknown)} not known: {NOTHING_KNOWN}"
         return said + (", cost not known" if unknown else "") + (f" (by {self.basis})" if self.basis else "")
+
+    def beside(self, asked: int) -> str:
+        """Return :meth:`sentence` where so many were asked for, those that the session has already told apart."""
+        if self.count is None or self.count >= asked:
+            return self.sentence()
+        whole = f"{asked:,} {self.noun}{'' if asked == 1 else 's'}"
+        if not self.count:
+            return f"{whole}, which the session has already: nothing is left to do"
+        return f"{whole}, of which the session has {asked - self.count:,} already; new: {self.sentence()}"
 
     def _of_it(self) -> str:
         if self.building is None:

@@ -10,6 +10,7 @@ from typing import Any
 from workbench.engine.merged_plans import is_readable, joined_plan, joined_state, renamed_trials
 from workbench.session.groups import CONTROLS
 from workbench.session.identity import candidate_id, run_id, trial_id
+from workbench.session.labels import REMARKED
 from workbench.session.rows import CandidateRow, RunRow, TaskRow, TrialRow, columns
 
 _JUDGED = "/"  # begins what stands behind an id in the scope of what a judge was asked
@@ -383,11 +384,13 @@ class _Adding:
     def _add_notes(self) -> None:
         item = "coalesce((SELECT new FROM temp.names WHERE old = item), item)"
         before = self._count("main.annotations")
+        # A remark on a criterion is kept under its trial's name with the criterion behind it.
         self._db.execute(
-            f"INSERT INTO main.annotations (item, step, text, at) SELECT {item} AS under, step, text, at FROM src.annotations AS theirs "
+            "WITH theirs AS (SELECT id, step, text, at, coalesce((SELECT new FROM temp.names WHERE old = owner) "
+            f"|| substr(item, length(owner) + 1), item) AS under FROM (SELECT *, {REMARKED} AS owner FROM src.annotations)) "
+            "INSERT INTO main.annotations (item, step, text, at) SELECT under, step, text, at FROM theirs "
             "WHERE NOT EXISTS (SELECT 1 FROM main.annotations AS known WHERE known.step IS theirs.step AND known.text = theirs.text "
-            "AND known.at = theirs.at AND known.item = coalesce((SELECT new FROM temp.names WHERE old = theirs.item), theirs.item)) "
-            "ORDER BY id"
+            "AND known.at = theirs.at AND known.item = under) ORDER BY id"
         )
         added = self._count("main.annotations") - before
         self._tally.count("annotations", added, self._tally.given["annotations"] - added)

@@ -14,6 +14,7 @@ from workbench.reports.html_readme import rendered
 from workbench.session.forks import inheritance
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import in_words
+from workbench.session.labels import part_in_words
 from workbench.session.reader import SessionReader
 from workbench.session.rows import ScoreRow, StepRow
 
@@ -68,7 +69,7 @@ def remarks(contents: Contents, item: str) -> str:
     tags = contents.all_tags(item)
     lines = [f'<p class="remark">Tags: {e(tags)}</p>\n'] if tags else []
     for remark in contents.remarks(item):
-        place = "" if remark.step is None else f" on step {remark.step}"
+        place = f" on {e(part_in_words(remark.of))}" if remark.of else ""
         lines.append(f'<p class="remark">Remark{place}: {e(remark.text)}</p>\n')
     return "".join(lines)
 

@@ -13,7 +13,7 @@ from workbench.reports.markdown_text import fence, folded, inline, table
 from workbench.reports.regenerated import Line, Regenerated, former_words, interval_notes, stands_words
 from workbench.reports.report_tables import Shown
 from workbench.session.forks import inheritance
-from workbench.session.labels import SESSION
+from workbench.session.labels import SESSION, part_in_words
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow, StepRow, TaskRow
 
@@ -87,7 +87,7 @@ def _trial(reader: SessionReader, contents: Contents, trial: Trial, excerpts: Ex
     if tags := contents.all_tags(row.id):
         yield f"\n> Tags: {inline(tags)}\n"
     for remark in contents.remarks(row.id):
-        place = "" if remark.step is None else f" on step {remark.step}"
+        place = f" on {inline(part_in_words(remark.of))}" if remark.of else ""
         yield f"\n> Remark{place}: {inline(remark.text)}\n"
     for score in trial.scores:
         yield f"\n### Score by {inline(score.rubric)}, judge {inline(score.judge)}: "

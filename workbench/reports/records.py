@@ -326,6 +326,12 @@ def label_values(contents: Contents) -> list[Values]:
 def remark_values(contents: Contents) -> list[Values]:
     """Return people's remarks."""
     return [
-        {"item": one.item, "step": one.step, "text": one.text, "at": wording.iso(one.at)}
+        {
+            "item": one.item,
+            "step": one.step,
+            "criterion": one.part.partition(":")[2] or None,
+            "text": one.text,
+            "at": wording.iso(one.at),
+        }
         for one in contents.annotations
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.rubric.losses import lost_points
-from workbench.session.labels import SESSION, star_first
+from workbench.session.labels import SESSION, criterion_part, star_first
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -61,7 +61,8 @@ class Item:
 class Entry:
     """A text that is searched: a blob of the session, or ``text`` itself where it is short.
 
-    ``kind`` says what it is (see :data:`workbench.search.query.FIELDS`), ``number`` the step or sample that it belongs to, 0 for none.
+    ``kind`` says what it is (see :data:`workbench.search.query.FIELDS`), ``number`` the step or sample that it belongs to, 0 for none,
+    ``criterion`` the criterion of a trial (see :func:`workbench.session.labels.criterion_part`), "" for none.
     """
 
     item: str
@@ -69,6 +70,7 @@ class Entry:
     number: int
     blob: str | None = None
     text: str = ""
+    criterion: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,8 @@ def read_part(reader: SessionReader, part: Part) -> tuple[Item | None, list[Entr
             return _session(reader), list(_of_session(reader, part.kind))
         case "annotation":
             return None, [
-                Entry(part.item, "remark", note.step or 0, text=note.text) for note in reader.annotations(part.item)
+                Entry(part.item, "remark", note.step or 0, text=note.text, criterion=note.part)
+                for note in reader.annotations(part.item)
             ]
         case "label":
             return _tagged(reader, part.item), []
@@ -165,7 +168,9 @@ def _of_trial(reader: SessionReader, trial: TrialRow) -> Iterator[Entry]:
     for score in reader.scores(trial.id):
         for criterion in reader.card(score).get("criteria", []):
             if criterion["reason"]:
-                yield Entry(trial.id, "reason", 0, text=f"{criterion['title']} ({score.rubric}): {criterion['reason']}")
+                said = f"{criterion['title']} ({score.rubric}): {criterion['reason']}"
+                part = criterion_part(score.rubric, criterion["tier"], criterion["key"])
+                yield Entry(trial.id, "reason", 0, text=said, criterion=part)
 
 
 def _of_step(reader: SessionReader, trial: str, number: int) -> Iterator[Entry]:

@@ -24,7 +24,7 @@ from workbench.search.query import NUMBERS, Query
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
-VERSION = 4
+VERSION = 5
 MOST_BYTES = 1_000_000
 """Bytes of one text that are searched."""
 _BATCH = 200  # parts in one transaction: some milliseconds each
@@ -36,7 +36,7 @@ CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='unicode61 remo
 CREATE TABLE items (session INTEGER NOT NULL, {", ".join(_ITEM)}, PRIMARY KEY (session, id)) WITHOUT ROWID;
 CREATE TABLE entries (
     session INTEGER NOT NULL, part TEXT NOT NULL, item TEXT NOT NULL, kind TEXT NOT NULL, number INTEGER NOT NULL,
-    blob TEXT, said TEXT NOT NULL, text INTEGER NOT NULL
+    blob TEXT, said TEXT NOT NULL, text INTEGER NOT NULL, criterion TEXT NOT NULL
 );
 CREATE INDEX entries_by_text ON entries (text);
 CREATE INDEX entries_by_part ON entries (session, part);
@@ -197,9 +197,19 @@ class SearchIndex:
                     marks = ", ".join("?" * len(_ITEM))
                     connection.execute(f"INSERT OR REPLACE INTO items VALUES (?, {marks})", (session, *astuple(item)))
                 connection.executemany(
-                    "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     [
-                        (session, key, one.item, one.kind, one.number, one.blob, one.text, self._text(reader, one))
+                        (
+                            session,
+                            key,
+                            one.item,
+                            one.kind,
+                            one.number,
+                            one.blob,
+                            one.text,
+                            self._text(reader, one),
+                            one.criterion,
+                        )
                         for one in entries
                     ],
                 )
@@ -253,14 +263,14 @@ class SearchIndex:
         with self._asking, self._translated():
             paths = dict(self._reader.execute("SELECT id, path FROM sessions"))
             rows = self._reader.execute(
-                f"SELECT entries.session, entries.item, entries.kind, number, blob, said, {', '.join(f'items.{name}' for name in _ITEM)} "
+                f"SELECT entries.session, entries.item, entries.kind, number, blob, said, criterion, {', '.join(f'items.{name}' for name in _ITEM)} "
                 f"FROM {tables} WHERE {' AND '.join(wheres) or '1'} "
                 'ORDER BY entries.session, items.kind DESC, items."order", number, items.id, entries.rowid',
                 values,
             ).fetchall()
         hits: list[Hit] = []
         counts, total = {name: Counter[str]() for name in ("kind", "agent", "model", "case", "verdict")}, 0
-        for session, key, kind, number, blob, said, *facts in rows:
+        for session, key, kind, number, blob, said, criterion, *facts in rows:
             item = Item(*facts)
             if not all(one.holds(item.at if one.field == "date" else getattr(item, one.field)) for one in numbers):
                 continue
@@ -270,7 +280,7 @@ class SearchIndex:
                 if value:
                     counter[value] += 1
             if len(hits) < limit:
-                hits.append(Hit(Path(paths[session]), Entry(key, kind, number, blob, said), item))
+                hits.append(Hit(Path(paths[session]), Entry(key, kind, number, blob, said, criterion), item))
         return Found(tuple(hits), total, {name: counter.most_common() for name, counter in counts.items()})
 
     @contextlib.contextmanager

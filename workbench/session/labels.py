@@ -92,6 +92,25 @@ def criterion_of(part: str) -> tuple[str, int, str] | None:
     return (rubric, int(tier), key) if kind == _CRITERION and rubric and tier.isdecimal() and key else None
 
 
+_BETWEEN = f"#{_CRITERION}:"
+
+
+def remark_target(item: str, part: str) -> str:
+    """Return what a remark on a criterion of a trial is kept under: ``TRIAL#criterion:RUBRIC:TIER.KEY``; else the item."""
+    return f"{item}#{part}" if criterion_of(part) is not None else item
+
+
+def remarked(target: str) -> tuple[str, str]:
+    """Return the item and the criterion, "" for none, of what :func:`remark_target` returned."""
+    item, between, rest = target.partition(_BETWEEN)
+    part = between[1:] + rest
+    return (item, part) if between and criterion_of(part) is not None else (target, "")
+
+
+REMARKED = f"CASE WHEN instr(item, '{_BETWEEN}') > 0 THEN substr(item, 1, instr(item, '{_BETWEEN}') - 1) ELSE item END"
+"""The item of a remark in SQL; see :func:`remarked`."""
+
+
 def part_in_words(part: str) -> str:
     """Return what a part of a trial is called: ``step 3``, ``criterion purpose (aeo-bench)``; "" for the whole."""
     if part.isdecimal():

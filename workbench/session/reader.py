@@ -6,6 +6,7 @@ import contextlib
 import sqlite3
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -15,6 +16,7 @@ from workbench.session.blob_reader import BlobReader, TextDamaged
 from workbench.session.damage import Damage
 from workbench.session.file import SessionError, connect, translated
 from workbench.session.judges import OFFLINE, is_offline
+from workbench.session.labels import REMARKED, remarked
 from workbench.session.moved_files import Fate, Original, copy_into
 from workbench.session.rows import (
     AccessedFileRow,
@@ -205,9 +207,11 @@ class SessionReader(BlobReader):
         # Asked after the changes: what a writer removes in between is taken for missed, never the other way round.
         first, last = self.query("SELECT min(seq), max(seq) FROM changes")[0]
         if isinstance(first, int) and isinstance(last, int) and since < first - 1:
-            return [Change(last, kind, item, part) for kind, item, part in self.query(schema.EVERYTHING)]
+            found = [Change(last, kind, item, part) for kind, item, part in self.query(schema.EVERYTHING)]
         return [
-            one for one in found if isinstance(one.seq, int) and isinstance(one.kind, str) and isinstance(one.item, str)
+            replace(one, item=remarked(one.item)[0]) if one.kind == "annotation" else one
+            for one in found
+            if isinstance(one.seq, int) and isinstance(one.kind, str) and isinstance(one.item, str)
         ]
 
     # -- the session and its runs
@@ -312,10 +316,12 @@ class SessionReader(BlobReader):
         return self._pairs(found[0][0], f"the files of snapshot {snapshot}", int) if found else []
 
     def annotations(self, item: str | None = None) -> list[AnnotationRow]:
-        """Return the remarks on one work item, or all."""
+        """Return the remarks on one work item and its parts, or all."""
         if item is None:
-            return self._rows(AnnotationRow, "annotations", "ORDER BY id")
-        return self._rows(AnnotationRow, "annotations", "WHERE item = ? ORDER BY id", (item,))
+            found = self._rows(AnnotationRow, "annotations", "ORDER BY id")
+        else:
+            found = self._rows(AnnotationRow, "annotations", f"WHERE {REMARKED} = ? ORDER BY id", (item,))
+        return [replace(row, item=owner, part=part) for row in found for owner, part in (remarked(row.item),)]
 
     def labels(self, item: str | None = None) -> list[LabelRow]:
         """Return the tags and stars of one work item and its parts, or all, in the order of their names."""

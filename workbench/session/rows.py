@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 from workbench.session.groups import docs_words
@@ -158,13 +158,23 @@ class ScoreRow:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationRow:
-    """A person's remark on a work item (and, where given, on one of its steps)."""
+    """A person's remark on a work item and, where given, on a step or a criterion of it.
+
+    ``part`` is a criterion as labels have it, "" for none; the file keeps it in ``item``, see
+    :func:`workbench.session.labels.remark_target`.
+    """
 
     id: int
     item: str
     step: int | None
     text: str
     at: float
+    part: str = field(default="", metadata={"column": False})
+
+    @property
+    def of(self) -> str:
+        """The part of the item as labels have it: a step's number, a criterion, or "" for the whole."""
+        return self.part or ("" if self.step is None else str(self.step))
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,4 +362,4 @@ class Change:
 
 def columns(row_type: type[Any]) -> str:
     """Return the column list of a row type for a SELECT."""
-    return ", ".join(field.name for field in fields(row_type))
+    return ", ".join(one.name for one in fields(row_type) if one.metadata.get("column", True))

@@ -14,6 +14,7 @@ from types import TracebackType
 from workbench.errors import WorkbenchError
 from workbench.session import blobs, lease, log, schema
 from workbench.session.file import BUSY_MS, SessionError, connect, translated
+from workbench.session.labels import remark_target
 from workbench.session.moved_files import Fate, Original, forget_log, leave_open, rescue
 from workbench.session.rows import AccessedFileRow, ScoreRow, StepRow
 
@@ -401,8 +402,19 @@ class SessionWriter:
                     (now, item, part, label),
                 )
 
-    def annotate(self, item: str, text: str, step: int | None = None) -> None:
-        """Keep a person's remark on a work item or one of its steps."""
+    def annotate(self, item: str, text: str, step: int | None = None, *, criterion: str = "") -> None:
+        """Keep a person's remark on a work item, or on one of its steps or criteria.
+
+        Args:
+            item: Id of the item.
+            text: The remark.
+            step: Number of a trial's step.
+            criterion: A trial's criterion as :func:`workbench.session.labels.criterion_part` returns it.
+
+        Raises:
+            WorkbenchError: There is no text.
+        """
         if not text.strip():
             raise WorkbenchError("An annotation needs some text.")
-        self.insert("annotations", {"item": item, "step": step, "text": text, "at": time.time()})
+        target = remark_target(item, criterion)
+        self.insert("annotations", {"item": target, "step": step, "text": text, "at": time.time()})

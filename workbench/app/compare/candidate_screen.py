@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 _FIGURES = (("tokens", 8, 0), ("asked s", 8, 1), ("tested s", 9, 2), ("$", 9, 4))
 _VERDICT, _FAILS = 11, 7
-_SAME_IF_HIDDEN = {"docs-texts": "docstring", "prompt-texts": "prompt"}
 
 
 class CandidatesScreen(SideBySide):
@@ -49,6 +48,7 @@ class CandidatesScreen(SideBySide):
         "body-texts": "Bodies", "left-original": "Original → A", "right-original": "Original → B",
         "failing-diff": "Failing tests", "docs-texts": "Docstrings", "prompt-texts": "Prompts",
     }  # fmt: skip
+    begins: ClassVar[dict[str, str]] = {"Docstring": "docs-texts", "Prompt": "prompt-texts"}
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield the head and the panes."""
@@ -64,10 +64,10 @@ class CandidatesScreen(SideBySide):
         yield Container(*panes_of(self.titles, lists), id="candidate-panes")
 
     def on_mount(self) -> None:
-        """Begin in the bodies."""
+        """Begin in the bodies, or in the texts that were asked for."""
         self.set_status("two candidates side by side")
         self.query_one(HeadLines).say("Reading both candidates…")
-        self.workbench.after_first_paint(self.query_one("#body-texts-list").focus)
+        self.begin("body-texts")
 
     def read(self, left: SessionReader, right: SessionReader) -> CandidateComparison | str:
         """Read and compare both candidates."""
@@ -87,14 +87,12 @@ class CandidatesScreen(SideBySide):
                 head.say(sentence)
             return
         head.show(lambda width: head_of(comparison, width))
-        hidden = {"docs-texts": comparison.docstrings.same, "prompt-texts": comparison.prompts.same}
+        self.hide_same("docs-texts", same=comparison.docstrings.same)
+        self.hide_same("prompt-texts", same=comparison.prompts.same)
         for name, title in self.titles.items():
-            pane = self.query_one(f"#{name}")
-            pane.set_class(hidden.get(name, False), "-off")
             said = _count(name, comparison)
-            set_title(
-                pane, f"{title} · {said}" if said else title, "only what differs" if self.only_differences else ""
-            )
+            folded = "only what differs" if self.only_differences else ""
+            set_title(self.query_one(f"#{name}"), f"{title} · {said}" if said else title, folded)
         self._refresh_tabs()
         self._show_message()
 
@@ -223,9 +221,4 @@ def _count(name: str, comparison: CandidateComparison) -> str:
         "right-original": comparison.right_original, "docs-texts": comparison.docstrings,
         "prompt-texts": comparison.prompts,
     }[name]  # fmt: skip
-    if texts.left.absent or texts.right.absent:
-        return ""
-    diff = texts.diff
-    if texts.same:
-        return "the same"
-    return f"{diff.common_words:,} of {diff.left_words:,} and {diff.right_words:,} words in common"
+    return texts.words

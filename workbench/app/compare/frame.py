@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual import work
 from textual.binding import Binding, BindingType
 
 from workbench.app.compare.difference_list import DifferenceList
@@ -16,10 +19,9 @@ from workbench.app.place import Place
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane_tabs import PaneTabs
+from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
@@ -47,10 +49,13 @@ class SideBySide(ModeScreen):
         Binding("f", "only_differences", "hide same", id="compare.only-differences"),
         Binding("S", "swap", "swap", id="compare.swap"),
         Binding("enter", "open_item", "open", id="compare.open"),
+        Binding("x", "export", "export", id="compare.export"),
         Binding("escape", "leave", "back", id="compare.back"),
     ]
     titles: ClassVar[dict[str, str]] = {}
     """The panes' ids with their names."""
+    begins: ClassVar[dict[str, str]] = {}
+    """The pane to begin in where texts of a kind are compared: see :attr:`Pair.about`."""
 
     def __init__(self, pair: Pair) -> None:
         super().__init__()
@@ -122,6 +127,15 @@ class SideBySide(ModeScreen):
         self.shown(self.comparison, found if isinstance(found, str) else "")
         self.refresh_bindings()
 
+    def begin(self, pane: str) -> None:
+        """Go to the pane of what was asked for, else to this one, as soon as the screen was painted."""
+        wanted = self.query_one(f"#{self.begins.get(self.pair.about, pane)}")
+        self.workbench.after_first_paint(lambda: self.focus_pane(wanted))
+
+    def hide_same(self, pane: str, *, same: bool) -> None:
+        """Give a pane whose texts are the same no room, unless it was asked for."""
+        self.query_one(f"#{pane}").set_class(same and self.begins.get(self.pair.about) != pane, "-off")
+
     def _refresh_tabs(self) -> None:
         # Where only one pane has room there is none for counts either.
         self.query_one(PaneTabs).show([(self.titles[pane.id or ""], pane.has_class("-current")) for pane in self.panes])
@@ -146,6 +160,31 @@ class SideBySide(ModeScreen):
         self.pair = self.pair.swapped
         self.comparison = None  # what was read is the other way round
         self._load()
+
+    @work
+    async def action_export(self) -> None:
+        """Ask for a file and write the comparison there, as ``workbench compare`` prints it."""
+        if self.comparison is None:
+            self.notify("There is nothing to export yet.", timeout=3)
+            return
+        from workbench.app.toolkit.ask import AskText
+        from workbench.app.toolkit.path_suggester import PathSuggester
+
+        suggested, problem = str(Path.cwd() / f"{self.pair.left.kind}s-side-by-side.md"), ""
+        while True:
+            note = "\n".join(filter(None, (problem, "It is written as Markdown; a file of that name is replaced.")))
+            answer = await self.workbench.push_screen_wait(
+                AskText("Export comparison", note, suggested, suggester=PathSuggester())
+            )
+            if not answer or self.comparison is None:
+                return
+            try:
+                out = await asyncio.to_thread(_write, answer, self.comparison, self.pair)
+            except WorkbenchError as error:
+                suggested, problem = answer, f"✗ {error}"
+                continue
+            self.notify(f"Wrote the comparison {out}.", timeout=10)
+            return
 
     def action_open_item(self) -> None:
         """Go to what the row under the cursor is about, in its own session."""
@@ -181,6 +220,22 @@ class SideBySide(ModeScreen):
     def action_leave(self) -> None:
         """Go back to where the two were marked."""
         self.dismiss()
+
+
+def _write(answer: str, comparison: Any, pair: Pair) -> Path:
+    """Write a comparison as Markdown.
+
+    Raises:
+        WorkbenchError: It cannot be written there, or that is a session.
+    """
+    from workbench.files import expanded
+    from workbench.reports.comparisons import blocks_of, markdown
+    from workbench.reports.writing import check_place, write_atomically
+
+    out = expanded(answer)
+    for side in (pair.left, pair.right):
+        check_place(out, side.session)
+    return write_atomically(out, [markdown(blocks_of(comparison))])
 
 
 @contextlib.contextmanager

@@ -63,6 +63,7 @@ class GroupsScreen(SideBySide):
     titles: ClassVar[dict[str, str]] = {
         "task-diff": "Tasks", "test-diff": "Failing tests", "docs-diff": "Docstrings",
     }  # fmt: skip
+    begins: ClassVar[dict[str, str]] = {"Docstring": "docs-diff"}
 
     def __init__(self, pair: Pair) -> None:
         super().__init__(pair)
@@ -80,10 +81,10 @@ class GroupsScreen(SideBySide):
         yield Container(*panes_of(self.titles, lists), id="group-panes")
 
     def on_mount(self) -> None:
-        """Begin in the tasks."""
+        """Begin in the tasks, or in the docstrings where these were asked for."""
         self.set_status("two runs side by side" if self.pair.left.kind == "run" else "two evaluators side by side")
         self.query_one(HeadLines).say("Reading both…")
-        self.workbench.after_first_paint(self.query_one(TaskRows).focus)
+        self.begin("task-diff")
 
     # -- what is shown
 

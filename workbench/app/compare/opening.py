@@ -19,6 +19,10 @@ def screen_for(pair: Pair) -> SideBySide:
         from workbench.app.compare.candidate_screen import CandidatesScreen
 
         return CandidatesScreen(pair)
+    if pair.left.kind == "task":
+        from workbench.app.compare.tasks_screen import TasksScreen
+
+        return TasksScreen(pair)
     if pair.left.of_trials and pair.right.of_trials:
         from workbench.app.compare.run_trials_screen import RunTrialsScreen
 

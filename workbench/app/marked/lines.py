@@ -43,10 +43,7 @@ def load_marked(reader: SessionReader) -> tuple[MarkedLine, ...]:
     owners: dict[tuple[str, str], MarkedLine] = {}
     found: list[MarkedLine] = []
     rows = [("star" if row.label == STAR else "tag", row.label, row.item, row.part, row.at) for row in reader.labels()]
-    rows += [
-        ("remark", note.text, note.item, "" if note.step is None else str(note.step), note.at)
-        for note in reader.annotations()
-    ]
+    rows += [("remark", note.text, note.item, note.of, note.at) for note in reader.annotations()]
     for kind, text, item, part, at in rows:
         owner = owners.get((item, part))
         if owner is None:
@@ -65,7 +62,9 @@ def _owner(reader: SessionReader, item: str, part: str) -> MarkedLine:
         if part.isdecimal():
             return MarkedLine("", "", "step", f"step {part} of {title}", 0.0, trial.id, place=Place(int(part)))
         if part:
-            return MarkedLine("", "", "criterion", f"{part_in_words(part)} of {title}", 0.0, trial.id)
+            return MarkedLine(
+                "", "", "criterion", f"{part_in_words(part)} of {title}", 0.0, trial.id, place=Place(item=part)
+            )
         return MarkedLine("", "", "trial", title, 0.0, trial.id)
     task = reader.task(item)
     if task is not None:

@@ -68,6 +68,13 @@ class Detail(Container):
         for text in self.query(TextPane):
             text.find(needle)
 
+    @property
+    def in_front(self) -> str:
+        """The name of the tab or text with the focus: ``Diff``, ``Docstring``; "" where none has it."""
+        if self.texts.has_class("-current"):
+            return self.texts.current
+        return self.sample.tab if self.sample.has_class("-current") else ""
+
     def subject(self) -> Subject:
         """Return the text with the focus, else the current tab of the sample."""
         if self.failing.has_class("-current"):

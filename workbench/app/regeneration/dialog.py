@@ -120,7 +120,7 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         if tasks is None:
             return f"{choice.source}: {samples} × {named} for each task = {choice.estimate(self.measured).sentence()}."
         counted = f"{tasks:,} task{'' if tasks == 1 else 's'}"
-        told = choice.estimate(self.measured).sentence()
+        told = choice.estimate(self.measured).beside(tasks * choice.samples)
         return f"{choice.source}: {counted} × {samples} × {named} = {told}."
 
     def answer(self) -> RegenerationChoice | Refused:

@@ -134,12 +134,13 @@ def _without(figures: Figures | None) -> list[list[_Piece]]:
                 alone += [(f" @{item.k} ", "$text-muted"), (share(value), "bold")]
         found.append(alone)
     for count, what, values in (
-        (figures.leaking, "leaking", figures.unleaked),
-        (figures.doubtful, f"{DOUBTFUL} doubtful", figures.undoubted),
-        (passing.repaired, "repaired", passing.without_repairs),
+        (figures.leaking, f"without {figures.leaking:,} leaking", figures.unleaked),
+        (figures.doubtful, f"without {figures.doubtful:,} {DOUBTFUL} doubtful", figures.undoubted),
+        # These were not taken out: they count as failed, as if nobody had mended the answers.
+        (passing.repaired, f"if {plural(passing.repaired, 'repaired answer')} had failed", passing.without_repairs),
     ):
         if count:
-            pieces: list[_Piece] = [(f"without {count:,} {what}", "$text-muted")]
+            pieces: list[_Piece] = [(what, "$text-muted")]
             for item, value in zip(figures.pass_at, values, strict=True):
                 pieces += [(f" @{item.k} ", "$text-muted"), (share(value), "bold")]
             found.append(pieces)

@@ -32,7 +32,7 @@ KEYS: list[BindingType] = [
     Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
     Binding("t", "tags", "tags", id="labels.tags"),
     Binding("a", "remark", "remark", id="labels.remark", show=False),
-    Binding("space", "mark_sample", "mark", id="regeneration.mark"),
+    Binding("space", "mark", "mark", id="regeneration.mark"),
     Binding("M", "mark_group", "Mark the evaluator", id="regeneration.mark-evaluator", show=False),
     Binding("C", "compare", "compare", id="regeneration.compare"),
     Binding("x", "export", "export", id="regeneration.export"),
@@ -72,7 +72,7 @@ _ON_TASKS = frozenset(
         "reverse",
         "group",
         "what_went_wrong",
-        "mark_sample",
+        "mark",
         "mark_group",
         "compare",
     }

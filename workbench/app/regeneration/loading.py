@@ -331,13 +331,15 @@ def _shown_as(view: RunView) -> str:
 
 
 def header(view: RunView, score: str = "") -> Header:
-    """Return the header: what is regenerated from which docs by which model, its score, what it cost, how far it is."""
+    """Return the header: what is regenerated from which docs by which model, its score, what it cost, how far it is.
+
+    How many samples there are of each task stands beside pass@k, right below.
+    """
     docs = planned_docs(view.plan)
     return (
         Part(f"regenerate {source_of(view)}", rank=1, name=True, short=source_of(view)),
         Part(f"docs {one_line(docs, 30)}" if docs else "", rank=4),
         Part(_shown_as(view), rank=2, name=True),
-        Part(f"m = {view.samples}" if view.samples else "", rank=5),
         Part(score),
         Part(progress(view), reason=True),
         Part(money(view.spend_usd) if view.spend_usd else ""),

@@ -1,8 +1,9 @@
-"""Marks samples and evaluators to be compared, and shows two of them side by side."""
+"""Marks tasks, samples and evaluators to be compared, and shows two of them side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from workbench.app.marks import Marked, Pair
@@ -36,6 +37,14 @@ class Shown(Node, Protocol):
     def selected_sample(self) -> int:
         """Its selected sample, from 0."""
 
+    @property
+    def on_tasks(self) -> bool:
+        """Whether the table of tasks has the focus, not what shows a sample."""
+
+    @property
+    def text_in_front(self) -> str:
+        """The name of the sample's text with the focus, "" where none has it."""
+
     def marks_changed(self) -> None:
         """Say in the header what is marked."""
 
@@ -51,9 +60,12 @@ class Marking:
         self._shown = shown
         self.looking_up = Latest(shown, "marking")
 
-    def mark_sample(self) -> None:
-        """Mark the selected sample, or take its mark away."""
-        self._with_sample(self._toggle)
+    def mark(self) -> None:
+        """Mark the task under the cursor, or where a pane that shows its sample has the focus that one; or take the mark away."""
+        if not self._shown.on_tasks:
+            self._with_sample(self._toggle)
+        elif (task := self._task()) is not None:
+            self._toggle(task)
 
     def mark_group(self) -> None:
         """Mark the evaluator whose samples are shown, or take its mark away."""
@@ -64,7 +76,9 @@ class Marking:
     def compare(self) -> None:
         """Show the marked two side by side, or the marked one beside what is shown; without a mark two evaluators."""
         host = self._shown.workbench
-        if host.marks.of("candidate"):
+        if host.marks.of("task"):
+            self._show(host.marks.pair("task", self._task()))
+        elif host.marks.of("candidate"):
             self._with_sample(lambda one: self._show(host.marks.pair("candidate", one)))
         elif host.marks.of("group"):
             self._show(host.marks.pair("group", self._group(0)))
@@ -83,11 +97,20 @@ class Marking:
     def _show(self, pair: Pair | None) -> None:
         host = self._shown.workbench
         if pair is not None:
-            host.show_pair(pair)
+            # Whose docstring or prompt is looked at wants to see how these differ.
+            host.show_pair(replace(pair, about=self._shown.text_in_front))
         else:
             host.notify(
-                "Mark a sample with space, or its evaluator with M, then go to another one and press C.", timeout=6
+                "Mark a task, or beside the table its sample, with space, an evaluator with M, then go to another one and press C.",
+                timeout=6,
             )
+
+    def _task(self) -> Marked | None:
+        view, reader, line = self._shown.view, self._shown.workbench.reader, self._shown.selected_task
+        if view is None or reader is None or line is None:
+            return None
+        docs = f" · docs {view.group.docs_words}"
+        return Marked(reader.path, "task", line.id, one_line(f"{line.name}{docs}", 100), view.run.id)
 
     def _group(self, further: int) -> Marked | None:
         """Return the group that is shown, or one further on in the order of the run."""

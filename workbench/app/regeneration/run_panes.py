@@ -111,6 +111,16 @@ class RunPanes(RunScreen):
         """The tests that it did not pass."""
         return self.detail.failing
 
+    @property
+    def on_tasks(self) -> bool:
+        """Whether the table of tasks has the focus, not what shows a sample."""
+        return not self.detail.has_class("-has-current")
+
+    @property
+    def text_in_front(self) -> str:
+        """The name of the sample's text with the focus, "" where none has it."""
+        return self.detail.in_front
+
     def _make_current(self, current: Widget) -> None:
         super()._make_current(current)
         self.set_class(current is self.failing, "-at-failing")

@@ -325,16 +325,16 @@ class RegenerationScreen(RunPanes):
         self.table.move_sample(step)
         self._show_sample()
 
-    def action_mark_sample(self) -> None:
-        """Mark the selected sample to be compared."""
-        self.marking.mark_sample()
+    def action_mark(self) -> None:
+        """Mark the task, or beside the table its sample, to be compared."""
+        self.marking.mark()
 
     def action_mark_group(self) -> None:
         """Mark the evaluator to be compared."""
         self.marking.mark_group()
 
     def action_compare(self) -> None:
-        """Show two samples or evaluators side by side."""
+        """Show two tasks, samples or evaluators side by side."""
         self.marking.compare()
 
     def action_task(self, step: int) -> None:

@@ -58,6 +58,7 @@ class RunsScreen(ModeScreen):
     """
 
     mode_name = "Runs"
+    own_resume = True
     CSS_PATH = "../styles/run_list.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("u", "resume", "resume", id="runs.resume"),

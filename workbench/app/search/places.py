@@ -44,7 +44,7 @@ class ListedHits:
         if hit.item.kind == "session":
             host.open_session(hit.session, show=True)
         elif hit.item.kind == "trial":
-            await host.show_trial(hit.item.id, Place(hit.entry.number, needle))
+            await host.show_trial(hit.item.id, Place(hit.entry.number, needle, hit.entry.criterion))
         else:
             task = hit.item.task or hit.item.id
             await host.show_run(hit.item.run, hit.item.model, Place(hit.entry.number, needle, task))

@@ -42,6 +42,7 @@ class SessionsScreen(ModeScreen):
     """One table and, below it, all that is to be said of the row under the cursor."""
 
     mode_name = "Sessions"
+    own_resume = True
     CSS_PATH = "../styles/sessions.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f5", "reload", "read again", id="sessions.reload", show=False),
@@ -222,6 +223,10 @@ class SessionsScreen(ModeScreen):
         if self.is_mounted and self.query("#session-table"):
             if action in {"star", "tags", "remark"}:
                 return self.labelled() is not None
+            if action == "resume":
+                entry = self.table.entry
+                mine = entry is not None and not entry.example and entry.deleted is None
+                return mine and entry is not None and entry.facts is not None and entry.facts.resumable
             if action == "merge":
                 return len(self.table.marked) > 1
         return super().check_action(action, parameters)

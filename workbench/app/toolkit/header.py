@@ -59,10 +59,7 @@ def laid_out(header: Sequence[Part], width: int) -> str:
 
     A pure function of its arguments: the same header looks the same wherever there is the same room.
     """
-    parts = [replace(part, text=one_line(part.text, len(part.text) + 1)) for part in header]
-    parts = [part for part in parts if part.text]
-    if _excess(parts, width) > 0:
-        parts = [replace(part, text=part.short) if part.short else part for part in parts]
+    parts = _whole_or_short(header, width)
     _shorten(parts, width, _EASY)
     while _excess(parts, width) > 0 and any(part.rank >= _MINOR for part in parts):
         parts.remove(max(parts, key=lambda part: part.rank))
@@ -73,6 +70,22 @@ def laid_out(header: Sequence[Part], width: int) -> str:
     _shorten(parts, width, _TOLD_APART)
     _cut_reason(parts, header, width, _TOLD_APART)
     return _cut(BETWEEN.join(part.text for part in parts), width)
+
+
+def easily(header: Sequence[Part], width: int) -> str | None:
+    """Return the parts on a line of at most ``width`` cells if none has to be left out for that and no name cut much, else None."""
+    parts = _whole_or_short(header, width)
+    _shorten(parts, width, _EASY)
+    return BETWEEN.join(part.text for part in parts) if _excess(parts, width) <= 0 else None
+
+
+def _whole_or_short(header: Sequence[Part], width: int) -> list[Part]:
+    """Return the parts that say something, in their short forms where they have no room."""
+    parts = [replace(part, text=one_line(part.text, len(part.text) + 1)) for part in header]
+    parts = [part for part in parts if part.text]
+    if _excess(parts, width) <= 0:
+        return parts
+    return [replace(part, text=part.short) if part.short else part for part in parts]
 
 
 def _excess(parts: Sequence[Part], width: int) -> int:

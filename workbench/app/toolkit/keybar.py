@@ -10,7 +10,7 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
-_MOST = 5  # keys of the moment; more would have to be read, not seen
+_SOME, _ROOMY = 100, 160  # columns from which on the modes keep their place, as figures and by name
 
 
 class KeyBar(Widget):
@@ -42,16 +42,23 @@ class KeyBar(Widget):
         tail = [(self.app.get_key_display(item), name, item.key) for name, item in last.items()]
         seen: set[str] = set(last)
         pieces: list[tuple[str, str, str]] = []
-        room = self.size.width - sum(len(key) + len(name) + 3 for key, name, _ in tail)
+        room = self.size.width - 2 - sum(len(key) + len(name) + 3 for key, name, _ in tail) - self._room_of_modes()
         for key, name, pressed in self.keys:
-            if name in seen:
+            size = len(key) + len(name) + 3
+            # A long one that has no room leaves it to those that come after.
+            if name in seen or size > room:
                 continue
-            room -= len(key) + len(name) + 3
-            if room < 0 or len(pieces) == _MOST:
-                break
+            room -= size
             seen.add(name)
             pieces.append((key, name, pressed))
         return pieces + tail
+
+    def _room_of_modes(self) -> int:
+        """Return how many columns are kept for the modes at the right."""
+        if self.size.width < _SOME:
+            return 0
+        named = sum(len(key) + len(name) + 3 for key, name, _ in self._modes())
+        return named if self.size.width >= _ROOMY else len("1-4 modes")
 
     def _always(self) -> list[Binding]:
         return [

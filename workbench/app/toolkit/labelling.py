@@ -169,4 +169,5 @@ def _annotate(session: Path, target: Labelled, text: str) -> None:
     from workbench.session import SessionWriter
 
     with SessionWriter(session) as writer:
-        writer.annotate(target.item, text, int(target.part) if target.part.isdecimal() else None)
+        step = int(target.part) if target.part.isdecimal() else None
+        writer.annotate(target.item, text, step, criterion="" if step is not None else target.part)

@@ -58,6 +58,8 @@ class ModeScreen(Screen[None]):
     first_pane: ClassVar[str] = ""
     searches: ClassVar[bool] = False
     """Whether ``/`` searches all texts of what is shown, so that its lists are not narrowed."""
+    own_resume: ClassVar[bool] = False
+    """Whether the key for resuming is for what is selected here, never for the open session."""
     _own_status = False
 
     @property

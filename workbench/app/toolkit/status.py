@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from workbench.app.toolkit.header import Header, Part, header_of, laid_out, middle_out
+from workbench.app.toolkit.header import Header, Part, easily, header_of, laid_out, middle_out
 from workbench.app.toolkit.literal import literal
 from workbench.glyphs import STATES
 from workbench.text import one_line
@@ -52,13 +52,20 @@ class StatusLine(Widget):
         marked = one_line(self.marked, 300)
         # What is marked elsewhere is seen nowhere but here.
         marked = f"  {middle_out(marked, width // 2)}" if marked else ""
-        right = laid_out(self.header, width - cell_len(marked) - (2 if marked else 0))
+        room = width - cell_len(marked) - (2 if marked else 0)
+        right = self._beside_the_session(room) or laid_out(self.header, room)
         left = beside(self.session, width - cell_len(right) - cell_len(marked) - 2)
         content = Content.assemble(
             (left[: len(_APP)], "bold $primary"), (left[len(_APP) :], "$text"), (marked, "bold $accent")
         )
         gap = width - content.cell_length - cell_len(right)
         return Content.assemble(content, " " * max(0, gap), self._state_coloured(literal(right)))
+
+    def _beside_the_session(self, room: int) -> str | None:
+        """Return the header where long names in it can be shortened so far that the session's name stays beside it, else None."""
+        name = cell_len(one_line(self.session, len(self.session) + 1))
+        fits = (easily(self.header, room - len(_APP) - 4 - wanted) for wanted in (name, min(name, _LEAST)))
+        return next((shown for shown in fits if shown is not None), None)
 
     def _state_coloured(self, sentence: Content) -> Content:
         state = _STATE.search(sentence.plain)

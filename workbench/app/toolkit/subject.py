@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class Subject:
     """The content of the pane with the focus.
 
-    ``name`` is what a notice calls the ``text``, ``suffix`` that of a file which holds it; a remark belongs to ``step``
-    or, where that is None, to the trial and begins with ``about``.
+    ``name`` is what a notice calls the ``text``, ``suffix`` that of a file which holds it; a remark belongs to ``step``,
+    to ``criterion`` (see :func:`workbench.session.labels.criterion_part`) or, without these, to the trial and begins with ``about``.
     """
 
     name: str
@@ -18,6 +18,7 @@ class Subject:
     suffix: str
     step: int | None = None
     about: str = ""
+    criterion: str = ""
 
     @property
     def question(self) -> str:
@@ -28,4 +29,5 @@ class Subject:
     def remark(self, text: str) -> str:
         """Return a remark as it is kept: one on the trial says what it is about."""
         said = text.strip()
-        return f"{self.about}: {said}" if said and self.about and self.step is None else said
+        of_trial = self.step is None and not self.criterion
+        return f"{self.about}: {said}" if said and self.about and of_trial else said

@@ -138,7 +138,7 @@ class Actions(RunActions):
             app.open_session(session, then=lambda: app.show_trial(trial))
 
     def annotate(self, subject: Subject, text: str) -> None:
-        """Keep a remark on a step, or on the trial what is not about a step."""
+        """Keep a remark on a step or criterion, on the trial what is about neither."""
         place, said = self._here(), subject.remark(text)
         if place is None or not said:
             return
@@ -154,7 +154,7 @@ class Actions(RunActions):
                     "The example that came with the program is only read; remark on a run of your own."
                 )
             with SessionWriter(session) as writer:
-                writer.annotate(trial, said, subject.step)
+                writer.annotate(trial, said, subject.step, criterion=subject.criterion)
 
         self._jobs.ask(work, lambda _: self._host.notify("Kept the remark in the session."))
 

@@ -18,6 +18,7 @@ from workbench.app.trajectory.score_pane import ScorePane
 from workbench.app.trajectory.score_views import VIEWS
 from workbench.app.trajectory.scores import agreement_lines, judge_of, title
 from workbench.app.trajectory.step_list import StepList
+from workbench.session.labels import criterion_of
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class Score(Pane):
             self._repeats, self._repeats_of = {}, ()
         self._state, self._reader = state, reader or self._reader
         pane = self.query_one(ScorePane)
-        self._show_remarks([remark.text for remark in state.annotations if remark.step is None])
+        self._show_remarks([remark.text for remark in state.annotations if not remark.of])
         self._cards = state.cards
         if not state.cards:
             self.titled("Score")
@@ -157,16 +158,20 @@ class Score(Pane):
         self._show_title()
         others = tuple(card for card in state.cards if card is not chosen)
         lines = agreement_lines(state.agreement, chosen)
-        self.query_one(ScorePane).show(chosen, "", lines, others, self._repeats, state.labels)
+        remarks: dict[str, list[str]] = {}
+        for remark in state.annotations:
+            if remark.part:
+                remarks.setdefault(remark.part, []).append(remark.text)
+        self.query_one(ScorePane).show(chosen, "", lines, others, self._repeats, state.labels, remarks)
 
     def _show_title(self) -> None:
         view = self.query_one(ScorePane).view
         said, judge = self._title
         self.titled(said if view == VIEWS[0] else f"{said} · {view}", judge)
 
-    def next_view(self) -> None:
-        """Show the criteria, what it would take to have all points, or all rubrics and judges side by side."""
-        self.query_one(ScorePane).next_view()
+    def turn(self, step: int) -> None:
+        """Show the next or previous of: criteria, what it would take to have all points, all rubrics and judges side by side."""
+        self.query_one(ScorePane).turn(step)
         if self._cards:
             self._show_title()
 
@@ -176,10 +181,21 @@ class Score(Pane):
             self.post_message(self.TitleClicked())
 
     def _show_remarks(self, remarks: Sequence[str]) -> None:
-        """Show what people said of the trial as a whole; remarks on a step stand at the step."""
+        """Show what people said of the trial as a whole; those on a step or criterion stand there."""
         line = self.query_one("#score-remarks", Static)
         line.update("\n".join(f"✎ {one_line(text, 400)}" for text in remarks))
         line.display = bool(remarks)
+
+    def go_to(self, part: str) -> None:
+        """Put the cursor on a criterion (see :func:`workbench.session.labels.criterion_part`), in a scorecard by its rubric."""
+        wanted, pane = criterion_of(part), self.query_one(ScorePane)
+        if wanted is None:
+            return
+        rubric, tier, key = wanted
+        if (pane.card or {}).get("rubric") != rubric:
+            self._wanted = next((_key(card) for card in self._cards if card.get("rubric") == rubric), self._wanted)
+            self._show_card()
+        pane.choose(tier, key)
 
     def next_rubric(self, state: TrialState) -> None:
         """Show the next scorecard."""

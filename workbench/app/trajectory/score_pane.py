@@ -62,6 +62,7 @@ class ScorePane(VirtualView):
         self._others: tuple[Card, ...] = ()
         self._repeats: Mapping[Scale, Sequence[PointSpread]] = {}
         self._labels: Mapping[str, Sequence[str]] = {}
+        self._remarks: Mapping[str, Sequence[str]] = {}
         self.view = VIEWS[0]
 
     @property
@@ -87,6 +88,7 @@ class ScorePane(VirtualView):
         others: tuple[Card, ...] = (),
         repeats: Mapping[Scale, Sequence[PointSpread]] | None = None,
         labels: Mapping[str, Sequence[str]] | None = None,
+        remarks: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         """Show a scorecard and how its judge agrees with others, or say why there is none.
 
@@ -97,11 +99,14 @@ class ScorePane(VirtualView):
             others: The trial's other scorecards.
             repeats: How the points of its repeats lie, by rubric and judge.
             labels: Stars and tags of the trial's parts, criteria among them.
+            remarks: What people said of its criteria.
         """
-        now = (card, empty_text, agreement, others, repeats or {}, labels or {})
-        if now == (self.card, self.empty_text, self.agreement, self._others, self._repeats, self._labels):
+        now = (card, empty_text, agreement, others, repeats or {}, labels or {}, remarks or {})
+        known = (self.card, self.empty_text, self.agreement, self._others, self._repeats, self._labels, self._remarks)
+        if now == known:
             return
         self.agreement, self._others, self._repeats, self._labels = agreement, others, repeats or {}, labels or {}
+        self._remarks = remarks or {}
         chosen = self.selected
         self.card = card
         self.empty_text = empty_text
@@ -143,13 +148,18 @@ class ScorePane(VirtualView):
         """The criteria in the order of the rows."""
         return [row.item for row in self._rows if row.head and row.item is not None]
 
-    def next_view(self) -> None:
-        """Show the scores in the next way."""
-        self.view = VIEWS[(VIEWS.index(self.view) + 1) % len(VIEWS)]
+    def turn(self, step: int) -> None:
+        """Show the scores in the next (1) or previous (-1) way."""
+        self.view = VIEWS[(VIEWS.index(self.view) + step) % len(VIEWS)]
         self._build()
         if self._order and self.cursor not in self._order:
             self._choose(self._order[0])
         self.scroll_to(y=0, animate=False, immediate=True)
+
+    def choose(self, tier: int, key: str) -> None:
+        """Put the cursor on a criterion, if the scorecard has it."""
+        if (tier, key) in self._places:
+            self._choose(self._places[tier, key])
 
     def choose_with_evidence(self) -> Item | None:
         """Return the selected criterion, or select the first that has evidence."""
@@ -229,8 +239,9 @@ class ScorePane(VirtualView):
     def _item_rows(self, index: int, item: Item, width: int) -> None:
         score = f"{points(item.points):>4} / {points(item.maximum):<2}" if item.maximum else "   remark"[:9]
         name_width = _name_width(width)
-        labels = self._labels.get(self._part(item), ())
-        mark = STAR if STAR in labels else "#" if labels else ""
+        part = self._part(item)
+        labels, remarks = self._labels.get(part, ()), self._remarks.get(part, ())
+        mark = STAR if STAR in labels else "✎" if remarks else "#" if labels else ""
         name = fit(f"{mark} {item.title}" if mark else item.title, name_width)
         room = width - name_width - len(score) - 6
         style = (
@@ -263,6 +274,10 @@ class ScorePane(VirtualView):
             return
         if labels:
             self._rows.append(_Row(((f"     {in_label_words(labels)}", "em"),), index))
+        for remark in remarks:
+            self._rows += [
+                _Row(((f"     {row}", "em"),), index) for row in _wrapped(f"✎ {one_line(remark, 600)}", width - 7)
+            ]
         spread = self._spread_of(item)
         if spread:
             self._rows.append(_Row(((f"     {spread}", "dim"),), index))

@@ -153,6 +153,8 @@ class TrajectoryScreen(TrialPanes):
         if place.number:
             self.step_list.select_number(place.number)
             self._show_step()
+        if place.item:
+            self.go_to_criterion(place.item)
         if place.needle:
             self.finder.begin(place.needle, place.number or OUTCOME)
 
@@ -405,8 +407,8 @@ class TrajectoryScreen(TrialPanes):
         self.app.push_screen(TrialsScreen(self._wanted or ""))
 
     def action_tab(self, step: int) -> None:
-        """Turn the tabs of the outcome if that pane is used, else those of the step."""
-        (self.outcome if self.outcome.has_class("-current") else self.content).turn(step)
+        """Turn the tabs of the outcome or the views of the scores if that pane is used, else the tabs of the step."""
+        self.tabbed.turn(step)
 
     def action_more(self) -> None:
         """Show more of a long text."""
@@ -443,7 +445,7 @@ class TrajectoryScreen(TrialPanes):
     def action_score_view(self) -> None:
         """Show the scores in the next way: what it would take, rubrics and judges side by side, criteria again."""
         pane = self.query_one(panes.Score)
-        pane.next_view()
+        pane.turn(1)
         self.focus_pane(pane)
 
     def on_score_title_clicked(self) -> None:

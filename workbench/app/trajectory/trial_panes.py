@@ -25,6 +25,7 @@ from workbench.app.trajectory.repository_pane import RepositoryPane
 from workbench.app.trajectory.score_pane import ScorePane
 from workbench.app.trajectory.scores import plain_text
 from workbench.app.trajectory.step_list import StepList
+from workbench.session.labels import criterion_of
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -134,11 +135,12 @@ class TrialPanes(RunScreen):
         tree.open_current()
 
     def visit(self) -> Visit | None:
-        """Return the trial that is shown, with the selected step."""
+        """Return the trial that is shown, with the selected step, or the criterion where the scores have the focus."""
         if self.state is None:
             return None
-        place = Place(self.step_number) if self.step_number else None
-        return Visit(self.workbench.session_path, "trajectory", self.state.trial.id, place)
+        place = Place(self.step_number, item=self._criterion)
+        somewhere = place if place != Place() else None
+        return Visit(self.workbench.session_path, "trajectory", self.state.trial.id, somewhere)
 
     def labelled(self) -> Labelled | None:
         """Return the selected step or criterion where its pane has the focus, else the trial."""
@@ -152,13 +154,32 @@ class TrialPanes(RunScreen):
             return Labelled(chosen[0], state.trial.id, chosen[1])
         return Labelled(f"{state.trial.case_name or state.trial.case_id} · {state.trial.agent}", state.trial.id)
 
+    @property
+    def tabbed(self) -> OutcomePane | panes.Score | ContentPane:
+        """The pane whose tabs or views are turned: outcome or scores where one of these is used, else what the step says."""
+        current = self.current_pane
+        return current if isinstance(current, OutcomePane | panes.Score) else self.content
+
+    @property
+    def _criterion(self) -> str:
+        """The criterion under the cursor as a part of the trial; "" where the scores do not have the focus, or it has no key."""
+        chosen = self.score_pane.chosen_part if isinstance(self.current_pane, panes.Score) else None
+        return chosen[1] if chosen is not None and criterion_of(chosen[1]) is not None else ""
+
+    def go_to_criterion(self, part: str) -> None:
+        """Put the cursor on a criterion, by whose rubric the scores are shown then, and go there."""
+        pane = self.query_one(panes.Score)
+        pane.go_to(part)
+        self.focus_pane(pane)
+
     def subject(self) -> Subject:
         """Return what has the focus: the scores, the outcome, the files, else the selected step."""
         current = self.current_pane
         if isinstance(current, panes.Score):
             item, card = self.score_pane.selected, self.score_pane.card
             about = item.title if item is not None else "score"
-            return Subject("the scores", plain_text(card) if card is not None else "", ".txt", about=about)
+            text = plain_text(card) if card is not None else ""
+            return Subject("the scores", text, ".txt", about=about, criterion=self._criterion)
         if current is self.outcome:
             tab = self.outcome.tab
             suffix = {"README": ".md", "Metadata": ".json"}.get(tab, ".diff")
