@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.signal import Signal
 
 from workbench.app import modes
+from workbench.app.collecting import collect_rarely
 from workbench.app.marks import Marks
 from workbench.app.open_session import OpenSession
 from workbench.app.run_control import RunControl
@@ -489,5 +490,6 @@ def run_app(session: Path | None, settings: Settings) -> int:
     app.begins_with_overview = session is not None
     # Only here, where a person opens the app: nothing else that runs it shall meet the tour.
     app.begins_with_tour = session is None and not was_shown()
+    app.after_first_paint(collect_rarely)
     app.run()
     return app.return_code or 0
