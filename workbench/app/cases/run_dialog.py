@@ -75,7 +75,7 @@ class RunDialog(FormDialog[RunChoice]):
         )
         fields += (WHEN,) if busy else ()
         super().__init__(f"Run {title}", fields, measure=measure)
-        self._cases, self._settings, self._busy = cases, settings, busy
+        self._cases, self._settings = cases, settings
 
     def about(self, field: str) -> str:
         """Return what an agent does, or what may be typed."""
@@ -89,7 +89,7 @@ class RunDialog(FormDialog[RunChoice]):
         note = "Any LiteLLM name works, and replay:SESSION. Enter starts, esc cancels."
         if model == "local" or model.startswith("local/"):
             note = "local is the small embedded model: free, no key, low scores. " + note
-        return f"{note} A run is under way: when takes now or queue." if self._busy else note
+        return note
 
     def will_do(self) -> str:
         """Return ``3 cases × 2 repeats × white = 6 trials, about 30 requests, 4 minutes, $0.12``."""
