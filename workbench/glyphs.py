@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from unicodedata import east_asian_width
 
 VERDICTS = {"passed": "✓", "failed": "✗", "timeout": "⧖", "crashed": "!", "invalid": "∅", "error": "↯"}
@@ -71,6 +71,9 @@ _ALONE = re.compile(f"[{''.join(sign for sign in WORDS if not sign.isascii() and
 _ONLY_WAITING = re.compile(r"^(\s*)·(\s*)$")
 
 
+_ASCII_LOCALES = ("C", "POSIX")
+
+
 def shown_by(encoding: str | None) -> bool:
     """Return whether a stream with this encoding can show every sign."""
     try:
@@ -78,6 +81,20 @@ def shown_by(encoding: str | None) -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
+
+
+def shown_in(environment: Mapping[str, str]) -> bool:
+    """Return whether a terminal in this environment can be taken to show every sign: not where its locale is C or POSIX.
+
+    Python itself writes UTF-8 there, as on a machine without any locale (PEP 538, which sets ``LC_CTYPE``, and PEP 540).
+    """
+    if "PYTHONIOENCODING" in environment or environment.get("PYTHONUTF8") == "1":
+        return True
+    language = environment.get("LANG", "")
+    named = environment.get("LC_ALL") or environment.get("LC_CTYPE") or language
+    if named == "C.UTF-8" and not environment.get("LC_ALL") and language in _ASCII_LOCALES:
+        named = language
+    return named not in _ASCII_LOCALES
 
 
 def worded(text: str) -> str:

@@ -90,8 +90,7 @@ def test_among_evaluators_a_column_says_that_it_is_of_docs(tmp_path: Path) -> No
 async def test_a_variant_of_another_run_stands_beside_the_samples_in_front(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path / "docs.session")
     variant(recorder, RUN, LLM, {"f": "✓✓✓", "g": "✓✓✗"})
-    variant(recorder, "bare", "none", {"g": "✗✗✓", "f": "✗⧖✗"})
-    recorder.close()
+    variant(recorder, "bare", "none", {"g": "✗✗✓", "f": "✗⧖✗", "h": "✗✗✗"})
     async with regeneration(tmp_path / "docs.session", size=(200, 60)) as (pilot, screen):
 
         def row(word: str) -> list[str]:
@@ -103,8 +102,12 @@ async def test_a_variant_of_another_run_stands_beside_the_samples_in_front(tmp_p
         assert heading.index("none") + 1 == heading.index("llm:gpt-5-mini")
         assert [word for word in row("f") if set(word) <= set("✓✗⧖")] == ["✗⧖✗", "✓✓✓"]
         assert [word for word in row("g") if set(word) <= set("✓✗⧖")] == ["✗✗✓", "✓✓✗"]
+        assert row("h")[row("h").index("✗✗✗") + 1] == "–", "no such task in that run"
+        recorder.sample(f"{RUN}-0", 1, "✗")
+        await until(pilot, lambda: "✓✗✓" in row("f"), "the cell of a run that is not in front, as it is now")
         await press(pilot, screen, "H")
         await until(pilot, lambda: "none" in row("function"), "the other way round")
-        assert [word for word in row("f") if set(word) <= set("✓✗⧖")] == ["✓✓✓", "✗⧖✗"]
+        assert [word for word in row("f") if set(word) <= set("✓✗⧖")] == ["✓✗✓", "✗⧖✗"]
         await pilot.resize_terminal(150, 60)
         await until(pilot, lambda: "samples" in row("function"), "one column where there is no room")
+    recorder.close()

@@ -79,6 +79,7 @@ def test_only_one_place_makes_text_styled() -> None:
     may = {
         "toolkit/literal.py": {"border_title", "border_subtitle"},
         "toolkit/texts.py": {"textual.widgets", "markup="},
+        "toolkit/text_area.py": {"textual.widgets"},
         "app.py": {"markup="},
     }
     wrong = {}

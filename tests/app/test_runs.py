@@ -130,6 +130,8 @@ async def test_resume_and_cancel_are_of_one_run(several: Path, monkeypatch: pyte
         await pilot.press("c")
         await until(pilot, lambda: screen.table.lines[0].state == "cancelled", "it is cancelled")
         assert [line.state for line in screen.table.lines] == ["cancelled", "failed", "done"]
+        cancelled = screen.table.lines[0]
+        assert cancelled.done < cancelled.total, "what was cancelled is not done"
         await pilot.press("u")
         await until(pilot, lambda: resumed, "an engine for it")
         assert resumed == ["run-2"]

@@ -5,31 +5,55 @@ from __future__ import annotations
 import contextlib
 import os
 import pty
+import re
+import select
 import subprocess
 import sys
+import termios
+from collections.abc import Sequence
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from regenerated import Recorder, word_counter
 
 from workbench import glyphs
 
+_SEQUENCES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|[P^_\]][^\x1b\x07]*(\x07|\x1b\\)|[()].|.)")
+_COLOURS = re.compile(r"[34]8;2;(\d+);(\d+);(\d+)")
 
-def output_in(tmp_path: Path, **environment: str) -> tuple[int, str]:
-    """Run the app in a terminal of its own until it ends; return its exit code and all that it wrote there."""
+
+def output_in(
+    tmp_path: Path, *arguments: str, keys: Sequence[tuple[str, str]] = (), **environment: str
+) -> tuple[int, str]:
+    """Run the app in a terminal of its own until it ends; return its exit code and all that it wrote there.
+
+    ``keys`` are pressed, each as soon as the words before it were written since the key before.
+    """
     master, other = pty.openpty()
+    termios.tcsetwinsize(master, (40, 120))
+    left = list(keys)
     names = ("DATA", "CACHE", "STATE", "CONFIG")
     folders = {f"WORKBENCH_{name}_DIR": str(tmp_path / name.lower()) for name in names}
     with subprocess.Popen(
-        [sys.executable, "-m", "workbench"],
+        [sys.executable, "-m", "workbench", *arguments],
         stdin=other,
         stdout=other,
         stderr=other,
         env={**os.environ, **folders, **environment},
     ) as program:
         os.close(other)
-        said = b""
+        said, since = b"", 0
         with contextlib.suppress(OSError):  # the other end was closed
-            while part := os.read(master, 65_536):
+            while select.select([master], [], [], 30)[0] and (part := os.read(master, 65_536)):
                 said += part
+                if left and left[0][0] in _SEQUENCES.sub("", said[since:].decode(errors="ignore")):
+                    os.write(master, left.pop(0)[1].encode())
+                    since = len(said)
         os.close(master)
+        if left:
+            program.kill()
+    assert not left, f"{left[0][0]!r} was never written: {_SEQUENCES.sub('', said[since:].decode())}"
     return program.returncode, said.decode()
 
 
@@ -38,6 +62,31 @@ def test_a_dumb_terminal_gets_one_sentence_and_no_control_sequence(tmp_path: Pat
     assert code == 2
     assert "TERM is dumb" in said
     assert "\x1b" not in said
+
+
+def test_without_colour_signs_and_mouse_the_verdicts_are_read_and_every_key_works(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "plain.session")
+    word_counter(recorder)
+    recorder.close()
+    code, said = output_in(
+        tmp_path, "open", str(recorder.path), keys=[("FTF", "?"), ("list.down", "q"), ("FTF", "q")],
+        TERM="xterm-256color", COLORTERM="truecolor", NO_COLOR="1", LC_ALL="C",
+    )  # fmt: skip
+    shown = _SEQUENCES.sub("", said)
+    assert code == 0
+    assert shown.isascii(), "letters stand for signs"
+    assert all(cells in shown for cells in ("PFP", "!IP", "PPP")), "a letter for each verdict"
+    assert "regeneration.sort" in shown, "the help"
+    greys = [found.groups() for found in _COLOURS.finditer(said)]
+    assert greys
+    assert all(len({*grey}) == 1 for grey in greys), "shades of grey only"
+
+
+def test_a_locale_without_signs_is_believed_though_python_writes_utf_8_there() -> None:
+    ascii = [{"LC_ALL": "C"}, {"LANG": "C", "LC_CTYPE": "C.UTF-8"}, {"LC_ALL": "POSIX", "LANG": "de_DE.UTF-8"}]
+    assert [glyphs.shown_in(one) for one in ascii] == [False] * 3
+    signs = [{}, {"LC_CTYPE": "C.UTF-8"}, {"LANG": "C", "LC_CTYPE": "de_DE.UTF-8"}, {"LC_ALL": "C", "PYTHONUTF8": "1"}]
+    assert [glyphs.shown_in(one) for one in signs] == [True] * 4
 
 
 def test_bars_keep_their_heights_in_ascii() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sqlite3
 import zlib
 from collections.abc import Iterator
@@ -245,3 +246,14 @@ def test_a_plan_that_cannot_be_read_is_one_sentence(config: str) -> None:
 def test_asks_that_cannot_be_read_are_one_sentence(asks: object) -> None:
     with pytest.raises(PlanDamaged):
         RegenerationPlan.from_json(json.dumps({"source": "a", "asks": asks}))
+
+
+def test_a_file_that_is_cut_while_it_is_open_is_called_damaged_however_often_one_asks(
+    documented: tuple[Path, dict[str, str]],
+) -> None:
+    with SessionReader(documented[0]) as reader:
+        os.truncate(documented[0], 5_000)
+        for _ in range(3):
+            with pytest.raises(SessionError, match=r"damaged") as told:
+                reader.query("SELECT * FROM steps")
+            assert "closed" not in str(told.value), "it is the file that is at fault"

@@ -13,6 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.signal import Signal
 
 from workbench.app import modes
+from workbench.app.collecting import collect_rarely
 from workbench.app.open_session import OpenSession
 from workbench.app.opening import OpeningApp
 from workbench.app.toolkit.latest import Latest, sentence_of
@@ -502,5 +503,6 @@ def run_app(session: Path | None, settings: Settings) -> int:
     app.begins_with_overview = session is not None
     # Only here, where a person opens the app: nothing else that runs it shall meet the tour.
     app.begins_with_tour = session is None and not was_shown()
+    app.after_first_paint(collect_rarely)
     app.run()
     return app.return_code or 0

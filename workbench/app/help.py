@@ -32,6 +32,7 @@ _GLYPHS = (
     ("≈", "docstring carries the code", "foreground"),
     ("~", "unstable tests", "verdict-unscored"),
     ("≠", "a re-check disagrees", "error"),
+    ("–", "nothing there: not asked, no such task", "text-muted"),
 )
 
 _WIDEST, _AROUND = 84, 8

@@ -89,8 +89,9 @@ class SessionReader(BlobReader):
         self._copied = True
         self.note_damage("the file", "a page of it is damaged; what could be read is shown")
         # Another connection: after such an error SQLite does nothing more in the transaction that met it.
-        self._connection.close()
-        self._connection = connect(self.path, write=False)
+        # The old one stays where there is none: of a closed one every later question would hear that it is closed.
+        before, self._connection = self._connection, connect(self.path, write=False)
+        before.close()
         self._survey(copied=True)
 
     def close(self) -> None:

@@ -158,6 +158,7 @@ class RegenerationScreen(RunPanes):
             self.sample.read_again()
         if self.view is not None:
             self.following.take(changes, self.view)
+            self.comparing.take(changes, self.table.knows)
         elif any(change.kind == "run" for change in changes) and self.following.loading_run.idle:
             self.on_session_opened(self.workbench.reader)
 

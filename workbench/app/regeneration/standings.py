@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from workbench.comparison.groups import Function
     from workbench.regeneration.passk import Estimate
     from workbench.session.reader import SessionReader
+    from workbench.session.rows import Change
 
 SECONDS = 0.5
 """Shortest time between two looks at a run that goes on; looks that take longer are rarer."""
@@ -233,11 +234,18 @@ class Comparing:
         self._due = False
         self._seconds = SECONDS
         self._of: tuple[object, ...] = ()
+        self._news = 0  # batches of changes of other runs
 
     @property
     def idle(self) -> bool:
         """Whether nothing is being read and nothing is about to be."""
         return self._reading.idle and not self._due
+
+    def take(self, changes: Sequence[Change], shown: Callable[[str], bool]) -> None:
+        """Look again soon where a candidate of another run changed; ``shown`` tells whether a task is of the one in front."""
+        if any(change.kind == "candidate" and change.part and not shown(change.part) for change in changes):
+            self._news += 1
+            self.refresh()
 
     def refresh(self) -> None:
         """Look again soon, where something changed."""
@@ -254,7 +262,7 @@ class Comparing:
     def _key(self, view: RunView | None) -> tuple[object, ...]:
         if view is None or (len(view.groups) < 2 and len(view.order) < 2):
             return ()
-        return view.run.id, view.groups, view.group.evaluator, view.order, view.live, _states(view.progress)
+        return view.run.id, view.groups, view.group.evaluator, view.order, view.live, _states(view.progress), self._news
 
     def _look(self) -> None:
         self._due = False

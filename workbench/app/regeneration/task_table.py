@@ -17,7 +17,7 @@ from workbench.app.regeneration.columns import FLAKY, GAP, OTHER, Column, Needs,
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.standings import OtherSamples
-from workbench.app.regeneration.wording import STYLES, plural, share, test_name
+from workbench.app.regeneration.wording import NOTHING, STYLES, plural, share, test_name
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import DOUBTFUL, VERDICTS
@@ -404,6 +404,8 @@ class TaskTable(RowList):
 
     def _other(self, line: TaskLine, number: int, size: int) -> list[Part]:
         cells = self.others[number].cells.get(line.id, "")
+        if not cells:  # never asked of that evaluator, or no task of that run
+            return [(fit(NOTHING, size), "dim")]
         if len(cells) > size:
             passed = cells.count(VERDICTS["passed"])
             return [(fit(f"{passed}/{len(cells)} {VERDICTS['passed']}", size), "passed" if passed else "failed")]

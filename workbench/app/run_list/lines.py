@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 RESUMABLE = frozenset({"interrupted", "unscored", "failed", "cancelled"})
 """States of a run in which something is missing and no engine is at work on it."""
-_OVER = ("done", "failed", "cancelled")
+_OVER = ("done", "failed")
 _TRIALS = "SELECT run_id, state, count(*) FROM trials GROUP BY run_id, state"
 
 

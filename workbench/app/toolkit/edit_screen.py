@@ -10,7 +10,8 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from workbench.app.toolkit.literal import set_title
-from workbench.app.toolkit.texts import Static, TextArea
+from workbench.app.toolkit.text_area import TextArea
+from workbench.app.toolkit.texts import Static
 
 
 class EditScreen(ModalScreen[str | None]):

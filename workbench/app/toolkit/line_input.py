@@ -23,9 +23,8 @@ class LineInput(Input):
         event.stop()
         event.prevent_default()
         most = self.max_length or LONGEST
-        pasted = next((line for line in clean(event.text[: 2 * most]).split("\n") if line.strip()), "").replace(
-            "\t", " "
-        )
+        lines = clean(event.text[: 2 * most].replace("\r", "\n")).split("\n")  # terminals send \r for a line break
+        pasted = next((line for line in lines if line.strip()), "").replace("\t", " ")
         start, end = sorted(self.selection)
         room = max(0, most - len(self.value) + end - start)
         if self.type == "text":

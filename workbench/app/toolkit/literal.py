@@ -7,6 +7,7 @@ has :class:`LastNet` under everything that is painted; ``tests/app/test_literal.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterable
@@ -83,7 +84,8 @@ class LastNet(LineFilter):
     def __init__(self, plain: bool | None = None) -> None:
         super().__init__()
         encoding = getattr(sys.__stderr__, "encoding", None)  # where Textual writes
-        self.plain = not glyphs.shown_by(encoding) if plain is None else plain
+        shown = glyphs.shown_by(encoding) and glyphs.shown_in(os.environ)
+        self.plain = not shown if plain is None else plain
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """Return the segments, with the same width."""

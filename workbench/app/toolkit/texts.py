@@ -11,7 +11,6 @@ from textual.strip import Strip
 from textual.visual import VisualType
 
 from workbench.app.toolkit.literal import literal
-from workbench.text import clean
 
 if TYPE_CHECKING:
     from textual.widgets.button import ButtonVariant
@@ -46,13 +45,6 @@ class Label(Static):
     """A text as wide as it is, beside what it names."""
 
     DEFAULT_CSS = "Label { width: auto; height: auto; min-height: 1; }"
-
-
-class TextArea(widgets.TextArea):
-    """Text that a person edits; it is plain text, and control sequences of what it begins with are left out."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(clean(text), soft_wrap=True, show_line_numbers=True, tab_behavior="indent")
 
 
 class Button(widgets.Button):

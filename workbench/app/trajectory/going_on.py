@@ -90,7 +90,10 @@ async def edit_and_go_on(
     from workbench.app.toolkit.actions import edited_text
 
     suffix = _AS_JSON if what == "observation" and before.lstrip().startswith(("[", "{")) else _AS_TEXT
-    text = await edited_text(host, f"The {what} of step {step.number}", drafts.get(key, before), suffix)
+    title = f"The {what} of step {step.number}"
+    if what == "observation" and "message" in choices:
+        title += " (the agent's message: E on Thought or Action)"
+    text = await edited_text(host, title, drafts.get(key, before), suffix)
     if text is None:
         return
     drafts[key] = text
