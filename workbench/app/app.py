@@ -317,6 +317,8 @@ class WorkbenchApp(OpeningApp):
         if action == "command_palette":
             return not self.is_opening
         if action == "resume":
+            from workbench.app.toolkit.mode_screen import ModeScreen
+
             own = isinstance(self.screen, ModeScreen) and self.screen.own_resume
             return not own and self.facts is not None and self.facts.resumable
         return super().check_action(action, parameters)
