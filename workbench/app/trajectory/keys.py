@@ -29,7 +29,7 @@ KEYS: list[BindingType] = [
     Binding("a", "annotate", "annotate", id="trajectory.annotate"),
     Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
     Binding("t", "tags", "tags", id="labels.tags"),
-    Binding("y", "copy", "copy", id="trajectory.copy"),
+    Binding("y", "copy", "Copy what has the focus", id="trajectory.copy", show=False),
     Binding("ctrl+e", "open_outside", "open in editor", id="trajectory.open"),
     Binding("greater_than_sign", "more", "Show more of a long text", key_display=">", id="trajectory.more", show=False),
     Binding("j,down", "move(1)", "Down", id="trajectory.down", show=False),
