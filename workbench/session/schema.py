@@ -235,12 +235,11 @@ _COUNTS = (
     f"{_NEW_GROUP} {_counting('NEW.', '+')} END;",
     f"CREATE TRIGGER verdict_counts_delete AFTER DELETE ON candidates BEGIN {_counting('OLD.', '-')} END;",
 )
-COUNT_ANEW = (
-    f"INSERT INTO verdict_counts ({', '.join((*_GROUPED, *_COUNTED))}) SELECT {', '.join(_GROUPED)}, "
-    f"{', '.join(f'sum({sql.format(chr(0))})'.replace(chr(0), '') for sql in _COUNTED.values())} "
-    f"FROM candidates GROUP BY {', '.join(_GROUPED)}"
+COUNTS_OF_CANDIDATES = (
+    f"(SELECT {', '.join(_GROUPED)}, {', '.join(f'sum({sql.format(str())}) AS {name}' for name, sql in _COUNTED.items())} "
+    f"FROM candidates GROUP BY {', '.join(_GROUPED)})"
 )
-"""SQL that fills verdict_counts of a file whose candidates nobody counted."""
+"""SQL for what verdict_counts says, counted anew: for files of versions that did not keep it."""
 TRIGGERS = "\n".join(
     [
         f"CREATE TRIGGER {table}_{when.lower()} AFTER {when} ON {table} BEGIN "
@@ -526,8 +525,17 @@ def _to_7(connection: sqlite3.Connection) -> None:
     for trigger in TRIGGERS.split("\n"):
         if any(f"TRIGGER {table}_" in trigger for table in _TABLES_OF_7):
             connection.execute(trigger)
-    connection.execute(COUNT_ANEW)
+    connection.execute(
+        f"INSERT INTO verdict_counts ({', '.join((*_GROUPED, *_COUNTED))}) SELECT * FROM {COUNTS_OF_CANDIDATES}"
+    )
 
 
 # version that a file has -> what turns it into the next version; runs inside one transaction on a copy of the file
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6, 6: _to_7}
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
+    1: _to_2,
+    2: _to_3,
+    3: _to_4,
+    4: _to_5,
+    5: _to_6,
+    6: _to_7,
+}
