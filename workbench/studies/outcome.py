@@ -65,7 +65,7 @@ class Cell:
     Attributes:
         work: What there is of it: its run, its trials or tasks.
         state: One of :data:`STATES`; ``missing`` where nothing was planned.
-        done: Trials that ended with a score, or candidates with a verdict.
+        done: Trials that ended with a score, or candidates with a verdict of theirs.
         planned: Of how many, None where that is not known yet.
         means: By measure.
         documented: Share of its tasks whose function has a docstring, None without tasks.
@@ -296,7 +296,8 @@ def _cell(work: CellWork, study: Study, scale: tuple[str, str]) -> Cell:
         means = {"score": _points([Value(work.row, "", one) for one in known], len(scores) - len(known))}
         done = len(known)
         return Cell(work, _state(work, done), done, work.planned, means)
-    done = sum(task.samples - task.waiting for task in work.tasks)
+    # Our own errors are no samples: a resume tests them again.
+    done = sum(task.counted for task in work.tasks)
     if work.planned is not None:
         done = min(done, work.planned)
     means = {f"pass@{k}": _pass(work.tasks, k) for k in study.k}
