@@ -100,14 +100,16 @@ def _print(session: Path, name: str, form: str) -> int:
     from workbench.metrics.packages import needed
 
     needed("numpy", "tests of a study")
-    from workbench.reports.study_page import study_json, study_page
+    from workbench.reports.page_markdown import page_markdown
+    from workbench.reports.study_page import study_page
+    from workbench.reports.study_values import study_json
 
     session = resolve_session(str(session))
     outcome = _outcome(session, name)
     if form == "json":
         print_json(study_json(outcome))
     else:
-        say(study_page(outcome).rstrip("\n"))
+        say(page_markdown(study_page(outcome)).rstrip("\n"))
         say()
         say(f"session: {session}")
     return 0 if outcome.finished and not outcome.problems else 1
@@ -124,7 +126,9 @@ def _outcome(session: Path, name: str) -> StudyOutcome:
 def _paper(form: str) -> int:
     from workbench.commands.output import print_json, print_page
     from workbench.metrics.packages import needed
-    from workbench.reports.paper_page import paper_json, paper_page
+    from workbench.reports.page_markdown import page_markdown
+    from workbench.reports.paper_page import paper_page
+    from workbench.reports.paper_values import paper_json
 
     needed("numpy", "the resamples of the study")
     from workbench.metrics.paper import published_paper
@@ -133,5 +137,5 @@ def _paper(form: str) -> int:
     if form == "json":
         print_json(paper_json(paper))
     else:
-        print_page(paper_page(paper))
+        print_page(page_markdown(paper_page(paper)))
     return 0

@@ -29,8 +29,8 @@ def heat(figure: Heat) -> str:
     parts = []
     for place, lines in enumerate(heads):
         middle = left + (wide + gap) * place + wide / 2
-        for number, line in enumerate(lines):
-            parts.append(_text(middle, top - 9 - 15 * (len(lines) - 1 - number), line, "middle", "soft"))
+        for number, words in enumerate(lines):
+            parts.append(_text(middle, top - 9 - 15 * (len(lines) - 1 - number), words, "middle", "soft"))
     for line, (label, (name, cells)) in enumerate(zip(labels, figure.rows, strict=True)):
         above = top + (high + gap) * line
         parts.append(_text(left - 10, above + 17, label, "end"))
@@ -71,7 +71,9 @@ def forest(figure: Forest) -> str:
         hint = f"<title>{e(one_line(f'{bar.label}: {bar.text}', 300))}</title>"
         inside = ""
         if bar.low is not None and bar.high is not None:
-            inside = f'<line class="interval" x1="{at(bar.low):.1f}" x2="{at(bar.high):.1f}" y1="{middle}" y2="{middle}"/>'
+            inside = (
+                f'<line class="interval" x1="{at(bar.low):.1f}" x2="{at(bar.high):.1f}" y1="{middle}" y2="{middle}"/>'
+            )
         name = "sure" if sure else "unsure" if bar.low is not None else "alone"
         parts.append(f'<g class="{name}">{hint}{inside}<circle cx="{at(bar.value):.1f}" cy="{middle}" r="4"/></g>')
         parts.append(_text(left + plot + 12, middle + 4, bar.text, "start"))

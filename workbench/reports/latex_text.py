@@ -39,7 +39,7 @@ def _one(character: str, following: str) -> str:
         return _SPECIAL[character]
     if character.isascii() or character in _LETTERS:
         return character
-    letter, *accents = unicodedata.normalize("NFD", character)
-    if letter.isascii() and letter.isalpha() and len(accents) == 1 and accents[0] in _ACCENTS:
+    parts = unicodedata.normalize("NFD", character)
+    if len(parts) == 2 and parts[0].isascii() and parts[0].isalpha() and parts[1] in _ACCENTS:
         return character
     return f"{{[}}U+{ord(character):04X}{{]}}"

@@ -40,9 +40,7 @@ def _part(part: Part, section: str, labels: dict[str, int]) -> str:
         case Points():
             return _items(f"  \\item {{}}{latex(item, 4_000)}\n" for item in part.items)
         case Facts():
-            return _items(
-                f"  \\item {latex(label)}: {latex(value, 4_000)}\n" for label, value in part.pairs if value
-            )
+            return _items(f"  \\item {latex(label)}: {latex(value, 4_000)}\n" for label, value in part.pairs if value)
         case Grid():
             return _table(part, _label(part.caption or section, labels)) if part.rows else ""
         case _:

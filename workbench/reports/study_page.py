@@ -1,304 +1,173 @@
-"""A study as a Markdown page and as JSON values: the matrix with intervals, comparisons with tests, rankings, the leaderboard."""
+"""A study as a page: the matrix with intervals, the leaderboard, comparisons with tests, rankings, the published figures beside."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
+from workbench.reports.page import Grid, Heat, HeatCell, Note, Page, Part, Points, Section
+from workbench.reports.study_figures import (
+    NOTHING,
+    cell_words,
+    digits_of,
+    dollars,
+    figure,
+    mean_words,
+    percent,
+    signed,
+)
+from workbench.reports.study_pairs import difference_sections, ranking_section
+from workbench.reports.study_published import published_section
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.agreement import judge_agreement
-from workbench.studies.chances import Chance, chances, every_pair, resampled_orders
 from workbench.studies.declaration import AGENTS
 from workbench.studies.leaderboard import GOOD, leaderboard
-from workbench.studies.outcome import Cell, Mean, StudyOutcome
-from workbench.studies.ranked import rankings, system_name, taus
-
-MOST_PAIRS = 15
-"""So many comparisons stand on the page, those with the smallest p-values; JSON has all of them."""
+from workbench.studies.outcome import POINTS, StudyOutcome
 
 
-def study_json(outcome: StudyOutcome, *, resamples: int = RESAMPLES) -> dict[str, Any]:
-    """Return a study with its comparisons and rankings as JSON values."""
-    found = rankings(outcome)
-    orders = resampled_orders(outcome, resamples=resamples)
-    return {
-        **outcome.to_json(),
-        "declaration": outcome.study.to_json(),
-        "comparisons": [
-            one.to_json()
-            for measure in outcome.study.measures
-            for one in chances(outcome, every_pair(outcome), measure, resamples=resamples)
-        ],
-        "rankings": [one.to_json() for one in found],
-        "taus": [
-            {"left": left.words, "right": right.words, "tau": tau} for (left, right), tau in taus(found).items()
-        ],
-        "orders": [
-            {
-                "model": model, "measure": measure, "better": one.better, "worse": one.worse, "rows": one.repositories,
-                "ties": one.ties, "of": one.of, "resampled": one.resampled,
-            }
-            for (model, measure), pairs in orders.items()
-            for one in pairs
-        ],
-        **(
-            {
-                "leaderboard": [one.to_json() for one in leaderboard(outcome)],
-                "judges": [one.to_json() for one in judge_agreement(outcome)],
-            }
-            if outcome.study.kind == AGENTS
-            else {}
-        ),
-    }  # fmt: skip
+def study_page(outcome: StudyOutcome, *, method: Section | None = None, resamples: int = RESAMPLES) -> Page:
+    """Return the page.
 
-
-def study_page(outcome: StudyOutcome, *, resamples: int = RESAMPLES) -> str:
-    """Return the page."""
-    return "\n".join(_lines(outcome, resamples)) + "\n"
-
-
-def _lines(outcome: StudyOutcome, resamples: int) -> Iterator[str]:
+    Args:
+        outcome: The study.
+        method: What :func:`workbench.reports.study_method.method_section` says of it; None leaves that out.
+        resamples: Draws of permutation tests and of resampled orders.
+    """
     study = outcome.study
-    yield f"# Study {_plain(study.name)}"
-    yield ""
-    if study.title:
-        yield _plain(study.title)
-        yield ""
-    yield _stand(outcome)
-    for problem in outcome.problems:
-        yield ""
-        yield _plain(problem)
-    for measure in study.measures:
-        yield ""
-        yield f"## {_heading(outcome, measure)}"
-        yield ""
-        yield from _matrix(outcome, measure)
-    problems = list(
-        dict.fromkeys(
-            f"{cell.row} × {cell.column.name}: {cell.problem}" for cell in outcome.cells.values() if cell.problem
-        )
+    lead: list[Part] = [Note(study.title)] if study.title else []
+    lead.append(Note(_stand(outcome)))
+    lead += map(Note, outcome.problems)
+    sections = [*_matrices(outcome)]
+    problems = tuple(
+        dict.fromkeys(f"{one.row} × {one.column.name}: {one.problem}" for one in outcome.cells.values() if one.problem)
     )
     if problems:
-        yield ""
-        yield "## Cells that did not come to their end"
-        yield ""
-        yield from (f"- {_plain(one)}" for one in problems)
+        sections.append(Section("Cells that did not come to their end", (Points(problems),)))
     if study.kind == AGENTS:
-        yield from _leaders(outcome)
-    yield from _comparisons(outcome, resamples)
-    yield from _rankings(outcome, resamples)
+        sections.append(_leaders(outcome))
+    sections += difference_sections(outcome, resamples)
+    sections += ranking_section(outcome, resamples)
+    sections += published_section(outcome)
+    if method is not None:
+        sections.append(method)
+    return Page(f"Study {study.name}", tuple(lead), tuple(sections), over="Workbench study")
 
 
 def _stand(outcome: StudyOutcome) -> str:
     study = outcome.study
-    noun = "case" if study.kind == AGENTS else "repository"
-    rows = f"{len(outcome.rows)} {noun if len(outcome.rows) == 1 else {'case': 'cases', 'repository': 'repositories'}[noun]}"
-    each = f"{study.repeats} repeats" if study.kind == AGENTS else f"{study.samples} samples a task"
+    noun = {"case": "cases", "repository": "repositories"}[study.row_noun] if len(outcome.rows) != 1 else study.row_noun
+    each = (
+        f"{study.repeats} {'repeat' if study.repeats == 1 else 'repeats'}"
+        if study.kind == AGENTS
+        else f"{study.samples} {'sample' if study.samples == 1 else 'samples'} a task"
+    )
     items = "trials" if study.kind == AGENTS else "candidates"
     planned = "?" if outcome.planned is None else f"{outcome.planned:,}"
-    cost = "" if outcome.cost_usd is None else f" · ${outcome.cost_usd:,.4f}"
+    cost = "" if outcome.cost_usd is None else f" · {dollars(outcome.cost_usd)}"
     scale = f" · {' by '.join(outcome.scale)}, in points of 100" if study.kind == AGENTS else ""
     return (
-        f"{rows} × {len(outcome.columns)} columns · {each} · {outcome.done:,} of {planned} {items}{cost}{_plain(scale)}"
+        f"{len(outcome.rows)} {noun} × {len(outcome.columns)} {'column' if len(outcome.columns) == 1 else 'columns'} · "
+        f"{each} · {outcome.done:,} of {planned} {items}{cost}{scale}"
     )
 
 
-def _heading(outcome: StudyOutcome, measure: str) -> str:
+def measure_heading(measure: str) -> str:
+    """Return what a measure is called where it is a heading."""
     return "Score" if measure == "score" else measure
 
 
-def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[str]:
-    heads = [one.title for one in outcome.by_column]
-    rows = [[row, *(_cell(outcome.cell(row, column), measure) for column in outcome.columns)] for row in outcome.rows]
-    rows.append(["**mean**", *(_mean(one.means[measure]) for one in outcome.by_column)])
+def _matrices(outcome: StudyOutcome) -> Iterator[Section]:
+    for measure in outcome.study.measures:
+        yield Section(measure_heading(measure), tuple(_matrix(outcome, measure)))
+
+
+def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
+    heads = tuple(one.title for one in outcome.by_column)
+    name = measure_heading(measure)
+    if any(cell.means[measure].value is not None for cell in outcome.cells.values()):
+        yield _heat(outcome, measure, heads)
+    rows = [(row, *(cell_words(outcome.cell(row, one), measure) for one in outcome.columns)) for row in outcome.rows]
+    closing = [("mean", *(mean_words(one.means[measure], measure) for one in outcome.by_column))]
     if outcome.study.kind != AGENTS:
-        shares = ["–" if one.documented is None else f"{one.documented:.0%}" for one in outcome.by_column]
-        rows.append(["documented", *shares])
-    rows.append(["tokens", *(f"{one.tokens:,}" for one in outcome.by_column)])
-    rows.append(["cost", *("–" if one.cost_usd is None else f"${one.cost_usd:,.4f}" for one in outcome.by_column)])
-    yield from _table([outcome.study.row_noun, *heads], rows)
-    words = dict.fromkeys(one.means[measure].interval.words for one in outcome.by_column if one.means[measure].rows)
-    yield ""
-    yield "Means of columns: unweighted over rows. " + " ".join(words)
-
-
-def _cell(cell: Cell, measure: str) -> str:
-    shown = _mean(cell.means[measure])
-    if cell.state == "done":
-        return shown
-    planned = "?" if cell.planned is None else f"{cell.planned:,}"
-    return f"{shown} ({cell.state}, {cell.done:,} of {planned})" if cell.done else cell.state
-
-
-def _mean(mean: Mean) -> str:
-    if mean.value is None:
-        return "–"
-    digits = 1 if mean.value > 1 or (mean.interval.high or 0) > 1 else 2
-    bounds = ""
-    if mean.interval.low is not None and mean.interval.high is not None:
-        bounds = f" [{mean.interval.low:.{digits}f}, {mean.interval.high:.{digits}f}]"
-    return f"{mean.value:.{digits}f}{bounds}"
-
-
-def _leaders(outcome: StudyOutcome) -> Iterator[str]:
-    yield ""
-    yield "## Leaderboard"
-    yield ""
-    lines = leaderboard(outcome)
-    yield from _table(
-        [
-            "",
-            "agent",
-            "score",
-            "tier 1",
-            "2",
-            "3",
-            "4",
-            f"above {GOOD:.0f}",
-            "between repeats",
-            "steps",
-            "tokens",
-            "$",
-            "s",
-            "trials",
-        ],
-        (
-            [
-                "–" if one.place is None else str(one.place),
-                one.summary.title,
-                _mean(one.mean),
-                *(_figure(tier, 1) for tier in one.tiers),
-                "–" if one.above is None else f"{one.above:.0%}",
-                "–" if one.spread is None else f"± {one.spread:.1f}",
-                _figure(one.steps, 1),
-                "–" if one.tokens is None else f"{one.tokens:,.0f}",
-                _figure(one.cost_usd, 4),
-                _figure(one.seconds, 1),
-                str(one.trials),
-            ]
-            for one in lines
-        ),
+        closing.append(("documented", *(percent(one.documented) for one in outcome.by_column)))
+    closing.append(("tokens", *(f"{one.tokens:,}" for one in outcome.by_column)))
+    closing.append(("cost", *(dollars(one.cost_usd) for one in outcome.by_column)))
+    yield Grid(
+        f"{name} of each {outcome.study.row_noun} under each column, with its 95 % interval.",
+        (outcome.study.row_noun, *heads),
+        (*rows, *closing),
+        closing=len(closing),
     )
+    words = dict.fromkeys(one.means[measure].interval.words for one in outcome.by_column if one.means[measure].rows)
+    documented = "" if outcome.study.kind == AGENTS else " Documented: share of tasks whose function has a docstring."
+    yield Note(f"Means of columns are unweighted over rows. {' '.join(words)}{documented}")
+
+
+def _heat(outcome: StudyOutcome, measure: str, heads: tuple[str, ...]) -> Heat:
+    digits, full = digits_of(measure), POINTS if measure == "score" else 1.0
+
+    def shown(row: str, column: str) -> HeatCell:
+        cell = outcome.cell(row, column)
+        value = cell.means[measure].value
+        words = cell_words(cell, measure)
+        if value is None:
+            return HeatCell(None, NOTHING, words)
+        return HeatCell(value / full, f"{value:.{digits}f}", f"{words}, {cell.means[measure].items:,} items")
+
+    return Heat(
+        f"{measure_heading(measure)} by mean: the stronger the colour, the higher, from 0 to {full:g}.",
+        heads,
+        tuple((row, tuple(shown(row, column.name) for column in outcome.columns)) for row in outcome.rows),
+    )
+
+
+def _leaders(outcome: StudyOutcome) -> Section:
+    lines = leaderboard(outcome)
+    heads = ("", "agent", "score", "tier 1", "2", "3", "4", f"above {GOOD:.0f}", "between repeats", "steps", "tokens", "$", "s", "trials")  # fmt: skip
+    rows = tuple(
+        (
+            NOTHING if one.place is None else str(one.place),
+            one.summary.title,
+            mean_words(one.mean, "score"),
+            *(figure(tier, 1) for tier in one.tiers),
+            percent(one.above),
+            NOTHING if one.spread is None else f"± {one.spread:.1f}",
+            figure(one.steps, 1),
+            NOTHING if one.tokens is None else f"{one.tokens:,.0f}",
+            figure(one.cost_usd, 4),
+            figure(one.seconds, 1),
+            str(one.trials),
+        )
+        for one in lines
+    )
+    parts: list[Part] = [
+        Grid("Agents from the best to the worst.", heads, rows, frozenset({1})),
+        Note(
+            f"Tiers, steps, tokens, $ and s are means of a trial. Above {GOOD:.0f}: share of trials with more points. "
+            "Between repeats: standard deviation within a case, pooled over cases."
+        ),
+    ]
+    judges = list(dict.fromkeys(judge for one in lines for judge in one.by_judge))
+    if len(judges) > 1:
+        by_judge = tuple(
+            (one.summary.title, *(figure(one.by_judge.get(judge), 1) for judge in judges)) for one in lines
+        )
+        parts.append(Grid("Mean score by judge.", ("agent", *judges), by_judge))
     agreement = judge_agreement(outcome)
     if agreement:
-        yield ""
-        yield from _table(
-            ["judges", "trials", "Kendall's tau", "of columns", "difference"],
-            (
-                [
-                    f"{one.left}, {one.right}",
-                    str(one.trials),
-                    _figure(one.tau, 2),
-                    _figure(one.columns_tau, 2),
-                    _signed(one.difference, 1),
-                ]
-                for one in agreement
-            ),
+        parts.append(
+            Grid(
+                "Agreement of judges on the same trials.",
+                ("judges", "trials", "Kendall's tau", "of columns", "difference"),
+                tuple(
+                    (
+                        f"{one.left}, {one.right}",
+                        f"{one.trials:,}",
+                        figure(one.tau, 2),
+                        figure(one.columns_tau, 2),
+                        signed(one.difference, 1),
+                    )
+                    for one in agreement
+                ),
+            )
         )
-
-
-def _comparisons(outcome: StudyOutcome, resamples: int) -> Iterator[str]:
-    pairs = every_pair(outcome)
-    if not pairs:
-        return
-    for measure in outcome.study.measures:
-        found = [one for one in chances(outcome, pairs, measure, resamples=resamples) if one.comparison.values]
-        if not found:
-            continue
-        found.sort(key=lambda one: (one.test.p is None, one.test.p or 0.0))
-        yield ""
-        yield f"## Differences in {_heading(outcome, measure).lower()}, paired"
-        yield ""
-        yield from _table(
-            [
-                "better − worse",
-                "difference",
-                "p",
-                f"Holm, {len(found)} tests",
-                "items won / tied / lost",
-                f"{outcome.study.row_noun}: won / tied / lost",
-            ],
-            (_difference(outcome, one, measure) for one in found[:MOST_PAIRS]),
-        )
-        if len(found) > MOST_PAIRS:
-            yield ""
-            yield f"{len(found) - MOST_PAIRS} further pairs, with larger p-values, are in `--format json`."
-        yield ""
-        yield " ".join(dict.fromkeys(one.comparison.difference.interval.words for one in found[:MOST_PAIRS]))
-
-
-def _difference(outcome: StudyOutcome, one: Chance, measure: str) -> list[str]:
-    found, digits = one.comparison, 1 if measure == "score" else 3
-    value = found.difference.value or 0.0
-    swapped = value < 0
-    left, right = (system_name(column) for column in (found.left, found.right))
-    model = f" ({found.left.model})" if len({column.model for column in outcome.columns}) > 1 else ""
-    low, high = found.difference.interval.low, found.difference.interval.high
-    bounds = ""
-    if low is not None and high is not None:
-        low, high = (-high, -low) if swapped else (low, high)
-        bounds = f" [{_signed(low, digits)}, {_signed(high, digits)}]"
-    tallies = [
-        (tally.losses, tally.ties, tally.wins) if swapped else (tally.wins, tally.ties, tally.losses)
-        for tally in (found.difference.tasks, found.difference.repositories)
-    ]
-    return [
-        (f"{left} − {right}" if swapped else f"{right} − {left}") + model,
-        _signed(abs(value), digits) + bounds,
-        _figure(one.test.p, 4),
-        _figure(one.adjusted, 4),
-        *(" / ".join(f"{count:,}" for count in tally) for tally in tallies),
-    ]
-
-
-def _rankings(outcome: StudyOutcome, resamples: int) -> Iterator[str]:
-    found = [one for one in rankings(outcome) if one.items]
-    if not found:
-        return
-    yield ""
-    yield "## Rankings"
-    yield ""
-    yield from _table(
-        ["model", "measure", "counted alike", "ranking", "items"],
-        ([one.setting.model, one.setting.measure, one.setting.weighting, one.words, f"{one.items:,}"] for one in found),
-    )
-    known = [tau for tau in taus(found).values() if tau is not None]
-    if known:
-        yield ""
-        yield f"Kendall's tau between these rankings: {min(known):.2f} to {max(known):.2f}."
-    orders = resampled_orders(outcome, resamples=resamples)
-    rows = [
-        [
-            f"{one.better} > {one.worse}", model, measure, _signed(one.difference, 1 if measure == "score" else 3),
-            f"{one.repositories} ({one.ties}) of {one.of}", _figure(one.resampled, 3),
-        ]
-        for (model, measure), pairs in orders.items()
-        for one in pairs
-    ]  # fmt: skip
-    if rows:
-        yield ""
-        yield f"How often two systems keep their overall order: in rows (with ties), and in {resamples:,} resamples."
-        yield ""
-        yield from _table(["better > worse", "model", "measure", "difference", "rows", "resamples"], rows)
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    yield "| " + " | ".join(_plain(head) for head in heads) + " |"
-    yield "| --- |" + " ---: |" * (len(heads) - 1)
-    for row in rows:
-        yield "| " + " | ".join(_plain(one) for one in row) + " |"
-
-
-def _plain(text: str) -> str:
-    """Return a text that is no markup of a table: it may come from a file of others."""
-    from workbench.text import one_line
-
-    return one_line(text, 400).replace("|", "\\|").replace("<", "&lt;")
-
-
-def _figure(value: float | None, digits: int) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"
-
-
-def _signed(value: float, digits: int) -> str:
-    return f"{value:+.{digits}f}".replace("-", "−")
+    return Section("Leaderboard", tuple(parts))
