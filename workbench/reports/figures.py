@@ -6,6 +6,7 @@ Nothing in them is loaded, and every text from outside is escaped.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from workbench.reports.html_parts import e
@@ -15,6 +16,8 @@ from workbench.text import one_line, shortened
 _LETTER = 6.6
 """Width of a letter at 12 px, at most, in px."""
 _HEAD_LINES = 3
+_WORDS = re.compile(r"[^\s/-]*[/-]+|[^\s/-]+\s*|\s+")
+"""What a heading is broken into: words, and what ends in a hyphen or slash."""
 _MOST_LABEL = 34
 
 
@@ -96,12 +99,12 @@ def _scale(bars: Sequence[Bar]) -> tuple[float, float, list[float]]:
 def _wrapped(text: str, width: int) -> list[str]:
     """Return a heading in lines of at most ``width`` letters; what has no room in the last is cut in its middle."""
     lines: list[str] = []
-    for word in one_line(text, 200).split():
-        if lines and len(lines[-1]) + 1 + len(word) <= width:
-            lines[-1] += f" {word}"
+    for word in _WORDS.findall(one_line(text, 200)):
+        if lines and len(lines[-1]) + len(word.rstrip()) <= width:
+            lines[-1] += word
         else:
             lines.append(word)
-    lines = [shortened(line, width) for line in lines] or [""]
+    lines = [shortened(line.strip(), width) for line in lines] or [""]
     return lines if len(lines) <= _HEAD_LINES else [*lines[: _HEAD_LINES - 1], "…"]
 
 

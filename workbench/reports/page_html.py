@@ -11,6 +11,7 @@ from workbench.reports.html_frame import closing, opening
 from workbench.reports.html_parts import details, e, facts
 from workbench.reports.page import Facts, Forest, Grid, Heat, Note, Page, Part, Points
 
+_BOUNDS = re.compile(r"([−+]?\d[\d.,]*) ((?:\[[^\]]*\])?(?: ?\([^)]*\))?)$")
 _STYLE = Path(__file__).with_name("page.css")
 
 
@@ -65,14 +66,20 @@ def _grid(grid: Grid) -> str:
     head = "".join(f"<th{_side(place, grid)}>{e(name)}</th>" for place, name in enumerate(grid.headings))
     last = len(grid.rows) - grid.closing
     body = [
-        f"<tr>{''.join(f'<td{_side(place, grid)}>{e(text)}</td>' for place, text in enumerate(row))}</tr>"
+        f"<tr>{''.join(f'<td{_side(place, grid)}>{_shown(text)}</td>' for place, text in enumerate(row))}</tr>"
         for row in grid.rows
     ]
     closed = f"<tfoot>{''.join(body[last:])}</tfoot>" if grid.closing else ""
     return (
-        f'<div class="wide"><table><caption>{e(grid.caption)}</caption><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(body[:last])}</tbody>{closed}</table></div>\n"
+        f'<div class="grid"><div class="wide"><table aria-label="{e(grid.caption)}"><thead><tr>{head}</tr></thead>'
+        f'<tbody>{"".join(body[:last])}</tbody>{closed}</table></div><p class="caption">{e(grid.caption)}</p></div>\n'
     )
+
+
+def _shown(text: str) -> str:
+    """Return a cell; bounds, and how a cell stands, are below its value, so that a matrix stays narrow."""
+    found = _BOUNDS.match(text)
+    return f"{e(found[1])}<small>{e(found[2])}</small>" if found and found[2] else e(text)
 
 
 def _side(place: int, grid: Grid) -> str:

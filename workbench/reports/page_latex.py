@@ -19,7 +19,7 @@ _HEAD = r"""% Written by workbench report. Put \usepackage{booktabs} into the pr
 
 def page_latex(page: Page) -> str:
     """Return the fragment."""
-    return _HEAD + "\n".join(_blocks(page))
+    return _HEAD + "\n".join(filter(None, _blocks(page)))
 
 
 def _blocks(page: Page) -> Iterator[str]:

@@ -50,14 +50,14 @@ def figure(value: float | None, digits: int) -> str:
 
 
 def signed(value: float, digits: int) -> str:
-    """Return a number with its sign; one that is rounded to zero has none of minus."""
+    """Return a number with its sign; one that is rounded to zero has none."""
     text = f"{value:+.{digits}f}"
-    return text.replace("-", "+" if float(text) == 0 else "−")
+    return text[1:] if float(text) == 0 else text.replace("-", "−")
 
 
 def percent(value: float | None) -> str:
     """Return a share as a percentage."""
-    return NOTHING if value is None else f"{value:.0%}"
+    return NOTHING if value is None else f"{100 * value:.0f} %"
 
 
 def dollars(value: float | None) -> str:

@@ -19,8 +19,9 @@ from workbench.session.sample_counts import sample_counts
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.declaration import AGENTS, Study
 from workbench.studies.outcome import StudyOutcome
+from workbench.text import shortened
 
-_OF_ROWS = frozenset(
+_SAID_ELSEWHERE = frozenset(
     {
         "cases",
         "source",
@@ -35,8 +36,9 @@ _OF_ROWS = frozenset(
         "trials",
         "name",
     }
+    | {"k", "samples", "limit", "repeats", "spend_limit"}
 )
-"""What of a run's plan differs from cell to cell, and stands in rows and columns."""
+"""What of a run's plan stands in rows and columns, or in the declaration of the study."""
 _MOST_REASONS = 12
 
 
@@ -126,7 +128,7 @@ def _plans(runs: Sequence[RunRow]) -> Iterator[tuple[str, str]]:
     values: dict[str, dict[str, None]] = {}
     for run in runs:
         for key, value in settings_of(run.config).items():
-            if key not in _OF_ROWS and value not in (None, "", 0, [], {}, False):
+            if key not in _SAID_ELSEWHERE and value not in (None, "", 0, [], {}, False):
                 said = ", ".join(map(str, value)) if isinstance(value, list) else "yes" if value is True else str(value)
                 values.setdefault(key, {})[said] = None
     for key in sorted(values):
@@ -241,5 +243,6 @@ def _revisions(reader: SessionReader, runs: Iterable[tuple[str, RunRow]]) -> tup
     for row, run in runs:
         digest = str(settings_of(run.config).get("snapshot") or "")
         if row and digest in snapshots:
-            found[row, *snapshots[digest], digest[:12]] = None
+            source, revision = snapshots[digest]
+            found[row, source, shortened(revision, 30), digest[:12]] = None
     return tuple(found)
