@@ -13,8 +13,8 @@ from workbench.reports.html_parts import e
 from workbench.reports.page import Bar, Forest, Heat
 from workbench.text import one_line, shortened
 
-_LETTER = 6.6
-"""Width of a letter at 12 px, at most, in px."""
+_LETTER = 7.7
+"""Width of a letter at 12 px in the widest of the fonts, in px."""
 _HEAD_LINES = 3
 _WORDS = re.compile(r"[^\s/-]*[/-]+|[^\s/-]+\s*|\s+")
 """What a heading is broken into: words, and what ends in a hyphen or slash."""

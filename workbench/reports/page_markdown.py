@@ -38,7 +38,8 @@ def _part(part: Part) -> str:
             right = [place for place in range(len(part.headings)) if place not in part.texts]
             # The marks of escapes are taken out of numbers only after the table has escaped its cells.
             written = table([inline(one) for one in part.headings], part.rows, right)
-            return "\n".join(" | ".join(_bare(cell) for cell in line.split(" | ")) for line in written.split("\n"))
+            bare = "\n".join(" | ".join(_bare(cell) for cell in line.split(" | ")) for line in written.split("\n"))
+            return f"{_line(part.caption)}\n\n{bare}" if part.rows else ""
         case _:
             return ""
 

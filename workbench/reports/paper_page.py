@@ -78,7 +78,7 @@ def _table_1(paper: Paper) -> Iterator[Part]:
     worst = max(paper.means, key=lambda one: one.off)
     by_tasks = max(abs(one.printed - one.by_tasks) for one in paper.means)
     yield Note(
-        f"Printed / unweighted mean over repositories / mean weighted by tasks. Table 1 is the unweighted mean of Table 3: largest deviation "
+        f"Table 1 is the unweighted mean of Table 3: largest deviation "
         f"{worst.off:.4f} ({_cell(worst.system)}, {_setting(worst.setting)}), of which 0.005 is rounding. Weighted by tasks it deviates by up "
         f"to {by_tasks:.4f}."
     )
@@ -122,9 +122,6 @@ def _rankings(paper: Paper) -> Iterator[Part]:
             for better, worse in pairs
         ),
     )  # fmt: skip
-    yield Note(
-        "How often two columns keep their overall order: repositories (with ties), and resamples of repositories."
-    )
 
 
 def _paired(paper: Paper) -> Iterator[Part]:
