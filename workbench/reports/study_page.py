@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from workbench.statistics.permutation import RESAMPLES
+from workbench.statistics.rankings import EQUAL
 from workbench.studies.agreement import judge_agreement
 from workbench.studies.chances import Chance, chances, every_pair, resampled_orders
 from workbench.studies.declaration import AGENTS
@@ -269,7 +270,7 @@ def _rankings(outcome: StudyOutcome, resamples: int) -> Iterator[str]:
     orders = resampled_orders(outcome, resamples=resamples)
     rows = [
         [
-            f"{one.better} > {one.worse}", model, measure, _signed(one.difference, 1 if measure == "score" else 3),
+            f"{one.better} {'>' if one.difference > EQUAL else '='} {one.worse}", model, measure, _signed(one.difference, 1 if measure == "score" else 3),
             f"{one.repositories} ({one.ties}) of {one.of}", _figure(one.resampled, 3),
         ]
         for (model, measure), pairs in orders.items()
