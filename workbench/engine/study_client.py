@@ -182,17 +182,13 @@ def _regeneration_cells(session: Path, study: Study) -> list[StudyCellRow]:
 
 def study_runs(reader: SessionReader, name: str) -> list[str]:
     """Return the runs that have the work of a study, in the order of its cells."""
-    runs: dict[str, None] = {}
-    trials: list[str] = []
-    for cell in reader.study_cells(name):
-        if cell.run_id:
-            runs[cell.run_id] = None
-        meant = settings_of(cell.pointer).get("trials")
-        trials += meant if isinstance(meant, list) else []
-    rows = reader.query(
-        "SELECT DISTINCT run_id FROM trials WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(trials),)
+    cells = [(cell.run_id, settings_of(cell.pointer).get("trials") or []) for cell in reader.study_cells(name)]
+    every = json.dumps([trial for _, trials in cells for trial in trials])
+    of_trial = dict(
+        reader.query("SELECT id, run_id FROM trials WHERE id IN (SELECT value FROM json_each(?))", (every,))
     )
-    return [*runs, *sorted({str(run) for (run,) in rows} - runs.keys())]
+    found = ([run, *(of_trial.get(trial) for trial in trials)] for run, trials in cells)
+    return list(dict.fromkeys(str(run) for runs in found for run in runs if run))
 
 
 def pending_runs(reader: SessionReader, name: str) -> list[str]:

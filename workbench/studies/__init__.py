@@ -14,7 +14,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "agreement": ["judge_agreement"],
         "comparing": ["Comparison", "ItemPair", "compare"],
         "declaration": ["BadStudy", "Column", "Study", "parse_study", "read_study_file"],
-        "leaderboard": ["LeaderLine", "leaderboard"],
+        "leaderboard": ["LeaderLine"],
         "outcome": ["Cell", "ColumnSummary", "Mean", "StudyOutcome"],
         "known": ["packaged_studies", "study_named"],
         "ranked": ["Ranking", "rankings"],

@@ -49,10 +49,14 @@ def column_problem(study: Study, column: Column) -> str:
     if study.kind != DOCS or column.source or kind not in PROGRAMS or not model:
         return ""
     try:
-        parse_docs(column.system)
+        known = parse_docs(column.system).kind != "extension"
     except UsageError:
-        return f"The doc system {column.system} cannot be used: this version of the workbench does not run {kind}."
-    return ""
+        known = False
+    return (
+        ""
+        if known
+        else f"The doc system {column.system} cannot be used: this version of the workbench does not run {kind}."
+    )
 
 
 def _rows(study: Study) -> tuple[str, ...]:
