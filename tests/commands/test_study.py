@@ -9,7 +9,9 @@ import pytest
 from studies.declared_studies import put_agents, put_matrix
 
 from workbench.cli import main
-from workbench.reports.study_page import study_json, study_page
+from workbench.reports.page_markdown import page_markdown
+from workbench.reports.study_page import study_page
+from workbench.reports.study_values import study_json
 from workbench.session import SessionReader
 from workbench.studies.following import read_study
 
@@ -28,13 +30,13 @@ def test_the_page_has_the_matrix_comparisons_and_rankings(tmp_path: Path) -> Non
     put_matrix(path, 3, 2, 2, 3, 4, random.Random(2))
     with SessionReader(path) as reader:
         outcome = read_study(reader, "matrix")
-    page = study_page(outcome, resamples=100)
-    assert "3 repositories × 4 columns · 3 samples a task · 144 of 144 candidates · $0.1440" in page
+    page = page_markdown(study_page(outcome, resamples=100))
+    assert "3 repositories × 4 columns · 3 samples a task · 144 of 144 candidates · 0.1440 USD" in page
     assert page.count("## pass@") == 2
     summary = outcome.by_column[0].means["pass@1"]
     assert summary.interval.low is not None
-    assert f"| **mean** | {summary.value:.2f} [{summary.interval.low:.2f}, {summary.interval.high:.2f}]" in page
-    assert "| documented | 0% | 0% | 100% | 100% |" in page
+    assert f"| mean | {summary.value:.2f} [{summary.interval.low:.2f}, {summary.interval.high:.2f}]" in page
+    assert "| documented | 0 % | 0 % | 100 % | 100 % |" in page
     assert page.count("Holm, 2 tests") == 2
     assert "| model/0 | pass@3 | tests |" in page
     values = study_json(outcome, resamples=100)
@@ -47,7 +49,7 @@ def test_what_a_session_names_is_no_markup_of_the_page(tmp_path: Path) -> None:
     path = tmp_path / "agents.session"
     put_agents(path, SCORES, judges=("offline-2", "gpt-4o"))
     with SessionReader(path) as reader:
-        page = study_page(read_study(reader, "agents"), resamples=100)
+        page = page_markdown(study_page(read_study(reader, "agents"), resamples=100))
     assert "x\\|y &lt;b>" in page
     assert "<b>" not in page
     assert "## Leaderboard" in page
