@@ -22,7 +22,8 @@ from workbench.cli import main
 from workbench.errors import UsageError, WorkbenchError
 from workbench.reports.figures import forest, heat
 from workbench.reports.latex_text import latex
-from workbench.reports.page import Bar, Forest, Heat, HeatCell
+from workbench.reports.page import Bar, Forest, Grid, Heat, HeatCell, Page
+from workbench.reports.page_latex import page_latex
 from workbench.reports.study_report import write_study_report
 from workbench.reports.study_rows import columns_of
 from workbench.session import SessionReader, SessionWriter, create
@@ -174,7 +175,7 @@ def latex_problems(text: str) -> list[str]:
     known = {
         "section", "subsection", "begin", "end", "centering", "small", "caption", "label", "toprule", "midrule", "bottomrule", "item",
         "textbackslash", "textasciitilde", "textasciicircum", "textless", "textgreater", "textbar", "textasciigrave",
-        "textperiodcentered", "ldots", "times", "pm", "to", "le", "ge", "tau", "textbullet",
+        "textperiodcentered", "linewidth", "ldots", "times", "pm", "to", "le", "ge", "tau", "textbullet",
     }  # fmt: skip
     problems += [name for name in re.findall(r"(?<!\\)(?:\\\\)*\\([A-Za-z]+)", bare) if name not in known]
     plain = re.sub(r"\\[\\{}$&#%_]", "", re.sub(r"\\\\$", "", bare, flags=re.MULTILINE))
@@ -182,7 +183,10 @@ def latex_problems(text: str) -> list[str]:
     problems += re.findall(r"[$#%_^~`\"]", plain)
     if plain.count("{") != plain.count("}"):
         problems.append("braces")
-    for columns, body in re.findall(r"\\begin\{tabular\}\{([lr]+)\}(.*?)\\end\{tabular\}", bare, re.DOTALL):
+    for columns, body in re.findall(
+        r"\\begin\{tabular\}\{((?:[lr]|p\{0\.4\\linewidth\})+)\}(.*?)\\end\{tabular\}", bare, re.DOTALL
+    ):
+        columns = columns.replace(r"p{0.4\linewidth}", "p")
         for row in (line for line in body.splitlines() if line.endswith(r"\\")):
             if len(re.findall(r"(?<!\\)&", row)) != len(columns) - 1:
                 problems.append(row)
@@ -218,6 +222,19 @@ def test_no_character_is_a_command_of_latex() -> None:
     assert latex(r"\input{x}^~") == r"\textbackslash{}input\{x\}\textasciicircum{}\textasciitilde{}"
     assert latex("--é ł 中\x1b[1m\u202e") == r"-{}-é ł {[}U+4E2D{]}"
     assert latex("[1]*") == "{[}1{]}{*}"
+
+
+def test_a_table_wider_than_a_page_is_divided_and_keeps_its_first_column() -> None:
+    heads = ("repository", *(f"system {number}" for number in range(12)))
+    rows = tuple((name, *(f"0.{number:02d} [0.00, 1.00]" for number in range(12))) for name in ("a", "b", "mean"))
+    text = page_latex(Page("p", (Grid("Wide.", heads, rows, closing=1),)))
+    assert latex_problems(text) == []
+    parts = re.findall(r"\\caption\{(.*?)\}", text)
+    assert parts == [f"Wide. Part {number} of {len(parts)}." for number in range(1, len(parts) + 1)]
+    assert len(parts) > 1
+    assert text.count("    a & ") == text.count("    mean & ") == text.count(r"\bottomrule") == len(parts)
+    for number in range(12):
+        assert text.count(f"system {number} ") == 1
 
 
 def test_csv_has_a_row_for_each_cell_and_item(matrix: Path, hostile: Path) -> None:

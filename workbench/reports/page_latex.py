@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from workbench.reports.latex_text import latex
 from workbench.reports.page import Facts, Grid, Note, Page, Part, Points
 
 _HEAD = r"""% Written by workbench report. Put \usepackage{booktabs} into the preamble, and read this file with \input.
-% Tables wider than the page: \usepackage{graphicx}, and \resizebox{\linewidth}{!}{...} around their tabular.
 """
+_LETTERS = 100
+"""So many letters of a small face fit on a line of an article; a wider table is divided by its columns."""
+_LONG = 48
+"""A longer text wraps within its cell."""
 
 
 def page_latex(page: Page) -> str:
@@ -42,9 +46,30 @@ def _part(part: Part, section: str, labels: dict[str, int]) -> str:
         case Facts():
             return _items(f"  \\item {latex(label)}: {latex(value, 4_000)}\n" for label, value in part.pairs if value)
         case Grid():
-            return _table(part, _label(part.caption or section, labels)) if part.rows else ""
+            return "\n".join(_table(one, _label(one.caption or section, labels)) for one in _parts(part) if one.rows)
         case _:
             return ""
+
+
+def _parts(grid: Grid) -> list[Grid]:
+    """Return a table, or several that repeat its leading columns where it is wider than a page."""
+    widths = [max(map(len, column)) + 2 for column in zip(grid.headings, *grid.rows, strict=True)]
+    first = max(grid.texts, default=-1) + 1
+    room = _LETTERS - sum(min(width, _LONG + 2) for width in widths[:first])
+    parts: list[list[int]] = [[]]
+    for place in range(first, len(widths)):
+        if parts[-1] and sum(widths[one] for one in parts[-1]) + widths[place] > room:
+            parts.append([])
+        parts[-1].append(place)
+    if len(parts) == 1:
+        return [grid]
+    found = []
+    for number, places in enumerate(parts, 1):
+        chosen = (*range(first), *places)
+        rows = tuple(tuple(row[place] for place in chosen) for row in grid.rows)
+        caption = f"{grid.caption} Part {number} of {len(parts)}."
+        found.append(replace(grid, caption=caption, headings=tuple(grid.headings[one] for one in chosen), rows=rows))
+    return found
 
 
 def _items(lines: Iterator[str]) -> str:
@@ -54,7 +79,11 @@ def _items(lines: Iterator[str]) -> str:
 
 
 def _table(grid: Grid, label: str) -> str:
-    columns = "".join("l" if place in grid.texts else "r" for place in range(len(grid.headings)))
+    long = [max(map(len, column)) > _LONG for column in zip(grid.headings, *grid.rows, strict=True)]
+    columns = "".join(
+        "r" if place not in grid.texts else "p{0.4\\linewidth}" if long[place] else "l"
+        for place in range(len(grid.headings))
+    )
     body = [_row(row) for row in grid.rows]
     if grid.closing and grid.closing < len(body):
         body.insert(len(body) - grid.closing, "    \\midrule\n")
