@@ -94,14 +94,16 @@ def _stand(outcome: StudyOutcome) -> str:
     study = outcome.study
     noun = "case" if study.kind == AGENTS else "repository"
     rows = f"{len(outcome.rows)} {noun if len(outcome.rows) == 1 else {'case': 'cases', 'repository': 'repositories'}[noun]}"
-    each = f"{study.repeats} repeats" if study.kind == AGENTS else f"{study.samples} samples a task"
+    each = (
+        f"{study.repeats} repeat{'' if study.repeats == 1 else 's'}"
+        if study.kind == AGENTS
+        else f"{study.samples} sample{'' if study.samples == 1 else 's'} a task"
+    )
     items = "trials" if study.kind == AGENTS else "candidates"
     planned = "?" if outcome.planned is None else f"{outcome.planned:,}"
-    cost = "" if outcome.cost_usd is None else f" · ${outcome.cost_usd:,.4f}"
-    scale = f" · {' by '.join(outcome.scale)}, in points of 100" if study.kind == AGENTS else ""
-    return (
-        f"{rows} × {len(outcome.columns)} columns · {each} · {outcome.done:,} of {planned} {items}{cost}{_plain(scale)}"
-    )
+    cost = "" if outcome.cost_usd is None else f" · {_dollars(outcome.cost_usd)}"
+    scale = f" · {_plain(' by '.join(outcome.scale))}, in points of 100" if study.kind == AGENTS else ""
+    return f"{rows} × {len(outcome.columns)} columns · {each} · {outcome.done:,} of {planned} {items}{cost}" + scale
 
 
 def _heading(outcome: StudyOutcome, measure: str) -> str:
@@ -116,7 +118,7 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[str]:
         shares = ["–" if one.documented is None else f"{one.documented:.0%}" for one in outcome.by_column]
         rows.append(["documented", *shares])
     rows.append(["tokens", *(f"{one.tokens:,}" for one in outcome.by_column)])
-    rows.append(["cost", *("–" if one.cost_usd is None else f"${one.cost_usd:,.4f}" for one in outcome.by_column)])
+    rows.append(["cost", *("–" if one.cost_usd is None else _dollars(one.cost_usd) for one in outcome.by_column)])
     yield from _table([outcome.study.row_noun, *heads], rows)
     words = dict.fromkeys(one.means[measure].interval.words for one in outcome.by_column if one.means[measure].rows)
     yield ""
@@ -299,6 +301,10 @@ def _plain(text: str) -> str:
 
 def _figure(value: float | None, digits: int) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _dollars(usd: float) -> str:
+    return f"${usd:,.4f}" if usd else "$0"
 
 
 def _signed(value: float, digits: int) -> str:

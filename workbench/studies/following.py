@@ -17,6 +17,7 @@ from workbench.studies.reading import (
     StudyWork,
     scale_of,
     snapshots_of,
+    state_of,
     task_cells,
     tasks_of_others,
     trial_cells,
@@ -74,7 +75,7 @@ class StudyReader:
             if cell.run and not cell.session and cell.run_state in ("running", "queued", "interrupted"):
                 known[cell.run] = cell.run_state
         rows = [row for run in known if (row := self._reader.run(run)) is not None]
-        return {row.id for row in rows if self._reader.run_state(row) != known[row.id]}
+        return {row.id for row in rows if state_of(self._reader, row) != known[row.id]}
 
     def _changed_runs(self, newest: int) -> set[str] | None:
         """Return the runs in which something changed since the last look, None for all of them."""

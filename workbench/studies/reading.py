@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from workbench.session.groups import settings_of
 from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as
 from workbench.session.reader import SessionReader
-from workbench.session.rows import StudyCellRow
+from workbench.session.rows import RunRow, StudyCellRow
 from workbench.session.schema import COUNTS_OF_CANDIDATES, PUT_AWAY_RUNS
 from workbench.session.task_names import picked, readable_id
 from workbench.studies.declaration import Column, Study
@@ -380,10 +380,18 @@ def _run_states(reader: SessionReader, runs: Iterable[str | None]) -> dict[str, 
     found = {}
     for run in reader.every_run():
         if run.id in wanted:
-            # That a judge failed is seen from the scores themselves.
-            state = run.state if run.state == "done" else reader.run_state(run)
-            found[run.id] = state, run.error or ""
+            found[run.id] = state_of(reader, run), run.error or ""
     return found
+
+
+def state_of(reader: SessionReader, run: RunRow) -> str:
+    """Return the state of a run as its cells show it: one that no engine has begun yet is ``queued``, its turn in the study comes.
+
+    That a judge failed is seen from the scores themselves, so it is ``done``.
+    """
+    if run.state == "done" or (run.state == "queued" and run.started_at is None):
+        return run.state
+    return reader.run_state(run)
 
 
 _LOUD = ("running", "queued", "interrupted", "failed", "cancelled", "done")
