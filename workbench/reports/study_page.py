@@ -113,7 +113,17 @@ def _heading(outcome: StudyOutcome, measure: str) -> str:
 def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[str]:
     heads = [one.title for one in outcome.by_column]
     rows = [[row, *(_cell(outcome.cell(row, column), measure) for column in outcome.columns)] for row in outcome.rows]
-    rows.append(["**mean**", *(_mean(one.means[measure]) for one in outcome.by_column)])
+    having = [one.means[measure].rows if one.means[measure].items else 0 for one in outcome.by_column]
+    uneven = len(set(having)) > 1
+    rows.append(
+        [
+            "**mean**",
+            *(
+                _mean(one.means[measure]) + (f" of {count}" if uneven and count else "")
+                for one, count in zip(outcome.by_column, having, strict=True)
+            ),
+        ]
+    )
     if outcome.study.kind != AGENTS:
         shares = ["–" if one.documented is None else f"{one.documented:.0%}" for one in outcome.by_column]
         rows.append(["documented", *shares])
@@ -123,6 +133,9 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[str]:
     words = dict.fromkeys(one.means[measure].interval.words for one in outcome.by_column if one.means[measure].rows)
     yield ""
     yield "Means of columns: unweighted over rows. " + " ".join(words)
+    if uneven:
+        yield ""
+        yield "Columns have results on different rows, so their means do not compare; differences and rankings are on common items."
 
 
 def _cell(cell: Cell, measure: str) -> str:
@@ -217,7 +230,7 @@ def _comparisons(outcome: StudyOutcome, resamples: int) -> Iterator[str]:
                 "better − worse",
                 "difference",
                 "p",
-                f"Holm, {len(found)} tests",
+                f"Holm, {len(found)} test{'' if len(found) == 1 else 's'}",
                 "items won / tied / lost",
                 f"{outcome.study.row_noun}: won / tied / lost",
             ],
@@ -263,7 +276,16 @@ def _rankings(outcome: StudyOutcome, resamples: int) -> Iterator[str]:
     yield ""
     yield from _table(
         ["model", "measure", "counted alike", "ranking", "items"],
-        ([one.setting.model, one.setting.measure, one.setting.weighting, one.words, f"{one.items:,}"] for one in found),
+        (
+            [
+                one.setting.model,
+                one.setting.measure,
+                _alike(outcome, one.setting.weighting),
+                one.words,
+                f"{one.items:,}",
+            ]
+            for one in found
+        ),
     )
     known = [tau for tau in taus(found).values() if tau is not None]
     if known:
@@ -301,6 +323,12 @@ def _plain(text: str) -> str:
 
 def _figure(value: float | None, digits: int) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _alike(outcome: StudyOutcome, weighting: str) -> str:
+    """Return what counts alike; of agents rows are cases, and items trials."""
+    named = {"repositories": "cases", "tasks": "trials"} if outcome.study.kind == AGENTS else {}
+    return named.get(weighting, weighting)
 
 
 def _dollars(usd: float) -> str:
