@@ -54,7 +54,7 @@ def test_what_a_session_names_is_no_markup_of_the_page(tmp_path: Path) -> None:
     assert "| 1 | white | 71.7 [" in page
     assert "| local | score | cases | white > x" in page
     assert "white − x\\|y &lt;b>" in page
-    assert "b × x\\|y &lt;b> · local: The model gave no answer." in page
+    assert "- The model gave no answer. (b × x\\|y &lt;b> · local)" in page
     assert "| gpt-4o, offline-2 | 11 |" in page
     tables = [line for line in page.splitlines() if line.startswith("| ")]
     assert all(line.endswith(" |") for line in tables)
@@ -88,7 +88,7 @@ def test_a_dry_run_says_what_it_takes_and_leaves_nothing(
     )
     assert main(["study", str(file), "--session", str(path), "--dry-run"]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("mine: 1 rows × 1 columns = candidates, how many is known once the tasks are built")
+    assert said.startswith("mine: 1 row × 1 column = candidates, how many is known once the tasks are built")
     assert said.endswith("Nothing was started.\n")
     assert not path.exists()
     file.write_text(file.read_text() + 'agents = ["white"]\n')

@@ -74,16 +74,15 @@ def _lines(outcome: StudyOutcome, resamples: int) -> Iterator[str]:
         yield f"## {_heading(outcome, measure)}"
         yield ""
         yield from _matrix(outcome, measure)
-    problems = list(
-        dict.fromkeys(
-            f"{cell.row} × {cell.column.name}: {cell.problem}" for cell in outcome.cells.values() if cell.problem
-        )
-    )
-    if problems:
+    broken: dict[str, list[str]] = {}
+    for cell in outcome.cells.values():
+        if cell.problem:
+            broken.setdefault(cell.problem, []).append(f"{cell.row} × {cell.column.name}")
+    if broken:
         yield ""
         yield "## Cells that did not come to their end"
         yield ""
-        yield from (f"- {_plain(one)}" for one in problems)
+        yield from (f"- {_plain(problem)} ({_plain(', '.join(cells))})" for problem, cells in broken.items())
     if study.kind == AGENTS:
         yield from _leaders(outcome)
     yield from _comparisons(outcome, resamples)
@@ -114,7 +113,7 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[str]:
     heads = [one.title for one in outcome.by_column]
     rows = [[row, *(_cell(outcome.cell(row, column), measure) for column in outcome.columns)] for row in outcome.rows]
     having = [one.means[measure].rows if one.means[measure].items else 0 for one in outcome.by_column]
-    uneven = len(set(having)) > 1
+    uneven = len({count for count in having if count}) > 1
     rows.append(
         [
             "**mean**",
