@@ -54,8 +54,9 @@ def test_what_a_session_names_is_no_markup_of_the_page(tmp_path: Path) -> None:
     assert "<b>" not in page
     assert "## Leaderboard" in page
     assert "| 1 | white | 71.7 [" in page
+    assert "| local | score | cases | white > x" in page
     assert "white − x\\|y &lt;b>" in page
-    assert "b × x\\|y &lt;b> · local: The model gave no answer." in page
+    assert "- The model gave no answer. (b × x\\|y &lt;b> · local)" in page
     assert "| gpt-4o, offline-2 | 11 |" in page
     tables = [line for line in page.splitlines() if line.startswith("| ")]
     assert all(line.endswith(" |") for line in tables)
@@ -68,10 +69,12 @@ def test_show_prints_what_is_there_and_starts_nothing(
     put_agents(path, SCORES)
     before = path.read_bytes()
     assert main(["study", "agents", "--session", str(path), "--show"]) == 1
-    assert "5 of 6" not in (said := capsys.readouterr().out)
-    assert "11 of 12 trials" in said
+    assert "11 of 12 trials" in capsys.readouterr().out
     assert main(["study", "agents", "--session", str(path), "--show", "--format", "json"]) == 1
     assert json.loads(capsys.readouterr().out)["done"] == 11
+    assert main(["show", str(path)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Study agents: 3 rows × 2 columns, 11 of 12 done. Compare with: workbench study agents --session" in said
     assert path.read_bytes() == before
     assert main(["study", "docs", "--session", str(path), "--show"]) == 2
     assert "has no study 'docs'; it has agents" in capsys.readouterr().err
@@ -87,7 +90,7 @@ def test_a_dry_run_says_what_it_takes_and_leaves_nothing(
     )
     assert main(["study", str(file), "--session", str(path), "--dry-run"]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("mine: 1 rows × 1 columns = candidates, how many is known once the tasks are built")
+    assert said.startswith("mine: 1 row × 1 column = candidates, how many is known once the tasks are built")
     assert said.endswith("Nothing was started.\n")
     assert not path.exists()
     file.write_text(file.read_text() + 'agents = ["white"]\n')

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from samples.sessions import card
 
 from workbench.session import SessionWriter, create
 from workbench.session.identity import candidate_id, task_id, trial_id
@@ -52,8 +55,6 @@ def put_matrix(
 
 def cell_of(study: Study, row: str, column: Column, run: str | None, problem: str | None = None) -> dict[str, object]:
     """Return the values of a cell's row, in the form of ``docs``."""
-    import json
-
     pointer = json.dumps({"evaluator": column.model, "prompt": PROMPT, "context": CONTEXT})
     return {
         "study": study.name, "row_name": row, "column_name": column.name, "position": 0, "run_id": run, "pointer": pointer,
@@ -148,8 +149,9 @@ def _put_trial(
     )  # fmt: skip
     if points is not None:
         for place, judge in enumerate(judges):
+            text = writer.blob(json.dumps(card(6.0, judge=judge).to_json()))
             total = max(0.0, points - 2 * place)
             writer.put_score(
-                ScoreRow(key, "aeo-bench", judge, total, 100.0, 15.0, 20.0, 25.0, max(0.0, total - 60.0), "", 1.0)
+                ScoreRow(key, "aeo-bench", judge, total, 100.0, 15.0, 20.0, 25.0, max(0.0, total - 60.0), text, 1.0)
             )
     return key

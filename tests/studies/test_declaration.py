@@ -9,7 +9,7 @@ import pytest
 
 from workbench.errors import UsageError
 from workbench.studies.checking import check_study, column_problem
-from workbench.studies.declaration import BadStudy, Column, Study, column_titles, read_study_file
+from workbench.studies.declaration import BadStudy, Column, Study, column_titles, read_study_file, row_titles
 from workbench.studies.known import packaged_studies, study_named
 
 AGENTS = 'name = "mine"\nkind = "agents"\nrows = ["word_counter"]\n'
@@ -121,4 +121,5 @@ def test_a_declaration_comes_back_from_a_session_as_it_was() -> None:
 def test_titles_say_only_what_differs() -> None:
     columns = [Column("white", "local"), Column("planner-2", "local"), Column("white", "local", "session:/a/b.session")]
     assert column_titles(columns) == ["white", "planner-2", "white (b.session)"]
+    assert row_titles(["schema", "/a/one", "/b/one", "/b/two"]) == ["schema", "/a/one", "/b/one", "two"]
     assert column_titles([Column("none", "a/x"), Column("none", "b/y")]) == ["a/x", "b/y"]

@@ -236,6 +236,24 @@ def test_what_did_not_change_is_not_computed_anew(tmp_path: Path) -> None:
         assert read_study(reader, "matrix").to_json() == second.to_json()
 
 
+def test_an_engine_that_is_gone_is_noticed_although_nothing_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "left.session"
+    put_matrix(path, 1, 1, 1, 3, 4, random.Random(5))
+    with SessionReader(path) as reader, SessionWriter(path) as writer:
+        run, task = "repository00-docs0", reader.tasks("repository00-docs0")[0].id
+        put_candidates(writer, run, task, "model/0", [None], first=3)
+        with writer.transaction() as connection:
+            connection.execute("UPDATE candidates SET verdict = NULL WHERE task_id = ?", (task,))
+        writer.set_run(run, state="running")
+        held = writer.acquire(run)
+        watching = StudyReader(reader, "matrix")
+        assert [cell.state for cell in watching.look().cells.values()] == ["running"]
+        before = reader.last_change()
+        writer.release(held)
+        assert reader.last_change() == before
+        assert [cell.state for cell in watching.look().cells.values()] == ["interrupted"]
+
+
 def test_results_of_another_session_are_columns_marked_by_it(tmp_path: Path, agents: Path) -> None:
     path = tmp_path / "mine.session"
     put_agents(path, {("a", "planner-2"): [60.0], ("b", "planner-2"): [70.0]}, name="mine")

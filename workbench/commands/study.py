@@ -78,7 +78,11 @@ def _execute(arguments: argparse.Namespace, session: Path, study: Study) -> int:
     study = resolved_study(study)
     damaged = look_for_damage(session)
     arguments.json = arguments.format == "json"
-    what = f"{study.name}: {len(study.rows)} rows × {len(study.columns)} columns"
+    counted = [
+        f"{len(many)} {noun}{'' if len(many) == 1 else 's'}"
+        for many, noun in ((study.rows, "row"), (study.columns, "column"))
+    ]
+    what = f"{study.name}: {' × '.join(counted)}"
     if (code := settle(arguments, what, lambda measured: estimate_study(measured, session, study, load().trials_at_once), session)) is not None:  # fmt: skip
         return code
     study = order_study(session, study)

@@ -183,12 +183,12 @@ def _check_named(plan: DocumentPlan) -> None:
 
 @dataclass(frozen=True, slots=True)
 class MeantTrial:
-    """A trial that a plan asks for: its case, repeat and identity, and whether the session has it."""
+    """A trial that a plan asks for: its case, repeat and identity, and its state, "" where the session does not have it."""
 
     case: str
     repeat: int
     identity: str
-    recorded: bool
+    state: str = ""
 
 
 def meant_trials(session: Path, plan: DocumentPlan) -> tuple[DocumentPlan, list[MeantTrial]]:
@@ -212,7 +212,7 @@ def meant_trials(session: Path, plan: DocumentPlan) -> tuple[DocumentPlan, list[
     if not session.exists():
         name = (plan.agent, plan.model)
         nothing = [(case, case.identity(lambda *_: [], *name, number), number) for case in cases for number in repeats]
-        return plan, [MeantTrial(case.text, number, identity, False) for case, identity, number in nothing]
+        return plan, [MeantTrial(case.text, number, identity) for case, identity, number in nothing]
     with SessionReader(session) as reader:
         found = [
             (case.text, number, case.identity(reader.query, plan.agent, plan.model, number))
@@ -220,7 +220,8 @@ def meant_trials(session: Path, plan: DocumentPlan) -> tuple[DocumentPlan, list[
             for number in repeats
         ]
         return plan, [
-            MeantTrial(case, number, identity, reader.trial(identity) is not None) for case, number, identity in found
+            MeantTrial(case, number, identity, row.state if (row := reader.trial(identity)) is not None else "")
+            for case, number, identity in found
         ]
 
 
@@ -236,7 +237,7 @@ def new_trials(session: Path, plan: DocumentPlan) -> tuple[DocumentPlan, list[st
     """
     meant, trials = meant_trials(session, plan)
     # Without a first repeat each is one after those that there are.
-    return meant, [trial.case for trial in trials if plan.first_repeat == 0 or not trial.recorded]
+    return meant, [trial.case for trial in trials if plan.first_repeat == 0 or not trial.state]
 
 
 def _bring_back(connection: sqlite3.Connection, trials: Iterable[str]) -> None:

@@ -149,7 +149,7 @@ def _same_place(case: str, row: str) -> bool:
 def _ordered_trials(session: Path, plan: DocumentPlan) -> tuple[str | None, list[client.MeantTrial]]:
     """Plan a run for the trials and scores that a session lacks; returns it, None if nothing lacks, and all trials meant."""
     full, trials = client.meant_trials(session, plan)
-    if all(one.recorded for one in trials) and not _lacks_scores(session, full, trials):
+    if all(one.state for one in trials) and not _lacks_scores(session, full, trials):
         return None, trials
     return client.plan_document(session, plan), trials
 

@@ -37,8 +37,9 @@ def estimate_study(measured: Measured, session: Path, study: Study, at_once: int
     if study.kind == AGENTS:
         found = []
         for column in study.columns:
-            plan, cases = client.new_trials(session, document_plan(study, column))
-            if cases:
+            plan, trials = client.meant_trials(session, document_plan(study, column))
+            # What was begun and did not come to its end is taken up again.
+            if cases := [one.case for one in trials if one.state != "done"]:
                 found.append(
                     estimate_trials(
                         measured, cases, plan.agent, plan.model, plan.asked_judges, repeats=1, at_once=at_once

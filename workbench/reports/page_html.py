@@ -11,7 +11,7 @@ from workbench.reports.html_frame import closing, opening
 from workbench.reports.html_parts import details, e, facts
 from workbench.reports.page import Facts, Forest, Grid, Heat, Note, Page, Part, Points
 
-_BOUNDS = re.compile(r"([−+]?\d[\d.,]*) ((?:\[[^\]]*\])?(?: ?\([^)]*\))?)$")
+_BOUNDS = re.compile(r"([−+]?\d[\d.,]*) ((?:\[[^\]]*\])?(?: ?\([^)]*\))?(?: of \d+)?)$")
 _STYLE = Path(__file__).with_name("page.css")
 
 

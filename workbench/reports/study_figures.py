@@ -62,4 +62,4 @@ def percent(value: float | None) -> str:
 
 def dollars(value: float | None) -> str:
     """Return a price in US dollars, without a sign that Markdown takes for mathematics; requests cost fractions of a cent."""
-    return NOTHING if value is None else f"{value:,.4f} USD"
+    return NOTHING if value is None else f"{value:,.4f} USD" if value else "0 USD"

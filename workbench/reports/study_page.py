@@ -19,7 +19,7 @@ from workbench.reports.study_pairs import difference_sections, ranking_section
 from workbench.reports.study_published import published_section
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.agreement import judge_agreement
-from workbench.studies.declaration import AGENTS
+from workbench.studies.declaration import AGENTS, row_titles
 from workbench.studies.leaderboard import GOOD, leaderboard
 from workbench.studies.outcome import POINTS, StudyOutcome
 
@@ -37,11 +37,13 @@ def study_page(outcome: StudyOutcome, *, method: Section | None = None, resample
     lead.append(Note(_stand(outcome)))
     lead += map(Note, outcome.problems)
     sections = [*_matrices(outcome)]
-    problems = tuple(
-        dict.fromkeys(f"{one.row} × {one.column.name}: {one.problem}" for one in outcome.cells.values() if one.problem)
-    )
-    if problems:
-        sections.append(Section("Cells that did not come to their end", (Points(problems),)))
+    broken: dict[str, list[str]] = {}
+    for cell in outcome.cells.values():
+        if cell.problem:
+            broken.setdefault(cell.problem, []).append(f"{cell.row} × {cell.column.name}")
+    if broken:
+        said = tuple(f"{problem} ({', '.join(cells)})" for problem, cells in broken.items())
+        sections.append(Section("Cells that did not come to their end", (Points(said),)))
     if study.kind == AGENTS:
         sections.append(_leaders(outcome))
     sections += difference_sections(outcome, resamples)
@@ -86,7 +88,13 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
     if any(cell.means[measure].value is not None for cell in outcome.cells.values()):
         yield _heat(outcome, measure, heads)
     rows = [(row, *(cell_words(outcome.cell(row, one), measure) for one in outcome.columns)) for row in outcome.rows]
-    closing = [("mean", *(mean_words(one.means[measure], measure) for one in outcome.by_column))]
+    having = [one.means[measure].rows if one.means[measure].items else 0 for one in outcome.by_column]
+    uneven = len({count for count in having if count}) > 1
+    means = [
+        mean_words(one.means[measure], measure) + (f" of {count}" if uneven and count else "")
+        for one, count in zip(outcome.by_column, having, strict=True)
+    ]
+    closing = [("mean", *means)]
     if outcome.study.kind != AGENTS:
         closing.append(("documented", *(percent(one.documented) for one in outcome.by_column)))
     closing.append(("tokens", *(f"{one.tokens:,}" for one in outcome.by_column)))
@@ -100,6 +108,10 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
     words = dict.fromkeys(one.means[measure].interval.words for one in outcome.by_column if one.means[measure].rows)
     documented = "" if outcome.study.kind == AGENTS else " Documented: share of tasks whose function has a docstring."
     yield Note(f"Means of columns are unweighted over rows. {' '.join(words)}{documented}")
+    if uneven:
+        yield Note(
+            "Columns have results on different rows, so their means do not compare; differences and rankings are on common items."
+        )
 
 
 def _heat(outcome: StudyOutcome, measure: str, heads: tuple[str, ...]) -> Heat:
@@ -116,13 +128,16 @@ def _heat(outcome: StudyOutcome, measure: str, heads: tuple[str, ...]) -> Heat:
     return Heat(
         f"{measure_heading(measure)} by mean: the stronger the colour, the higher, from 0 to {full:g}.",
         heads,
-        tuple((row, tuple(shown(row, column.name) for column in outcome.columns)) for row in outcome.rows),
+        tuple(
+            (title, tuple(shown(row, column.name) for column in outcome.columns))
+            for title, row in zip(row_titles(outcome.rows), outcome.rows, strict=True)
+        ),
     )
 
 
 def _leaders(outcome: StudyOutcome) -> Section:
     lines = leaderboard(outcome)
-    heads = ("", "agent", "score", "tier 1", "2", "3", "4", f"above {GOOD:.0f}", "between repeats", "steps", "tokens", "$", "s", "trials")  # fmt: skip
+    heads = ("", "agent", "score", "tier 1", "2", "3", "4", f"above {GOOD:.0f}", "between repeats", "steps", "tokens", "USD", "s", "trials")  # fmt: skip
     rows = tuple(
         (
             NOTHING if one.place is None else str(one.place),
@@ -142,7 +157,7 @@ def _leaders(outcome: StudyOutcome) -> Section:
     parts: list[Part] = [
         Grid("Agents from the best to the worst.", heads, rows, frozenset({1})),
         Note(
-            f"Tiers, steps, tokens, $ and s are means of a trial. Above {GOOD:.0f}: share of trials with more points. "
+            f"Tiers, steps, tokens, USD and s are means of a trial. Above {GOOD:.0f}: share of trials with more points. "
             "Between repeats: standard deviation within a case, pooled over cases."
         ),
     ]

@@ -8,6 +8,7 @@ from workbench.reports.page import Bar, Forest, Grid, Note, Part, Section
 from workbench.reports.study_figures import chance_words, difference_words, figure
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.chances import Chance, chances, every_pair, resampled_orders
+from workbench.studies.declaration import AGENTS, row_titles
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.ranked import Setting, rankings, system_name, taus
 
@@ -85,9 +86,10 @@ class _Sided:
         return self._bar(self.name, found.value or 0.0, found.interval.low, found.interval.high)
 
     def by_row(self) -> tuple[Bar, ...]:
+        found = self._chance.comparison.by_row
         return tuple(
-            self._bar(row, one.value or 0.0, one.interval.low, one.interval.high)
-            for row, one in self._chance.comparison.by_row.items()
+            self._bar(title, one.value or 0.0, one.interval.low, one.interval.high)
+            for title, one in zip(row_titles(list(found)), found.values(), strict=True)
         )
 
     def cells(self) -> tuple[str, ...]:
@@ -115,7 +117,13 @@ def ranking_section(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
             "Rankings on the items that all systems of a model have.",
             ("model", "measure", "counted alike", "ranking", "items"),
             tuple(
-                (one.setting.model, one.setting.measure, one.setting.weighting, one.words, f"{one.items:,}")
+                (
+                    one.setting.model,
+                    one.setting.measure,
+                    _alike(outcome, one.setting.weighting),
+                    one.words,
+                    f"{one.items:,}",
+                )
                 for one in found
             ),
             frozenset({0, 1, 2, 3}),
@@ -141,6 +149,12 @@ def ranking_section(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
         caption = f"How often two systems keep their overall order: in rows, with ties, and in {resamples:,} resamples of rows."
         parts.append(Grid(caption, heads, rows, frozenset({0, 1, 2})))
     yield Section("Rankings", tuple(parts))
+
+
+def _alike(outcome: StudyOutcome, weighting: str) -> str:
+    """Return what counts alike; of agents rows are cases, and items trials."""
+    named = {"repositories": "cases", "tasks": "trials"} if outcome.study.kind == AGENTS else {}
+    return named.get(weighting, weighting)
 
 
 def _taus(settings: list[Setting], between: dict[tuple[Setting, Setting], float | None]) -> Grid:

@@ -17,6 +17,7 @@ from workbench.studies.reading import (
     StudyWork,
     scale_of,
     snapshots_of,
+    state_of,
     task_cells,
     tasks_of_others,
     trial_cells,
@@ -57,13 +58,24 @@ class StudyReader:
         """Return the study as it is now; the same object where nothing changed."""
         newest = self._reader.last_change()
         changed = self._changed_runs(newest)
-        if self._outcome is not None and changed == set() and newest == self._seen:
-            return self._outcome
+        if changed is not None:
+            changed |= (left := self._left_runs())
+            if self._outcome is not None and not left and newest == self._seen:
+                return self._outcome
         before = self._outcome
         self._work = self._read(changed)
         self._seen = newest
         self._outcome = StudyOutcome.of(self._work, before)
         return self._outcome
+
+    def _left_runs(self) -> set[str]:
+        """Return the runs whose state is another one now although nothing was written: their engine is gone, or has come."""
+        known: dict[str, str] = {}
+        for cell in self._work.cells.values() if self._work is not None else ():
+            if cell.run and not cell.session and cell.run_state in ("running", "queued", "interrupted"):
+                known[cell.run] = cell.run_state
+        rows = [row for run in known if (row := self._reader.run(run)) is not None]
+        return {row.id for row in rows if state_of(self._reader, row) != known[row.id]}
 
     def _changed_runs(self, newest: int) -> set[str] | None:
         """Return the runs in which something changed since the last look, None for all of them."""

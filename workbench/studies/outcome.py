@@ -16,7 +16,7 @@ from workbench.regeneration.passk import pass_at_k
 from workbench.statistics.clusters import Clusters, Value, clusters_of
 from workbench.statistics.intervals import Interval, share_interval_of
 from workbench.studies.declaration import AGENTS, Column, Study, column_titles
-from workbench.studies.reading import CellWork, StudyWork, TaskTally, TrialTally
+from workbench.studies.reading import CellWork, Counts, StudyWork, TaskTally, TrialTally
 
 POINTS = 100.0
 """Points of a trial are of so many, whatever its rubric's sum is."""
@@ -297,11 +297,11 @@ def _cell(work: CellWork, study: Study, scale: tuple[str, str]) -> Cell:
         done = len(known)
         return Cell(work, _state(work, done), done, work.planned, means)
     # Our own errors are no samples: a resume tests them again.
-    done = sum(task.counted for task in work.tasks)
+    done = sum(one[3] for one in work.counts)
     if work.planned is not None:
         done = min(done, work.planned)
-    means = {f"pass@{k}": _pass(work.tasks, k) for k in study.k}
-    documented = sum(task.documented for task in work.tasks) / len(work.tasks) if work.tasks else None
+    means = {f"pass@{k}": _pass(work.counts, k) for k in study.k}
+    documented = _documented(work.counts)
     return Cell(work, _state(work, done), done, work.planned, means, documented)
 
 
@@ -324,19 +324,23 @@ def _points(values: Sequence[Value], undefined: int, rows: int = 1) -> Mean:
     return Mean(clusters_of(values).mean if values else None, interval, len(values), undefined, rows)
 
 
-def _by_file(tasks: Iterable[TaskTally], k: int) -> tuple[dict[str, list[float]], int]:
+def _documented(counts: Counts) -> float | None:
+    return sum(one[0].documented for one in counts) / len(counts) if counts else None
+
+
+def _by_file(counts: Counts, k: int) -> tuple[dict[str, list[float]], int]:
     files: dict[str, list[float]] = {}
     undefined = 0
-    for task in tasks:
-        value = _pass_at(task.counted, task.passed, k)
+    for info, _, _, counted, passed in counts:
+        value = _pass_at(counted, passed, k)
         if value is None:
             undefined += 1
         else:
-            files.setdefault(task.file, []).append(value)
+            files.setdefault(info.file, []).append(value)
     return files, undefined
 
 
-def _pass(tasks: Sequence[TaskTally], k: int) -> Mean:
+def _pass(tasks: Counts, k: int) -> Mean:
     """Return the mean over the tasks of one repository."""
     files, undefined = _by_file(tasks, k)
     count = len(tasks) - undefined
@@ -350,12 +354,12 @@ def _pass(tasks: Sequence[TaskTally], k: int) -> Mean:
 
 def _column(column: Column, title: str, cells: Sequence[Cell], study: Study, scale: tuple[str, str]) -> ColumnSummary:
     costs = [cell.work.cost_usd for cell in cells if cell.work.cost_usd is not None]
-    tasks = [task for cell in cells for task in cell.work.tasks]
+    tasks = tuple(one for cell in cells for one in cell.work.counts)
     return ColumnSummary(
         column,
         title,
         {measure: _over_rows(measure, cells, scale) for measure in study.measures},
-        sum(task.documented for task in tasks) / len(tasks) if tasks else None,
+        _documented(tasks),
         sum(cell.done for cell in cells),
         _sum(cell.planned for cell in cells),
         sum(cell.work.tokens for cell in cells),

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from workbench.session.groups import settings_of
 from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as
 from workbench.session.reader import SessionReader
-from workbench.session.rows import StudyCellRow
+from workbench.session.rows import RunRow, StudyCellRow
 from workbench.session.schema import COUNTS_OF_CANDIDATES, PUT_AWAY_RUNS
 from workbench.session.task_names import picked, readable_id
 from workbench.studies.declaration import Column, Study
@@ -24,11 +24,19 @@ Group = tuple[str, str, str]
 """Evaluator, prompt and context of a cell's candidates."""
 
 
-class TaskTally(NamedTuple):
-    """One task under one cell: of ``samples`` candidates ``waiting`` have no verdict, ``counted`` count, ``passed`` passed.
+class TaskInfo(NamedTuple):
+    """A task as it stands under every evaluator of its run; a tuple, because there are thousands."""
 
-    A tuple, because a matrix of 100,000 candidates has 20,000 of them.
-    """
+    task: str
+    file: str
+    function: str
+    occurrence: int
+    tests: int
+    documented: int
+
+
+class TaskTally(NamedTuple):
+    """One task under one cell: of ``samples`` candidates ``waiting`` have no verdict, ``counted`` count, ``passed`` passed."""
 
     task: str
     file: str
@@ -74,7 +82,7 @@ class CellWork:
         run_state: State of that run, "" without one.
         problem: Why it could not be planned, or why its run ended, "" for nothing.
         planned: Trials or candidates that it will have, None where that is not known yet.
-        tasks: Its tasks with their counts.
+        counts: Of each task what it is, its samples, and how many of them wait, count and passed; see :attr:`tasks`.
         trials: Its trials.
         group: Evaluator, prompt and context of its candidates.
         tokens: Of all its requests.
@@ -89,12 +97,17 @@ class CellWork:
     run_state: str = ""
     problem: str = ""
     planned: int | None = None
-    tasks: tuple[TaskTally, ...] = ()
+    counts: tuple[tuple[TaskInfo, int, int, int, int], ...] = ()
     trials: tuple[TrialTally, ...] = ()
     group: Group = ("", "", "")
     tokens: int = 0
     cost_usd: float | None = None
     seconds: float = 0.0
+
+    @property
+    def tasks(self) -> tuple[TaskTally, ...]:
+        """Its tasks with their counts."""
+        return tuple(TaskTally(*info, *numbers) for info, *numbers in self.counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,13 +234,30 @@ def trials_of_others(reader: SessionReader, study: Study, source: str, _: object
 
 # -- tasks
 
+_INFO = """
+SELECT rowid, id, path, qualified_name, occurrence, test_count, docstring_blob IS NOT NULL FROM tasks
+WHERE run_id IN (SELECT value FROM json_each(?)) AND state = 'ready'
+"""
+# One row for each group, its tasks in one text: what is turned into Python's objects is what takes time.
 _TALLIES = """
-SELECT tasks.run_id, counts.evaluator, counts.prompt, counts.context, counts.settings, tasks.id, tasks.path,
-       tasks.qualified_name, tasks.occurrence, tasks.test_count, tasks.docstring_blob IS NOT NULL, counts.samples, counts.waiting,
-       counts.counted, counts.passed, counts.tokens, counts.priced, counts.cost_usd, counts.seconds
+SELECT tasks.run_id, counts.evaluator, counts.prompt, counts.context, counts.settings,
+       json_group_array(json_array(tasks.rowid, counts.samples, counts.waiting, counts.counted, counts.passed)),
+       sum(counts.tokens), sum(counts.priced), sum(counts.cost_usd), sum(counts.seconds)
 FROM tasks JOIN {} AS counts ON counts.task_id = tasks.id
 WHERE tasks.run_id IN (SELECT value FROM json_each(?)) AND tasks.state = 'ready' AND counts.control = 0 AND counts.samples > 0
+GROUP BY 1, 2, 3, 4, 5
 """
+Counts = tuple[tuple[TaskInfo, int, int, int, int], ...]
+
+
+class _Group(NamedTuple):
+    """Candidates of a run that are alike: its tasks with their counts, and sums."""
+
+    counts: Counts
+    tokens: int
+    priced: int
+    cost_usd: float
+    seconds: float
 
 
 def task_cells(reader: SessionReader, study: Study, pointed: Sequence[StudyCellRow]) -> dict[tuple[str, str], CellWork]:
@@ -253,38 +283,42 @@ def task_cells(reader: SessionReader, study: Study, pointed: Sequence[StudyCellR
                 problem=one.problem or error,
                 group=group,  # type: ignore[arg-type]
             ),
-            tallies.get((one.run_id or "", *group), {}),
+            tallies.get((one.run_id or "", *group), ()),
             chosen.get(one.run_id or "", (frozenset(), 0)),
             study.samples,
         )
     return cells
 
 
-def _tallies(reader: SessionReader, runs: Iterable[str], counts: str) -> dict[tuple[str, ...], dict[str, list[Any]]]:
-    """Return the counts of runs by run, evaluator, prompt and context, then by settings."""
-    found: dict[tuple[str, ...], dict[str, list[Any]]] = {}
-    for row in reader.query(_TALLIES.format(counts), (json.dumps(sorted(runs)),)):
-        found.setdefault(row[:4], {}).setdefault(row[4], []).append(row)
+def _tallies(reader: SessionReader, runs: Iterable[str], counts: str) -> dict[tuple[str, ...], list[_Group]]:
+    """Return what there is of runs by run, evaluator, prompt and context: a group for each sampling settings."""
+    named = json.dumps(sorted(runs))
+    infos = {row[0]: TaskInfo._make(row[1:]) for row in reader.query(_INFO, (named,))}
+    found: dict[tuple[str, ...], list[_Group]] = {}
+    for *key, _, listed, tokens, priced, cost, seconds in reader.query(_TALLIES.format(counts), (named,)):
+        # A task may have come between the two looks: it is there the next time.
+        tasks = tuple((infos[row], *numbers) for row, *numbers in json.loads(listed) if row in infos)
+        found.setdefault(tuple(key), []).append(_Group(tasks, int(tokens), int(priced), cost, seconds))
     return found
 
 
 def _task_cell(
-    cell: CellWork, by_settings: Mapping[str, list[Any]], chosen: tuple[frozenset[str] | None, int | None], samples: int
+    cell: CellWork, groups: Sequence[_Group], chosen: tuple[frozenset[str] | None, int | None], samples: int
 ) -> CellWork:
     """Return a cell with its tasks: of candidates that were sampled with different settings, those that are most."""
     only, tasks = chosen
-    rows = max(by_settings.values(), key=len) if by_settings else []
-    if only is not None:
-        rows = [row for row in rows if row[5] in only]
-    tallies = tuple(TaskTally._make(row[5:15]) for row in rows)
-    priced = sum(row[16] for row in rows)
+    planned = None if tasks is None else tasks * samples
+    if not groups:
+        return replace(cell, planned=planned)
+    group = max(groups, key=lambda one: len(one.counts))
+    counts = group.counts if only is None else tuple(one for one in group.counts if one[0].task in only)
     return replace(
         cell,
-        planned=None if tasks is None else tasks * samples if not cell.session else sum(one.samples for one in tallies),
-        tasks=tallies,
-        tokens=sum(row[15] for row in rows),
-        cost_usd=round(sum(row[17] for row in rows), 9) if priced else None,
-        seconds=sum(row[18] for row in rows),
+        planned=sum(one[1] for one in counts) if cell.session else planned,
+        counts=counts,
+        tokens=group.tokens,
+        cost_usd=round(group.cost_usd, 9) if group.priced else None,
+        seconds=group.seconds,
     )
 
 
@@ -321,18 +355,18 @@ def tasks_of_others(reader: SessionReader, study: Study, source: str, snapshots:
         if run.kind == "regenerate" and isinstance(row, str):
             rows[run.id] = row, str(plan.get("docs") or "original")
     found = []
-    for (run_id, evaluator, prompt, context), by_settings in _tallies(reader, rows, COUNTS_OF_CANDIDATES).items():
+    for (run_id, evaluator, prompt, context), groups in _tallies(reader, rows, COUNTS_OF_CANDIDATES).items():
         row, docs = rows[run_id]
         only, _ = _chosen_tasks(reader, run_id, study)
         cell = CellWork(
             row, Column(docs, evaluator, source), run_id, str(reader.path), "done", group=(evaluator, prompt, context)
         )
-        found.append(_task_cell(cell, by_settings, (only, 0), study.samples))
+        found.append(_task_cell(cell, groups, (only, 0), study.samples))
     # Of several runs or prompts of one column the one with most tasks stands in its cell.
     best: dict[tuple[str, str], CellWork] = {}
     for cell in found:
         key = (cell.row, cell.column.name)
-        if key not in best or len(cell.tasks) > len(best[key].tasks):
+        if key not in best or len(cell.counts) > len(best[key].counts):
             best[key] = cell
     return list(best.values())
 
@@ -346,10 +380,18 @@ def _run_states(reader: SessionReader, runs: Iterable[str | None]) -> dict[str, 
     found = {}
     for run in reader.every_run():
         if run.id in wanted:
-            # That a judge failed is seen from the scores themselves.
-            state = run.state if run.state == "done" else reader.run_state(run)
-            found[run.id] = state, run.error or ""
+            found[run.id] = state_of(reader, run), run.error or ""
     return found
+
+
+def state_of(reader: SessionReader, run: RunRow) -> str:
+    """Return the state of a run as its cells show it: one that no engine has begun yet is ``queued``, its turn in the study comes.
+
+    That a judge failed is seen from the scores themselves, so it is ``done``.
+    """
+    if run.state == "done" or (run.state == "queued" and run.started_at is None):
+        return run.state
+    return reader.run_state(run)
 
 
 _LOUD = ("running", "queued", "interrupted", "failed", "cancelled", "done")
