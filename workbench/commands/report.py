@@ -70,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _study(arguments: argparse.Namespace) -> int:
     """Write the report on a study."""
+    from workbench.commands.damaged import look_for_damage
     from workbench.engine.session_names import resolve_session
     from workbench.errors import UsageError
     from workbench.reports.study_report import write_study_report
@@ -84,8 +85,9 @@ def _study(arguments: argparse.Namespace) -> int:
     session = None
     if arguments.session or arguments.study != PAPER:
         session = resolve_session(arguments.session or f"study-{arguments.study}")
+    damaged = 0 if session is None else look_for_damage(session)
     _told(write_study_report(session, arguments.study, format, out))
-    return 0
+    return damaged
 
 
 def _told(written: Path | bytes) -> None:

@@ -23,11 +23,11 @@ _MOST_LABEL = 34
 
 def heat(figure: Heat) -> str:
     """Return a matrix: the higher the value, the stronger the colour; its number stands in each cell."""
-    heads = [_wrapped(one, 13) for one in figure.headings]
+    heads = [_wrapped(one, 12) for one in figure.headings]
     labels = [shortened(name, _MOST_LABEL) for name, _ in figure.rows]
     left = 14 + _LETTER * max(map(len, labels), default=0)
     top = 8 + 15 * max(map(len, heads), default=1)
-    wide, high, gap = 92, 26, 2
+    wide, high, gap = 96, 26, 2
     width, height = left + (wide + gap) * len(heads), top + (high + gap) * len(labels)
     parts = []
     for place, lines in enumerate(heads):
