@@ -15,6 +15,7 @@ from loopback.server import LoopbackServer
 
 from workbench.engine import client
 from workbench.engine.measured import measured_in
+from workbench.engine.plan import DocumentPlan
 from workbench.engine.study_client import order_study, pending_runs, resolved_study, study_runs
 from workbench.engine.study_estimate import estimate_study
 from workbench.engine.study_execution import each_run, execute_study
@@ -251,8 +252,25 @@ def test_a_run_that_breaks_or_is_killed_leaves_the_others_alone(
     assert execute_study(session, "mine") == 0
     assert states(session) == ["done"] * 3
     assert second.launched == first.launched[:2]
-    assert execute_study(session, "mine") == 0
+    with SessionWriter(session) as writer:
+        # An engine that has just finished its run still holds it.
+        held = writer.acquire(first.launched[0])
+        assert execute_study(session, "mine") == 0
+        writer.release(held)
     assert second.launched == first.launched[:2]
+
+
+def test_resume_lets_the_runs_of_a_study_wait_for_one_another(
+    scripted: LoopbackServer, tmp_path: Path, engines: Callable[..., Engines]
+) -> None:
+    session = tmp_path / "mine.session"
+    order_study(session, replace(AGENTS, rows=("word_counter",), repeats=1, spend_limit=2.0))
+    made = engines("queued", "queued")
+    assert client.resume(session) == made.launched
+    with SessionReader(session) as reader:
+        assert [run.turn for run in reader.runs()] == [1.0, 2.0]
+        # Also what is not started by the study keeps its limit.
+        assert [DocumentPlan.from_json(run.config).spend_limit for run in reader.runs()] == [2.0, 2.0]
 
 
 def test_a_cancelled_run_ends_the_study(

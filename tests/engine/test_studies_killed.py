@@ -6,23 +6,28 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from engine import killing
 from engine.author import Author
+from engine.tiny_repository import BAD, GOOD, make_repository
 from loopback.server import LoopbackServer
 
 from workbench.engine.study_client import order_study
 from workbench.engine.study_execution import execute_study
 from workbench.session import SessionReader
-from workbench.studies.declaration import Study
+from workbench.studies.declaration import Column, Study
 from workbench.studies.following import read_study
 from workbench.studies.known import study_named
 
 pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(900)]
+
+SAMPLES = 240
 
 MODEL = "openai/scripted"
 Until = Callable[..., Any]
@@ -105,3 +110,57 @@ def test_killed_twice_the_cells_are_those_of_an_unbroken_study(
     assert begin().wait(600) == 0
     assert cells(broken) == wanted
     assert len(scripted.seen) == asked
+
+
+@pytest.mark.sandbox
+def test_a_study_of_docs_killed_twice_has_the_verdicts_of_an_unbroken_one(
+    needs_bubblewrap: None, one_cache: None, tmp_path: Path
+) -> None:
+    repository = str(make_repository(tmp_path / "small-sums"))
+    answers = tmp_path / "answers.jsonl"
+    bodies = [(f"sums.py::{name}", body) for known in (GOOD, BAD) for name, body in known.items()]
+    killing.write_samples(answers, bodies, SAMPLES)
+    study = Study(
+        "docs",
+        "docs",
+        (repository,),
+        tuple(Column(docs, one) for docs in ("original", "none") for one in (f"samples:{answers}", "reference")),
+        samples=SAMPLES // 3,
+        k=(1, 5),
+    )
+
+    def verdicts(session: Path) -> list[object]:
+        with SessionReader(session) as reader:
+            return reader.query(
+                "SELECT docs, qualified_name, evaluator, sample, control, verdict FROM tasks JOIN candidates ON task_id = tasks.id "
+                "ORDER BY 1, 2, 3, 4, 5"
+            )
+
+    def outcome(session: Path) -> dict[str, object]:
+        with SessionReader(session) as reader:
+            found = read_study(reader, "docs")
+        return {
+            cell.column.name: (cell.state, cell.done, cell.planned, cell.means, cell.documented)
+            for cell in found.cells.values()
+        }
+
+    whole, broken = tmp_path / "whole.session", tmp_path / "broken.session"
+    order_study(whole, study)
+    assert execute_study(whole, "docs") == 0
+    wanted = verdicts(whole)
+    # Answers and originals, both 80 for each of three tasks, and stubs.
+    assert len(wanted) == 2 * (2 * SAMPLES + 3)
+    order_study(broken, study)
+    killed: list[int] = []
+    for goal in (20, 2 * SAMPLES + 20):
+        executing = threading.Thread(target=execute_study, args=(broken, "docs"))
+        executing.start()
+        killing.wait(lambda goal=goal: len(killing.done(broken)) >= goal and killing.kill(broken), f"{goal} verdicts")  # type: ignore[misc]
+        executing.join()
+        killed.append(len(killing.done(broken)))
+        order_study(broken, study)
+    assert execute_study(broken, "docs") == 0
+    assert 0 < killed[0] <= killed[1] < len(wanted)
+    assert verdicts(broken) == wanted
+    assert outcome(broken) == outcome(whole)
+    assert {cell[0] for cell in outcome(whole).values()} == {"done"}  # type: ignore[index]

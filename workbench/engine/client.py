@@ -353,9 +353,20 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
             connection.execute("UPDATE requests SET handled_at = 0 WHERE run_id = ? AND handled_at IS NULL", (key,))
             connection.execute(f"UPDATE trials SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
             connection.execute(f"UPDATE candidates SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
+    if len(waiting) > 1:
+        _in_turn(session, waiting)
     for key in waiting:
         launch(session, key, warm)
     return waiting
+
+
+def _in_turn(session: Path, runs: Iterable[str]) -> None:
+    """Let runs of studies wait for one another: a study of 30 rows has as many runs."""
+    with SessionReader(session) as reader:
+        of_studies = {str(run) for (run,) in reader.query("SELECT DISTINCT run_id FROM study_cells")}
+    for key in runs:
+        if key in of_studies:
+            queue.enqueue(session, key)
 
 
 def _expect_word(connection: sqlite3.Connection, run: str) -> None:

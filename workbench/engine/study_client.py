@@ -73,6 +73,7 @@ def document_plan(study: Study, column: Column) -> DocumentPlan:
         max_steps=limits.steps or load().max_steps,
         read_limit=limits.read,
         answer_tokens=limits.answer_tokens,
+        spend_limit=_most(study),
     )
 
 
@@ -93,7 +94,15 @@ def regeneration_plan(study: Study, row: str, column: Column) -> RegenerationPla
         sandbox=settings.sandbox,
         prompt=settings.prompt,
         context=settings.context,
+        spend_limit=_most(study),
     )
+
+
+def _most(study: Study) -> float:
+    """Return what a run of a study may spend at most, whoever starts it; what is left of the limit is less, see ``each_run``."""
+    from workbench.settings import load
+
+    return min((one for one in (study.spend_limit, load().spend_limit) if one), default=0.0)
 
 
 def order_study(session: Path, study: Study) -> Study:
@@ -194,8 +203,9 @@ def study_runs(reader: SessionReader, name: str) -> list[str]:
 def pending_runs(reader: SessionReader, name: str) -> list[str]:
     """Return the runs of a study in which something is missing, those that an engine executes first."""
     rows = [row for run in study_runs(reader, name) if (row := reader.run(run)) is not None and row.deleted_at is None]
-    held = [row.id for row in rows if reader.holder(row.id) is not None]
-    return [*held, *(row.id for row in rows if row.id not in held and is_missing(reader, row))]
+    # An engine holds its run for a moment after it has finished it.
+    missing = [row.id for row in rows if is_missing(reader, row)]
+    return sorted(missing, key=lambda run: reader.holder(run) is None)
 
 
 def titles_of(reader: SessionReader, name: str, run: str) -> Sequence[str]:
