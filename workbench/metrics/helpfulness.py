@@ -108,7 +108,7 @@ async def judge_helpfulness(gateway: Asker, model: str, items: Mapping[str, Docu
         items: Functions by task; those without a docstring are left out.
 
     Raises:
-        ModelError: Every request would fail: a wrong key, name or address, or the spend limit is reached.
+        ModelError: Every request would fail: a wrong key, name or address.
     """
     aspects: dict[str, dict[str, float]] = {aspect: {} for aspect in ASPECTS}
     problems: dict[str, str] = {}
