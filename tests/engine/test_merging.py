@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "app"))
 
 import recorded
 import regenerated
+from studies.declared_studies import put_agents
 
 from workbench.engine import merging
 from workbench.engine.merging import MergeFailed, merge
@@ -21,6 +22,7 @@ from workbench.errors import WorkbenchError
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import trial_id
 from workbench.session.labels import SESSION, STAR, criterion_part
+from workbench.studies.following import read_study
 
 
 def documented(path: Path, *repeats: int, run: str = "run1", said: str = "") -> Path:
@@ -153,3 +155,18 @@ def test_what_cannot_be_merged_is_said(tmp_path: Path) -> None:
     with pytest.raises(WorkbenchError, match="two.session is not merged: damaged"):
         merge([one, two], tmp_path / "both.session")
     assert not (tmp_path / "both.session").exists()
+
+
+def test_studies_are_merged_with_what_they_point_to(tmp_path: Path) -> None:
+    scores = {("a", "white"): [80.0, 90.0], ("b", "white"): [60.0, 50.0]}
+    first, same, other = (tmp_path / f"{name}.session" for name in ("first", "same", "other"))
+    put_agents(first, scores)
+    put_agents(same, {("a", "white"): [80.0, 90.0], ("b", "white"): [70.0, 50.0]})
+    put_agents(other, {("a", "single-file"): [10.0], ("b", "single-file"): [20.0]})
+    merge([first, same, other], tmp_path / "all.session")
+    with SessionReader(tmp_path / "all.session") as reader:
+        assert [study.name for study in reader.studies()] == ["agents", "agents (other)"]
+        mine, theirs = read_study(reader, "agents"), read_study(reader, "agents (other)")
+    assert mine.cell("b", "white · local").means["score"].value == 55.0
+    assert [cell.means["score"].value for cell in theirs.cells.values()] == [10.0, 20.0]
+    assert theirs.finished

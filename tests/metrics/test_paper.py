@@ -12,7 +12,9 @@ from workbench.cli import main
 pytest.importorskip("numpy")
 
 from workbench.metrics.paper import published_paper
-from workbench.reports.paper_page import disagreements, paper_json, paper_page
+from workbench.reports.page_markdown import page_markdown
+from workbench.reports.paper_page import disagreements, paper_page
+from workbench.reports.paper_values import paper_json
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +70,7 @@ def test_the_order_of_pairs_agrees_with_the_differences(paper):
 
 def test_the_command_prints_both_forms(paper, capsys):
     assert main(["study", "paper"]) == 0
-    assert capsys.readouterr().out == paper_page(paper)
+    assert capsys.readouterr().out == page_markdown(paper_page(paper))
     assert main(["study", "paper", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(paper_json(paper)))
     assert main(["study", "unknown"]) == 2

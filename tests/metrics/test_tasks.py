@@ -11,7 +11,8 @@ from app.regenerated import RUN, Recorder
 from workbench.cli import main
 from workbench.metrics.tasks import measure_run, to_json
 from workbench.metrics.texts import text_metric
-from workbench.session import SessionReader
+from workbench.repository.fetching import fetch
+from workbench.session import SessionReader, SessionWriter
 
 pytest.importorskip("scipy")
 pytest.importorskip("sacrebleu")
@@ -97,6 +98,21 @@ def test_original_docs_are_not_compared_with_themselves(session):
     with SessionReader(session) as reader:
         (group,) = measure_run(reader, RUN, ("bleu",))
     assert json.loads(json.dumps(to_json(group)))["metrics"][0]["pair"] == "doc-doc"
+
+
+def test_truthfulness_knows_the_names_of_the_whole_repository_where_it_is_in_the_cache(session, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "elsewhere.py").write_text("missing_name = 1\n")
+    (tmp_path / "project" / "main.py").write_text(SOURCE)
+    snapshot = fetch(str(tmp_path / "project")).digest
+    with SessionWriter(session) as writer, writer.transaction() as connection:
+        connection.execute("UPDATE tasks SET snapshot = ?", (snapshot,))
+    group, found = columns(session, "truthfulness")
+    assert set(found["truthfulness", "doc"].values.values()) == {1.0}
+    assert any("all Python files of the repository" in note for note in group.notes)
+    group, _ = columns(session, "leakage")
+    assert not any("truthfulness" in note for note in group.notes)
 
 
 def test_the_command_prints_tables_and_json(session, capsys):

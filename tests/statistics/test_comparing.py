@@ -20,6 +20,7 @@ from workbench.statistics.rankings import (
     ranking_words,
     scores,
 )
+from workbench.statistics.resampling import drawn_orders
 from workbench.statistics.variance import Sampled, variances
 
 differences = st.lists(st.sampled_from([-0.4, -0.2, -0.1, 0.0, 0.1, 0.3]), min_size=1, max_size=8)
@@ -141,19 +142,22 @@ def test_weightings_can_turn_a_ranking():
 def test_pairs_that_keep_their_order_by_repository_and_under_resampling():
     pytest.importorskip("numpy")
     tasks = [Measured(f"r{n}", "f", {"a": 0.5 + 0.1 * (n != 3), "b": 0.5 + 0.2 * (n == 3)}) for n in range(5)]
-    (order,) = pair_orders(tasks, resamples=20_000)
+    (order,) = pair_orders(tasks, drawn=drawn_orders(tasks, resamples=20_000))
     assert (order.better, order.repositories, order.ties, order.of) == ("a", 4, 0, 5)
     # a is ahead where the fourth repository is drawn at most once of five times: 4 − 1 > 0, but 3 − 2·2 < 0.
     expected = 0.8**5 + 5 * 0.2 * 0.8**4
     assert order.resampled == pytest.approx(expected, abs=0.015)
     assert pair_orders(tasks)[0].resampled is None
-    assert pair_orders(tasks, resamples=50) == pair_orders(list(reversed(tasks)), resamples=50)
+    first, again = (
+        pair_orders(mine, drawn=drawn_orders(mine, resamples=50)) for mine in (tasks, list(reversed(tasks)))
+    )
+    assert first == again
 
 
 def test_within_one_repository_files_are_drawn():
     pytest.importorskip("numpy")
     tasks = [Measured("r", f"f{n % 2}", {"a": float(n % 2), "b": 0.5 * (n % 2)}) for n in range(10)]
-    (order,) = pair_orders(tasks, resamples=20_000)
+    (order,) = pair_orders(tasks, drawn=drawn_orders(tasks, resamples=20_000))
     assert order.resampled == pytest.approx(0.75, abs=0.015)  # the second file is drawn at least once
 
 

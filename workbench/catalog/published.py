@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import functools
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,6 +82,21 @@ def published_scores(repository: str = "") -> tuple[Score, ...]:
         for row in _rows("table3_per_repository.csv")
         if row["repository"] == repository
     )
+
+
+def published_name(source: str) -> str:
+    """Return which of the paper's repositories a source names, "" for none.
+
+    A source names one as ``owner/name``, by an address that ends in it (with ``.git``, with ``@REVISION``), or by its name alone. A
+    folder of that name is a person's own and means none.
+    """
+    text = source.strip().removesuffix("/")
+    text = re.sub(r"(?<=.)@[^/@:]*$", "", text).removesuffix(".git").lower()
+    for known in published_counts():
+        name = known.lower()
+        if text in (name, name.rpartition("/")[2]) or ("://" in text and text.endswith(f"/{name}")):
+            return known
+    return ""
 
 
 def _rows(name: str) -> list[dict[str, str]]:

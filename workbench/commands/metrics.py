@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from workbench.commands.arguments import names, path
+from workbench.commands.arguments import dollars, names, path
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from workbench.metrics.helpfulness import Documented, Helpfulness
     from workbench.metrics.tasks import GroupMetrics
 
 SUMMARY = "compute BLEU, ROUGE, completeness and others of a session's tasks, and how they go with pass@k"
@@ -29,31 +32,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--model-path", type=path, metavar="DIR", help="the weights of codebertscore")
     parser.add_argument(
+        "--helpfulness",
+        action="store_true",
+        help="ask a model (--judge) how helpful each docstring is, from 1 to 5; recorded in the session, asked once",
+    )
+    parser.add_argument("--judge", metavar="MODEL", default="", help="who judges helpfulness")
+    parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
+    parser.add_argument(
         "--json", action="store_true", help="print one JSON object for each group, with every task's values"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the metrics."""
+    """Print the metrics; returns 1 where a judge left docstrings unjudged."""
     from workbench.commands.output import print_json
     from workbench.engine.session_names import resolve_session
     from workbench.errors import UsageError
     from workbench.metrics.packages import needed
     from workbench.metrics.tasks import USUAL, measure_run, to_json
     from workbench.session import SessionReader
-    from workbench.text import one_line
 
     needed("scipy", "the correlations with pass@k")
-    with SessionReader(resolve_session(arguments.session)) as reader:
-        runs = [one for one in reader.runs() if one.kind == "regenerate"]
-        meant = [one for one in runs if one.id.startswith(arguments.run.lower()) or one.name == arguments.run]
-        if not meant:
-            which = f" {one_line(arguments.run, 60)!r}" if arguments.run else ""
-            raise UsageError(f"{reader.path.name} has no regeneration run{which}.")
+    if arguments.judge and not arguments.helpfulness:
+        raise UsageError("--judge judges helpfulness; say --helpfulness, too.")
+    session = resolve_session(arguments.session)
+    meant = _meant(session, arguments.run)
+    judged: dict[str, Helpfulness] = {}
+    if arguments.helpfulness:
+        session, judged = _judged(session, meant, arguments.judge, arguments.spend_limit)
+    with SessionReader(session) as reader:
         found = [
             group
-            for one in meant
-            for group in measure_run(reader, one.id, arguments.metric or USUAL, model=arguments.model_path)
+            for run_id in meant
+            for group in measure_run(
+                reader, run_id, arguments.metric or USUAL, model=arguments.model_path, judged=judged.get(run_id)
+            )
         ]
     if not found:
         raise UsageError("No group of the session has a task with samples.")
@@ -62,7 +75,70 @@ def run(arguments: argparse.Namespace) -> int:
             print_json({"type": "metrics", **to_json(group)})
         else:
             _show(group)
-    return 0
+    return _unjudged(judged)
+
+
+def _meant(session: Path, named: str) -> list[str]:
+    from workbench.errors import UsageError
+    from workbench.session import SessionReader
+    from workbench.text import one_line
+
+    with SessionReader(session) as reader:
+        runs = [one for one in reader.runs() if one.kind == "regenerate"]
+        meant = [one.id for one in runs if one.id.startswith(named.lower()) or one.name == named]
+        if not meant:
+            which = f" {one_line(named, 60)!r}" if named else ""
+            raise UsageError(f"{reader.path.name} has no regeneration run{which}.")
+    return meant
+
+
+def _judged(session: Path, runs: list[str], judge: str, spend_limit: float) -> tuple[Path, dict[str, Helpfulness]]:
+    """Ask a judge about the docs of runs; the session is a copy of its own where the given one may not be written."""
+    import asyncio
+
+    from workbench.engine.document import gateway_for
+    from workbench.engine.writable_copy import working_copy
+    from workbench.errors import UsageError
+    from workbench.metrics.helpfulness import judge_helpfulness
+    from workbench.metrics.tasks import docs_of
+    from workbench.models.names import check_model
+    from workbench.session import SessionReader, SessionWriter
+    from workbench.settings import load
+
+    if not judge or judge.startswith("offline"):
+        raise UsageError("Helpfulness is judged by a model: --judge MODEL.")
+    settings = load()
+    check_model(judge, "the judge", base_url=settings.base_url, local_model_path=settings.local_model_path)
+
+    async def ask(writer: SessionWriter, run_id: str, items: dict[str, Documented]) -> Helpfulness:
+        with SessionReader(writer.path) as reader:
+            row = reader.run(run_id)
+        assert row is not None
+        gateway, _ = gateway_for(writer, row, spend_limit or settings.spend_limit, settings)
+        try:
+            return await judge_helpfulness(gateway, judge, items)
+        finally:
+            await gateway.aclose()
+
+    found = {}
+    with working_copy(session) as place:
+        for run_id in runs:
+            with SessionReader(place) as reader:
+                items = docs_of(reader, run_id)
+            with SessionWriter(place) as writer:
+                found[run_id] = asyncio.run(ask(writer, run_id, items))
+    return place, found
+
+
+def _unjudged(judged: dict[str, Helpfulness]) -> int:
+    """Say how many docstrings have no points and why; returns 1 if there are any."""
+    from workbench.commands.output import tell
+
+    problems = [problem for one in judged.values() for problem in one.problems.values()]
+    if problems:
+        first = max(dict.fromkeys(problems), key=problems.count)
+        tell(f"{len(problems):,} docstrings were not judged, most of them for this reason: {first}")
+    return 1 if problems else 0
 
 
 def _show(group: GroupMetrics) -> None:

@@ -1,4 +1,4 @@
-"""``workbench report SESSION``: a session as Markdown, HTML, JSON or CSV."""
+"""``workbench report SESSION``: a session, or a study of it, as Markdown, HTML, JSON, CSV, LaTeX or Parquet."""
 
 from __future__ import annotations
 
@@ -9,23 +9,36 @@ from typing import TYPE_CHECKING
 
 from workbench.commands.arguments import path
 from workbench.commands.output import tell
-from workbench.reports import FORMATS
+from workbench.reports import FORMATS, STUDY_FORMATS
 
 if TYPE_CHECKING:
     from workbench.session.damage import Damage
 
-SUMMARY = "write a report on a session, or on one item of it, as Markdown, HTML, JSON or CSV"
+SUMMARY = (
+    "write a report on a session, an item or a study of it: Markdown, HTML, JSON, CSV; of a study also LaTeX, Parquet"
+)
 _BY_SUFFIX = {".md": "md", ".markdown": "md", ".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"}
+_OF_STUDY = {**_BY_SUFFIX, ".tex": "latex", ".parquet": "parquet"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("session", help="a session file, or the name of one")
+    parser.add_argument(
+        "session",
+        nargs="?",
+        help="a session file, or the name of one; with --study that of `workbench study` unless given",
+    )
+    parser.add_argument(
+        "--study",
+        metavar="NAME",
+        help="report on this study of the session: tables, intervals, tests, rankings, figures, method; paper: the published tables",
+    )
     parser.add_argument(
         "--format",
-        choices=FORMATS,
+        choices=STUDY_FORMATS,
         help="md, html (one file that loads nothing), json (everything), csv (a line per trial, or per candidate in a "
-        "session of regeneration only); without it, what FILE ends in, else md",
+        "session of regeneration only; of a study a line per cell and per item), latex (a fragment with booktabs) and parquet "
+        "(the rows of csv) of a study only; without it, what FILE ends in, else md",
     )
     parser.add_argument(
         "-o", "--output", type=path, metavar="FILE", help="where to write it; standard output if not given"
@@ -35,21 +48,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the report."""
+    if arguments.study is not None:
+        return _study(arguments)
     from workbench.commands.damaged import tell_damage
     from workbench.engine.session_names import resolve_session
+    from workbench.errors import UsageError
     from workbench.reports import write_report
-
-    out: Path | None = arguments.output
-    format = arguments.format or (_BY_SUFFIX.get(out.suffix.lower(), "md") if out else "md")
-    damage: list[Damage] = []
-    written = write_report(resolve_session(arguments.session), format, out, arguments.item, damage=damage)
-    if isinstance(written, Path):
-        tell(f"Written: {written}")
-        return tell_damage(damage)
     from workbench.reports.writing import encoded
 
+    if not arguments.session:
+        raise UsageError("Name a session, or a study by --study NAME.")
+    out: Path | None = arguments.output
+    format = arguments.format or (_BY_SUFFIX.get(out.suffix.lower(), "md") if out else "md")
+    if format not in FORMATS:
+        raise UsageError(f"{format} is a format of studies: --study NAME; a session has {', '.join(FORMATS)}.")
+    damage: list[Damage] = []
+    written = write_report(resolve_session(arguments.session), format, out, arguments.item, damage=damage)
+    _told(written if isinstance(written, Path) else encoded(written))
+    return tell_damage(damage)
+
+
+def _study(arguments: argparse.Namespace) -> int:
+    """Write the report on a study."""
+    from workbench.commands.damaged import look_for_damage
+    from workbench.engine.session_names import resolve_session
+    from workbench.errors import UsageError
+    from workbench.reports.study_report import write_study_report
+    from workbench.studies.declaration import PAPER
+
+    if arguments.item:
+        raise UsageError("--item and --study do not go together; a study's items are in --format csv.")
+    out: Path | None = arguments.output
+    format = arguments.format or (_OF_STUDY.get(out.suffix.lower(), "md") if out else "md")
+    if format == "parquet" and out is None and sys.stdout.isatty():
+        raise UsageError("Parquet is no text; name a file: -o study.parquet.")
+    session = None
+    if arguments.session or arguments.study != PAPER:
+        session = resolve_session(arguments.session or f"study-{arguments.study}")
+    damaged = 0 if session is None else look_for_damage(session)
+    _told(write_study_report(session, arguments.study, format, out))
+    return damaged
+
+
+def _told(written: Path | bytes) -> None:
+    if isinstance(written, Path):
+        tell(f"Written: {written}")
+        return
     # As bytes: a report is UTF-8 whatever the terminal's encoding is.
     sys.stdout.flush()
-    sys.stdout.buffer.write(encoded(written))
+    sys.stdout.buffer.write(written)
     sys.stdout.buffer.flush()
-    return tell_damage(damage)

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from workbench import glyphs
 from workbench.commands.terminal import Terminal
+from workbench.errors import WorkbenchError
 from workbench.reports import report_tables, wording
 from workbench.reports.contents import Contents, Trial, accessed_files_words, card_of
 from workbench.reports.excerpts import pretty_json, split_answer
@@ -19,6 +20,7 @@ from workbench.session import SessionReader, json_forms
 from workbench.session.forks import inheritance
 from workbench.session.labels import SESSION
 from workbench.session.rows import CandidateRow, ScoreRow, StepRow, TaskRow, TrialRow
+from workbench.studies.following import read_study
 
 _WIDE = 160  # columns where the output is no terminal and nothing must fit
 # What a narrow terminal can do without, the most dispensable first.
@@ -128,6 +130,19 @@ class Pages:
 
     # -- pages
 
+    def _studies(self) -> None:
+        for study in self._reader.studies():
+            try:
+                outcome = read_study(self._reader, study.name)
+            except WorkbenchError as error:
+                self._line(f"Study {study.name}: {error}", "yellow")
+                continue
+            planned = "?" if outcome.planned is None else f"{outcome.planned:,}"
+            self._line(
+                f"Study {study.name}: {len(outcome.rows)} rows × {len(outcome.columns)} columns, {outcome.done:,} of {planned} done. "
+                f"Compare with: workbench study {study.name} --session {self._called} --show"
+            )
+
     def _session(self) -> None:
         contents = self._contents
         self._line(contents.name, "bold")
@@ -145,6 +160,7 @@ class Pages:
         self._table(report_tables.runs(contents))
         if away:
             self._line(away, "dim")
+        self._studies()
         for run in contents.runs:
             if run.state in {"interrupted", "unscored", "cancelled", "failed"}:
                 self._line(f"Run {run.row.id} is {run.state}. Go on with: workbench resume {self._called}", "yellow")

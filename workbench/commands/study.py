@@ -1,32 +1,145 @@
-"""``workbench study paper``: the analysis of the doc-to-code paper, computed again from its published tables."""
+"""``workbench study FILE|NAME``: a declared matrix of agents or doc systems: what is missing is executed, then it is compared."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-SUMMARY = "a whole experiment: paper, the published tables of the doc-to-code paper analysed again"
-NAMES = ("paper",)
+from workbench.commands.estimating import add_estimate_arguments
+
+if TYPE_CHECKING:
+    from workbench.studies.declaration import Study
+    from workbench.studies.outcome import StudyOutcome
+
+SUMMARY = (
+    "a whole experiment as a declared matrix: agents on cases, doc systems on repositories; execute and compare it"
+)
 FORMATS = ("md", "json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("name", choices=NAMES, metavar="NAME", help=f"which study: {', '.join(NAMES)}")
+    parser.add_argument(
+        "name",
+        metavar="FILE|NAME",
+        help="a study.toml (docs/studies.md), a study of the session, or agents, docs, paper (published tables, read-only)",
+    )
+    parser.add_argument(
+        "--session", help="a session file or name (unless given: study-NAME); what it has of the study is used"
+    )
+    parser.add_argument("--show", action="store_true", help="print what the session has of it and start nothing")
+    parser.add_argument("--detach", action="store_true", help="start and leave; it goes on without this command")
+    add_estimate_arguments(parser)
     parser.add_argument("--format", choices=FORMATS, default="md", help="Markdown (unless given) or one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the study."""
+    """Order, execute, print; return 0 when every cell is done, 1 if one is not, 130 if interrupted."""
+    from workbench.commands.run import session_path
+    from workbench.studies.declaration import PAPER
+
+    session = session_path(arguments.session) if arguments.session else None
+    study = _declared(arguments.name, session)
+    if study.kind == PAPER:
+        return _paper(arguments.format)
+    if session is None:
+        session = session_path(f"study-{study.name}")
+    if arguments.show:
+        return _print(session, study.name, arguments.format)
+    return _execute(arguments, session, study)
+
+
+def _declared(name: str, session: Path | None) -> Study:
+    """Return the study of that name in the session, else the one that comes with the program or is in a file."""
+    from workbench.session import SessionReader
+    from workbench.studies.following import declared
+    from workbench.studies.known import packaged_studies, study_named
+
+    if session is not None and session.exists() and name not in packaged_studies() and not Path(name).exists():
+        with SessionReader(session) as reader:
+            if reader.study(name) is not None:
+                return declared(reader, name)
+    return study_named(name)
+
+
+def _execute(arguments: argparse.Namespace, session: Path, study: Study) -> int:
+    from workbench.commands.damaged import look_for_damage
+    from workbench.commands.estimating import settle
+    from workbench.commands.output import say, say_path
+    from workbench.commands.study_watching import watch_study
+    from workbench.engine.study_client import order_study, resolved_study
+    from workbench.engine.study_estimate import estimate_study
+    from workbench.engine.study_execution import launch_study
+    from workbench.metrics.packages import needed
+    from workbench.settings import load
+
+    needed("numpy", "a study")
+    study = resolved_study(study)
+    damaged = look_for_damage(session)
+    arguments.json = arguments.format == "json"
+    counted = [
+        f"{len(many)} {noun}{'' if len(many) == 1 else 's'}"
+        for many, noun in ((study.rows, "row"), (study.columns, "column"))
+    ]
+    what = f"{study.name}: {' × '.join(counted)}"
+    if (code := settle(arguments, what, lambda measured: estimate_study(measured, session, study, load().trials_at_once), session)) is not None:  # fmt: skip
+        return code
+    study = order_study(session, study)
+    if arguments.detach:
+        launch_study(session, study.name)
+        say_path(session)
+        return damaged
+    if watch_study(session, study.name, quiet=arguments.json) == 130:
+        return 130
+    if not arguments.json:
+        say()
+    return max(damaged, _print(session, study.name, arguments.format))
+
+
+def _print(session: Path, name: str, form: str) -> int:
+    """Print a study as the session has it; returns 0 where all of it is done, else 1."""
+    from workbench.commands.output import print_json, say
+    from workbench.engine.session_names import resolve_session
+    from workbench.metrics.packages import needed
+
+    needed("numpy", "tests of a study")
+    from workbench.reports.page_markdown import page_markdown
+    from workbench.reports.study_page import study_page
+    from workbench.reports.study_values import study_json
+
+    session = resolve_session(str(session))
+    outcome = _outcome(session, name)
+    if form == "json":
+        print_json(study_json(outcome))
+    else:
+        say(page_markdown(study_page(outcome)).rstrip("\n"))
+        say()
+        say(f"session: {session}")
+    return 0 if outcome.finished and not outcome.problems else 1
+
+
+def _outcome(session: Path, name: str) -> StudyOutcome:
+    from workbench.session import SessionReader
+    from workbench.studies.following import read_study
+
+    with SessionReader(session) as reader:
+        return read_study(reader, name)
+
+
+def _paper(form: str) -> int:
     from workbench.commands.output import print_json, print_page
     from workbench.metrics.packages import needed
-    from workbench.reports.paper_page import paper_json, paper_page
+    from workbench.reports.page_markdown import page_markdown
+    from workbench.reports.paper_page import paper_page
+    from workbench.reports.paper_values import paper_json
 
     needed("numpy", "the resamples of the study")
     from workbench.metrics.paper import published_paper
 
     paper = published_paper()
-    if arguments.format == "json":
+    if form == "json":
         print_json(paper_json(paper))
     else:
-        print_page(paper_page(paper))
+        print_page(page_markdown(paper_page(paper)))
     return 0

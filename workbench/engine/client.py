@@ -9,7 +9,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -181,12 +181,22 @@ def _check_named(plan: DocumentPlan) -> None:
         check_there(resolve_case(text))
 
 
-def new_trials(session: Path, plan: DocumentPlan) -> tuple[DocumentPlan, list[str]]:
-    """Return a plan with its defaults and the case of each trial that it would add to a session; the session is not written.
+@dataclass(frozen=True, slots=True)
+class MeantTrial:
+    """A trial that a plan asks for: its case, repeat and identity, and its state, "" where the session does not have it."""
+
+    case: str
+    repeat: int
+    identity: str
+    state: str = ""
+
+
+def meant_trials(session: Path, plan: DocumentPlan) -> tuple[DocumentPlan, list[MeantTrial]]:
+    """Return a plan with its defaults and the trials that it asks for; the session is not written.
 
     Args:
         session: The session file, which may not be there yet.
-        plan: What is asked for.
+        plan: What is asked for, with the number of the first repeat.
 
     Raises:
         UsageError: See :func:`plan_document`.
@@ -198,15 +208,36 @@ def new_trials(session: Path, plan: DocumentPlan) -> tuple[DocumentPlan, list[st
     check_place(session)
     # Done last because it caches a copy of each repository: a refused plan must leave nothing behind.
     cases = [ordered_case(text) for text in dict.fromkeys(plan.cases)]
-    if plan.first_repeat == 0 or not session.exists():
-        return plan, [case.text for case in cases for _ in range(plan.repeats)]
+    repeats = range(plan.first_repeat, plan.first_repeat + plan.repeats)
+    if not session.exists():
+        name = (plan.agent, plan.model)
+        nothing = [(case, case.identity(lambda *_: [], *name, number), number) for case in cases for number in repeats]
+        return plan, [MeantTrial(case.text, number, identity) for case, identity, number in nothing]
     with SessionReader(session) as reader:
-        return plan, [
-            case.text
+        found = [
+            (case.text, number, case.identity(reader.query, plan.agent, plan.model, number))
             for case in cases
-            for number in range(plan.first_repeat, plan.first_repeat + plan.repeats)
-            if reader.trial(case.identity(reader.query, plan.agent, plan.model, number)) is None
+            for number in repeats
         ]
+        return plan, [
+            MeantTrial(case, number, identity, row.state if (row := reader.trial(identity)) is not None else "")
+            for case, number, identity in found
+        ]
+
+
+def new_trials(session: Path, plan: DocumentPlan) -> tuple[DocumentPlan, list[str]]:
+    """Return a plan with its defaults and the case of each trial that it would add to a session; the session is not written.
+
+    Args:
+        session: The session file, which may not be there yet.
+        plan: What is asked for.
+
+    Raises:
+        UsageError: See :func:`plan_document`.
+    """
+    meant, trials = meant_trials(session, plan)
+    # Without a first repeat each is one after those that there are.
+    return meant, [trial.case for trial in trials if plan.first_repeat == 0 or not trial.state]
 
 
 def _bring_back(connection: sqlite3.Connection, trials: Iterable[str]) -> None:
@@ -322,9 +353,20 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
             connection.execute("UPDATE requests SET handled_at = 0 WHERE run_id = ? AND handled_at IS NULL", (key,))
             connection.execute(f"UPDATE trials SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
             connection.execute(f"UPDATE candidates SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
+    if len(waiting) > 1:
+        _in_turn(session, waiting)
     for key in waiting:
         launch(session, key, warm)
     return waiting
+
+
+def _in_turn(session: Path, runs: Iterable[str]) -> None:
+    """Let runs of studies wait for one another: a study of 30 rows has as many runs."""
+    with SessionReader(session) as reader:
+        of_studies = {str(run) for (run,) in reader.query("SELECT DISTINCT run_id FROM study_cells")}
+    for key in runs:
+        if key in of_studies:
+            queue.enqueue(session, key)
 
 
 def _expect_word(connection: sqlite3.Connection, run: str) -> None:

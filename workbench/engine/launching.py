@@ -36,7 +36,8 @@ def last_words(run: str) -> str:
     return lines[-1] if lines else ""
 
 
-def _engine_process(arguments: list[str], log: Path, *, stdin: int, stdout: int | None) -> subprocess.Popen[bytes]:
+def engine_process(arguments: list[str], log: Path, *, stdin: int, stdout: int | None) -> subprocess.Popen[bytes]:
+    """Start ``python -m workbench.engine`` with these arguments in a session of its own; it writes into ``log``."""
     log.parent.mkdir(parents=True, exist_ok=True)
     environment = dict(os.environ)
     # Without bytecode files every engine would compile its libraries again, which takes seconds.
@@ -62,7 +63,7 @@ class WarmEngine:
     def start(self) -> None:
         """Start the process unless one is already waiting; returns at once."""
         if self._process is None or self._process.poll() is not None:
-            self._process = _engine_process(
+            self._process = engine_process(
                 ["--warm"], paths.state_dir() / "engine" / "warm.log", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
             )
 
@@ -102,7 +103,7 @@ def launch(session: Path, run: str, warm: WarmEngine | None = None) -> subproces
     said = _log_size(run)
     process = warm.serve(session, run) if warm is not None and not has_turn(session, run) else None
     if process is None:
-        process = _engine_process(
+        process = engine_process(
             ["--session", str(session.resolve()), "--run", run], engine_log(run), stdin=subprocess.DEVNULL, stdout=None
         )
     engine_starts.started(run, process.pid)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.engine.merged_plans import is_readable, joined_plan, joined_state, renamed_trials
+from workbench.engine.merged_studies import add_studies
 from workbench.session.groups import CONTROLS
 from workbench.session.identity import candidate_id, run_id, trial_id
 from workbench.session.labels import REMARKED
@@ -70,6 +71,7 @@ class _Adding:
         self._add_candidates()
         self._extend_plans()
         self._add_notes()
+        add_studies(self._db, self._source.name, self._runs, self._trials)
         for table in ("names", "kept_trials", "kept_candidates", "call_names"):
             self._db.execute(f"DROP TABLE IF EXISTS temp.{table}")
         return self._tally

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.engine import defaults
 from workbench.engine.extension_check import import_folders
 from workbench.engine.launching import WarmEngine, launch
-from workbench.engine.orders import Order
+from workbench.engine.orders import Order, is_finished
 from workbench.engine.plan import Ask, RegenerationPlan, same_but_samples
 from workbench.engine.plan_checks import check_place, check_regeneration
 from workbench.engine.same_work import check_samples, is_same_work
@@ -22,6 +22,7 @@ from workbench.files import expanded
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.groups import CONTROLS
 from workbench.session.identity import run_id
+from workbench.session.pending_work import is_missing
 from workbench.session.rows import RunRow, columns
 
 if TYPE_CHECKING:
@@ -71,6 +72,25 @@ def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
             writer.bring_back_run(key)
             grow(writer, key, plan)
     return Order(key, plan.asks[0], plan.k)
+
+
+def carried_out(session: Path, plan: RegenerationPlan) -> Order | None:
+    """Return an order that a session has carried out already, so that nothing is missing; None where it has not.
+
+    Raises:
+        UsageError: See :func:`order_regeneration`.
+    """
+    plan = resolved(plan)
+    if not session.exists():
+        return None
+    plan = replace(plan, snapshot=_content(plan.source))
+    with SessionReader(session) as reader:
+        same = [run for run in reader.runs() if is_same_work(run, plan)]
+        run = max(same, key=_precedence, default=None)
+        if run is None or reader.holder(run.id) is not None or is_missing(reader, run):
+            return None
+        order = Order(run.id, plan.asks[0], plan.k)
+        return order if is_finished(reader, order) else None
 
 
 def _precedence(run: RunRow) -> tuple[bool, bool, float]:

@@ -16,7 +16,7 @@ from workbench.statistics.clusters import Value
 from workbench.statistics.paired import Difference, holm, paired_difference
 from workbench.statistics.permutation import RESAMPLES, PermutationTest, permutation_test
 from workbench.statistics.rankings import Measured, PairOrder, kendall_tau, pair_orders, ranking
-from workbench.statistics.resampling import resampled_means
+from workbench.statistics.resampling import drawn_orders, resampled_means
 
 SYSTEMS = ("RepoAgent", "OSA", "default")
 POPULAR = 100
@@ -175,15 +175,14 @@ def published_paper(*, resamples: int = RESAMPLES, seed: int = 0) -> Paper:
             for setting in settings
         },
         orders={
-            setting: pair_orders(
-                (
+            setting: pair_orders(mine, drawn=drawn_orders(mine, resamples=resamples, seed=seed))
+            for setting in settings
+            for mine in [
+                [
                     Measured(name, "", {named[cell]: values[cell, setting] for cell in columns})
                     for name, values in table.items()
-                ),
-                resamples=resamples,
-                seed=seed,
-            )
-            for setting in settings
+                ]
+            ]
         },
         paired=_paired(table, settings, resamples, seed),
         spreads={

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import UsageError
 from workbench.metrics.completeness import VERSIONS, completeness
+from workbench.metrics.helpfulness import Documented, Helpfulness
 from workbench.metrics.texts import TEXT_METRICS, Score, text_metric
 from workbench.metrics.truthfulness import names_of, truthfulness
 from workbench.regeneration.outcome import TaskResult, group_outcomes, ks_of
+from workbench.repository.fetching import texts_in_cache
 from workbench.repository.functions import find_functions
 from workbench.session.groups import Group, settings_of
 from workbench.session.rows import CandidateRow, TaskRow
@@ -82,7 +84,12 @@ class _Texts:
 
 
 def measure_run(
-    reader: SessionReader, run_id: str, metrics: Sequence[str] = USUAL, *, model: Path | None = None
+    reader: SessionReader,
+    run_id: str,
+    metrics: Sequence[str] = USUAL,
+    *,
+    model: Path | None = None,
+    judged: Helpfulness | None = None,
 ) -> tuple[GroupMetrics, ...]:
     """Compute metrics of every group of a regeneration run.
 
@@ -91,6 +98,7 @@ def measure_run(
         run_id: The run.
         metrics: Names from :data:`METRICS`.
         model: Folder with the weights of ``codebertscore``.
+        judged: What a judge said of the docs (:func:`docs_of`), to stand beside the rest.
 
     Raises:
         UsageError: there is no metric of such a name.
@@ -105,7 +113,7 @@ def measure_run(
     scores = {name: text_metric(name, model) for name in metrics if name in TEXT_METRICS}
     ks = ks_of(settings_of(run.config))
     tasks = {task.id: task for task in reader.tasks(run_id)}
-    texts, notes = _texts(reader, run_id, tasks)
+    texts, notes = _texts(reader, run_id, tasks, metrics)
     outcomes = [
         one
         for one in group_outcomes(sample_counts(reader, run_id, by_task=True), tasks.values(), ks)
@@ -124,10 +132,20 @@ def measure_run(
                 else {"doc": _of_docs(name, results, tasks, texts)}
             )
             columns += [_column(name, pair, values, results, ks) for pair, values in by_pair.items() if values]
+        for name, judgements in judged.columns.items() if judged is not None else ():
+            mine = {task: value for task, value in judgements.items() if task in results}
+            columns += [_column(name, "doc", mine, results, ks)] if mine else []
         found.append(
             GroupMetrics(run_id, outcome.group, outcome.group.name(groups), len(results), tuple(columns), notes)
         )
     return tuple(found)
+
+
+def docs_of(reader: SessionReader, run_id: str) -> dict[str, Documented]:
+    """Return the functions of a run's ready tasks with the docs that their prompts showed, by task; docs may be ""."""
+    tasks = {task.id: task for task in reader.tasks(run_id) if task.state == "ready"}
+    texts, _ = _texts(reader, run_id, tasks, ())
+    return {task: Documented(texts.function[task], texts.docs[task]) for task in tasks}
 
 
 def _column(
@@ -183,7 +201,9 @@ def _of_docs(
     return found
 
 
-def _texts(reader: SessionReader, run_id: str, tasks: Mapping[str, TaskRow]) -> tuple[_Texts, tuple[str, ...]]:
+def _texts(
+    reader: SessionReader, run_id: str, tasks: Mapping[str, TaskRow], metrics: Sequence[str]
+) -> tuple[_Texts, tuple[str, ...]]:
     texts = _Texts()
     originals = _original_docs(reader, run_id)
     sources: dict[str, dict[tuple[str, int], str]] = {}
@@ -195,15 +215,33 @@ def _texts(reader: SessionReader, run_id: str, tasks: Mapping[str, TaskRow]) -> 
             texts.original[key] = originals.get(_function(task), "")
         if task.source_blob and task.source_blob not in sources:
             sources[task.source_blob] = _functions(_read(reader, task.source_blob), task.path)
-            texts.names.setdefault(task.snapshot, set()).update(names_of(_read(reader, task.source_blob)))
         known = sources.get(task.source_blob or "", {})
         texts.function[key] = known.get((task.qualified_name, task.occurrence), "")
-    notes = ["truthfulness looks for names in the files that have tasks, not in the whole repository"]
+    notes = _known_names(reader, tasks, texts) if "truthfulness" in metrics else []
     if all(task.docs == "original" for task in tasks.values()):
         notes.append("no doc-doc: the docs are the original ones")
     elif not any(texts.original.values()):
         notes.append("no doc-doc: the session has no run with the original docs of these tasks")
     return texts, tuple(notes)
+
+
+def _known_names(reader: SessionReader, tasks: Mapping[str, TaskRow], texts: _Texts) -> list[str]:
+    """Fill in every name of each repository: of all its Python files and paths, else of the files that have tasks."""
+    notes: dict[str, None] = {}
+    for snapshot in {task.snapshot for task in tasks.values()}:
+        whole = texts_in_cache(snapshot, lambda path: path.endswith((".py", ".pyi")))
+        if whole is None:
+            blobs = {task.source_blob for task in tasks.values() if task.snapshot == snapshot}
+            texts.names[snapshot] = {name for blob in blobs for name in names_of(_read(reader, blob))}
+            notes[
+                "truthfulness looks for names in the files that have tasks: the repository is not in this machine's cache"
+            ] = None
+        else:
+            texts.names[snapshot] = {
+                name for path, text in whole.items() for name in (*names_of(text), *names_of(path))
+            }
+            notes["truthfulness looks for names in all Python files of the repository"] = None
+    return list(notes)
 
 
 def _original_docs(reader: SessionReader, but: str) -> dict[tuple[str, str, str, int], str]:

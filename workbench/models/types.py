@@ -52,7 +52,7 @@ class Request:
     Attributes:
         model: Any LiteLLM name, ``local`` (the embedded model) or ``replay:SESSION``.
         messages: The conversation so far.
-        purpose: ``agent``, ``judge``, ``documenter`` or ``evaluator``.
+        purpose: ``agent``, ``judge``, ``documenter``, ``evaluator`` or ``metric``.
         sampling: Sampling parameters.
         sample: Index of this independent sample of the same request.
         scope: Identity of the work item that makes the request (trial or candidate).

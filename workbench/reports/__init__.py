@@ -1,6 +1,6 @@
 """Reports: a session, or one work item of it, as Markdown, HTML, JSON or CSV, for people and for other programs.
 
-Others use :func:`write_report`; ``workbench show`` also uses :mod:`workbench.reports.items` (which item does a person
+Others use :func:`write_report`, and of studies :func:`workbench.reports.study_report.write_study_report`, which needs numpy; ``workbench show`` also uses :mod:`workbench.reports.items` (which item does a person
 mean) and :mod:`workbench.reports.records` (rows as JSON values). Importing this front door costs nothing: the formats
 load when a report is written.
 """
@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from workbench.session.damage import Damage
 
 FORMATS = ("md", "html", "json", "csv")
+STUDY_FORMATS = (*FORMATS, "latex", "parquet")
 
-__all__ = ["FORMATS", "write_report"]
+__all__ = ["FORMATS", "STUDY_FORMATS", "write_report"]
 
 
 def write_report(

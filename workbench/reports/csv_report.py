@@ -56,15 +56,15 @@ def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
     candidates = (row for _, outcome in contents.regenerations for row in _candidates(reader, outcome, ks))
     if contents.trials and contents.regenerations:
         columns = list(dict.fromkeys(("kind", *of_trials, *of_candidates)))
-        yield _line(columns)
+        yield line(columns)
         for kind, names, rows in (("trial", of_trials, trials), ("candidate", of_candidates, candidates)):
             for row in rows:
                 values = {"kind": kind, **dict(zip(names, row, strict=True))}
-                yield _line([values.get(name) for name in columns])
+                yield line([values.get(name) for name in columns])
         return
-    yield _line(of_candidates if contents.regenerations else of_trials)
+    yield line(of_candidates if contents.regenerations else of_trials)
     for row in candidates if contents.regenerations else trials:
-        yield _line(row)
+        yield line(row)
 
 
 def safe(cell: Cell) -> Cell:
@@ -75,7 +75,8 @@ def safe(cell: Cell) -> Cell:
     return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text
 
 
-def _line(cells: Sequence[Cell]) -> str:
+def line(cells: Sequence[Cell]) -> str:
+    """Return a line of the table, its cells made :func:`safe`."""
     written = io.StringIO()
     csv.writer(written, lineterminator="\r\n").writerow([safe(cell) for cell in cells])
     return written.getvalue()

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from workbench.reports import html_regeneration, html_trial, report_tables, wording
 from workbench.reports.contents import Contents
 from workbench.reports.excerpts import Excerpts
+from workbench.reports.html_frame import closing, opening
 from workbench.reports.html_parts import e, facts, marked, table
 from workbench.session.labels import SESSION
 from workbench.session.reader import SessionReader
 
-# The browser itself enforces that nothing is fetched and nothing runs, whatever a README says.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _LISTED = 300
-_STYLE = Path(__file__).with_name("report.css")
 
 
 def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
     """Yield the page section by section."""
     excerpts = Excerpts(reader)
     title = f"{contents.name} · Workbench report"
-    yield (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{e(_POLICY)}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{e(title)}</title>\n<style>\n{_STYLE.read_text(encoding='utf-8')}</style>\n</head>\n<body>\n"
-    )
+    yield opening(title)
     yield _head(contents)
     yield _contents_list(contents)
     yield "<main>\n"
@@ -60,8 +51,8 @@ def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
         yield f'<section id="damaged"><h2>Damaged</h2>\n<p class="problem">{e(report_tables.DAMAGE_SENTENCE)}</p>\n<ul>'
         yield from (f"<li>{e(one.sentence)}</li>\n" for one in reader.damage)
         yield "</ul></section>\n"
-    yield f"</main>\n<footer>Written by {e(contents.created_by or 'workbench')}'s report from {e(contents.file)}.</footer>\n"
-    yield "</body>\n</html>\n"
+    yield "</main>\n"
+    yield closing(f"Written by {contents.created_by or 'workbench'}'s report from {contents.file}.")
 
 
 def _head(contents: Contents) -> str:

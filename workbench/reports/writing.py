@@ -23,7 +23,7 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def check_place(out: Path, session: Path) -> None:
+def check_place(out: Path, session: Path | None) -> None:
     """Refuse places where a report would destroy something.
 
     Raises:
@@ -31,10 +31,12 @@ def check_place(out: Path, session: Path) -> None:
     """
     if out.is_dir():
         raise UsageError(f"{out} is a folder; name a file in it, for example {out / 'report.html'}.")
-    own = {session.resolve(), Path(f"{session.resolve()}-wal"), Path(f"{session.resolve()}-shm")}
-    same = out.resolve() in own
-    with contextlib.suppress(OSError):
-        same = same or (out.exists() and out.samefile(session))
+    same = False
+    if session is not None:
+        own = {session.resolve(), Path(f"{session.resolve()}-wal"), Path(f"{session.resolve()}-shm")}
+        same = out.resolve() in own
+        with contextlib.suppress(OSError):
+            same = same or (out.exists() and out.samefile(session))
     if same or _is_database(out):
         raise UsageError(f"{out} is a session file; a report would overwrite it. Choose another name.")
 
@@ -49,7 +51,7 @@ def _is_database(path: Path) -> bool:
         return False
 
 
-def write_atomically(out: Path, chunks: Iterable[str]) -> Path:
+def write_atomically(out: Path, chunks: Iterable[str | bytes]) -> Path:
     """Write ``chunks`` beside ``out`` and rename; a device or pipe is written to directly.
 
     Raises:
@@ -61,7 +63,7 @@ def write_atomically(out: Path, chunks: Iterable[str]) -> Path:
     try:
         with building.open("wb") as file:
             for chunk in chunks:
-                file.write(encoded(chunk))
+                file.write(chunk if isinstance(chunk, bytes) else encoded(chunk))
             file.flush()
             if not direct:
                 os.fsync(file.fileno())

@@ -99,6 +99,11 @@ def text_in_cache(digest: str, path: str, *, cache: Path | None = None) -> str:
     return Store(Path(cache or paths.cache_dir()).absolute()).text(digest, path)
 
 
+def texts_in_cache(digest: str, wanted: Callable[[str], bool], *, cache: Path | None = None) -> dict[str, str] | None:
+    """Return the texts of those files of a snapshot that are wanted, by path; None where the cache does not have all of them."""
+    return Store(Path(cache or paths.cache_dir()).absolute()).texts(digest, wanted)
+
+
 def _fetch_folder(
     source: Source, store: Store, cache: Path, limits: Limits, pin: str, progress: Callable[[str], None]
 ) -> Snapshot:

@@ -13,7 +13,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -175,15 +175,24 @@ class Store:
 
     def text(self, digest: str, path: str) -> str:
         """Return the text of a regular file of a tree, "" where there is no such tree or file; both names may be anything."""
+        return (self.texts(digest, lambda name: name == path) or {}).get(path, "")
+
+    def texts(self, digest: str, wanted: Callable[[str], bool]) -> dict[str, str] | None:
+        """Return the texts of regular files of a tree by path, None where the tree or one of them is not there (any more).
+
+        Args:
+            digest: Of the tree; may be anything.
+            wanted: Whether a path is meant.
+        """
         if not re.fullmatch(r"[0-9a-f]{64}", digest):
-            return ""
+            return None
         folder = self._snapshots / digest
         try:
             manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-            regular = {str(name) for name, _, mode in manifest["files"] if mode != "l"}
-            return (folder / "tree" / path).read_text(encoding="utf-8", errors="replace") if path in regular else ""
+            regular = [str(name) for name, _, mode in manifest["files"] if mode != "l" and wanted(str(name))]
+            return {name: (folder / "tree" / name).read_text(encoding="utf-8", errors="replace") for name in regular}
         except (OSError, ValueError, KeyError, TypeError):
-            return ""
+            return None
 
     def _delete_stale(self) -> None:
         # Left behind by killed processes; a day is far longer than any fetch.

@@ -32,6 +32,8 @@ from workbench.session.rows import (
     ScoreRow,
     StageRow,
     StepRow,
+    StudyCellRow,
+    StudyRow,
     TaskRow,
     TrialRow,
     UnusedTestRow,
@@ -439,6 +441,21 @@ class SessionReader(BlobReader):
     def failing_tests(self, candidate_id: str) -> list[FailingTestRow]:
         """Return the tests that did not pass for a candidate."""
         return self._rows(FailingTestRow, "failing_tests", "WHERE candidate_id = ? ORDER BY test_id", (candidate_id,))
+
+    # -- studies
+
+    def studies(self) -> list[StudyRow]:
+        """Return the studies of the session, oldest first."""
+        return self._rows(StudyRow, "studies", "ORDER BY created_at, name")
+
+    def study(self, name: str) -> StudyRow | None:
+        """Return one study."""
+        found = self._rows(StudyRow, "studies", "WHERE name = ?", (name,))
+        return found[0] if found else None
+
+    def study_cells(self, study: str) -> list[StudyCellRow]:
+        """Return the cells of a study, row by row."""
+        return self._rows(StudyCellRow, "study_cells", "WHERE study = ? ORDER BY position", (study,))
 
 
 def read_blob(path: Path, digest: str) -> bytes:

@@ -351,8 +351,35 @@ class FailingTestRow:
 
 
 @dataclass(frozen=True, slots=True)
+class StudyRow:
+    """A study: ``declaration`` is the JSON of :class:`workbench.studies.declaration.Study`, ``problem`` why it does not go on."""
+
+    name: str
+    declaration: str
+    created_at: float
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCellRow:
+    """A cell of a study, by the names of its row and column.
+
+    ``run_id`` is the run that has its work, ``pointer`` JSON that says what of it is meant: ``{"trials": [id, …]}`` or
+    ``{"evaluator", "prompt", "context"}``; ``problem`` is why it could not be planned.
+    """
+
+    study: str
+    row_name: str
+    column_name: str
+    position: int
+    run_id: str | None
+    pointer: str
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
-    """One entry of the feed: ``kind`` is run, trial, step, seen, score, annotation, task, dropped, stage or candidate."""
+    """One entry of the feed; ``kind`` is run, trial, step, seen, score, annotation, task, dropped, stage, candidate or study."""
 
     seq: int
     kind: str

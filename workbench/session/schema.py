@@ -15,7 +15,7 @@ from workbench.session.groups import former_groups
 from workbench.session.views import VIEWS
 
 APPLICATION_ID = 0x574B4253  # "WKBS": tells a session from any other SQLite file
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -156,6 +156,27 @@ CREATE TABLE former_verdicts (
     replaced_at REAL NOT NULL, doubtful TEXT, PRIMARY KEY (candidate_id, number)
 ) WITHOUT ROWID;
 
+-- What is compared: declaration is JSON of workbench.studies.declaration.Study, problem why it does not go on.
+CREATE TABLE studies (
+    name TEXT PRIMARY KEY, declaration TEXT NOT NULL, created_at REAL NOT NULL, problem TEXT
+) WITHOUT ROWID;
+
+-- Where the cells of a study are: the run that was planned for a cell and its trials, or the ask of its candidates.
+CREATE TABLE study_cells (
+    study TEXT NOT NULL, row_name TEXT NOT NULL, column_name TEXT NOT NULL, position INTEGER NOT NULL, run_id TEXT,
+    pointer TEXT NOT NULL DEFAULT '{}', problem TEXT, PRIMARY KEY (study, row_name, column_name)
+) WITHOUT ROWID;
+
+-- Sums over the samples of a task in one group, kept by the triggers below: a matrix of 100,000 candidates opens at once.
+CREATE TABLE verdict_counts (
+    task_id TEXT NOT NULL, evaluator TEXT NOT NULL, prompt TEXT NOT NULL, context TEXT NOT NULL, settings TEXT NOT NULL,
+    control INTEGER NOT NULL, samples INTEGER NOT NULL DEFAULT 0, waiting INTEGER NOT NULL DEFAULT 0,
+    counted INTEGER NOT NULL DEFAULT 0, passed INTEGER NOT NULL DEFAULT 0, doubtful INTEGER NOT NULL DEFAULT 0,
+    repaired INTEGER NOT NULL DEFAULT 0, tokens INTEGER NOT NULL DEFAULT 0, priced INTEGER NOT NULL DEFAULT 0,
+    cost_usd REAL NOT NULL DEFAULT 0, seconds REAL NOT NULL DEFAULT 0,
+    PRIMARY KEY (task_id, evaluator, prompt, context, settings, control)
+) WITHOUT ROWID;
+
 -- The feed: what changed since a reader looked last. Filled by the triggers below, so that no writer can forget it.
 CREATE TABLE changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, item TEXT NOT NULL, part TEXT);
 """
@@ -175,12 +196,58 @@ _FED = {
     "dropped": ("dropped", "NEW.run_id", "NEW.qualified_name"),
     "stages": ("stage", "NEW.run_id", "NEW.name"),
     "candidates": ("candidate", "NEW.id", "NEW.task_id"),
+    "studies": ("study", "NEW.name", "NULL"),
+    "study_cells": ("study", "NEW.study", "NEW.row_name"),
 }
+_GROUPED = ("task_id", "evaluator", "prompt", "context", "settings", "control")
+# Column of verdict_counts -> what a candidate adds to it; the rules are those of workbench.regeneration.outcome.
+_COUNTED = {
+    "samples": "1",
+    "waiting": "{0}verdict IS NULL",
+    "counted": "coalesce({0}verdict != 'error', 0)",
+    "passed": "coalesce({0}verdict = 'passed', 0)",
+    "doubtful": "coalesce({0}verdict = 'passed' AND {0}doubtful IS NOT NULL, 0)",
+    "repaired": "coalesce({0}verdict = 'passed' AND {0}repairs > 0, 0)",
+    "tokens": "coalesce({0}prompt_tokens, 0) + coalesce({0}completion_tokens, 0)",
+    "priced": "{0}cost_usd IS NOT NULL",
+    "cost_usd": "coalesce({0}cost_usd, 0)",
+    "seconds": "coalesce({0}asked_s, 0) + coalesce({0}tested_s, 0)",
+}
+_CHANGING = (
+    "verdict, doubtful, repairs, prompt_tokens, completion_tokens, cost_usd, asked_s, tested_s, task_id, evaluator, prompt, "
+    "context, settings, control"
+)
+
+
+def _counting(side: str, sign: str) -> str:
+    sums = ", ".join(f"{name} = {name} {sign} ({sql.format(side)})" for name, sql in _COUNTED.items())
+    return f"UPDATE verdict_counts SET {sums} WHERE {' AND '.join(f'{name} = {side}{name}' for name in _GROUPED)};"
+
+
+# No conflict clause: that of the statement which sets off the trigger would take its place.
+_NEW_GROUP = (
+    f"INSERT INTO verdict_counts ({', '.join(_GROUPED)}) SELECT {', '.join(f'NEW.{name}' for name in _GROUPED)} "
+    f"WHERE NOT EXISTS (SELECT 1 FROM verdict_counts WHERE {' AND '.join(f'{name} = NEW.{name}' for name in _GROUPED)});"
+)
+_COUNTS = (
+    f"CREATE TRIGGER verdict_counts_insert AFTER INSERT ON candidates BEGIN {_NEW_GROUP} {_counting('NEW.', '+')} END;",
+    f"CREATE TRIGGER verdict_counts_update AFTER UPDATE OF {_CHANGING} ON candidates BEGIN {_counting('OLD.', '-')} "
+    f"{_NEW_GROUP} {_counting('NEW.', '+')} END;",
+    f"CREATE TRIGGER verdict_counts_delete AFTER DELETE ON candidates BEGIN {_counting('OLD.', '-')} END;",
+)
+COUNTS_OF_CANDIDATES = (
+    f"(SELECT {', '.join(_GROUPED)}, {', '.join(f'sum({sql.format(str())}) AS {name}' for name, sql in _COUNTED.items())} "
+    f"FROM candidates GROUP BY {', '.join(_GROUPED)})"
+)
+"""SQL for what verdict_counts says, counted anew: for files of versions that did not keep it."""
 TRIGGERS = "\n".join(
-    f"CREATE TRIGGER {table}_{when.lower()} AFTER {when} ON {table} BEGIN "
-    f"INSERT INTO changes (kind, item, part) VALUES ('{kind}', {item}, {part}); END;"
-    for table, (kind, item, part) in _FED.items()
-    for when in ("INSERT", "UPDATE")
+    [
+        f"CREATE TRIGGER {table}_{when.lower()} AFTER {when} ON {table} BEGIN "
+        f"INSERT INTO changes (kind, item, part) VALUES ('{kind}', {item}, {part}); END;"
+        for table, (kind, item, part) in _FED.items()
+        for when in ("INSERT", "UPDATE")
+    ]
+    + list(_COUNTS)
 )
 
 EVERYTHING = " UNION ALL ".join(
@@ -235,6 +302,7 @@ _ADDED_IN_6: dict[str, tuple[str, ...]] = {
     "tasks": ("docs_scope TEXT NOT NULL DEFAULT 'target'", "documented_blob TEXT"),
     "candidates": ("repairs INTEGER",),
 }
+_TABLES_OF_7 = ("studies", "study_cells", "verdict_counts")
 PUT_AWAY_RUNS = "(SELECT id FROM runs WHERE deleted_at IS NOT NULL)"
 """SQL for the runs that a person put away: neither they nor what belongs to them counts."""
 
@@ -294,8 +362,15 @@ READ_AS: dict[int, dict[str, dict[str, str]]] = {
     },
     # Before there were scopes, only the docstring of the function itself was replaced.
     5: {"tasks": {"docs_scope": "'target'", "documented_blob": "NULL"}, "candidates": {"repairs": _REPAIRS}},
+    6: {
+        "studies": dict.fromkeys(("name", "declaration", "created_at", "problem"), "NULL"),
+        "study_cells": dict.fromkeys(
+            ("study", "row_name", "column_name", "position", "run_id", "pointer", "problem"), "NULL"
+        ),
+        "verdict_counts": dict.fromkeys((*_GROUPED, *_COUNTED), "NULL"),
+    },
 }  # fmt: skip
-_NEW_TABLES = {2: ("former_verdicts",)}
+_NEW_TABLES = {2: ("former_verdicts",), 6: _TABLES_OF_7}
 _WITH_ROWID = frozenset({"tasks", "candidates", "trials", "leases"})
 
 
@@ -444,5 +519,23 @@ def _to_6(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def _to_7(connection: sqlite3.Connection) -> None:
+    """Add studies, where their cells are, and the counts of verdicts."""
+    _create(connection, _TABLES_OF_7)
+    for trigger in TRIGGERS.split("\n"):
+        if any(f"TRIGGER {table}_" in trigger for table in _TABLES_OF_7):
+            connection.execute(trigger)
+    connection.execute(
+        f"INSERT INTO verdict_counts ({', '.join((*_GROUPED, *_COUNTED))}) SELECT * FROM {COUNTS_OF_CANDIDATES}"
+    )
+
+
 # version that a file has -> what turns it into the next version; runs inside one transaction on a copy of the file
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6}
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
+    1: _to_2,
+    2: _to_3,
+    3: _to_4,
+    4: _to_5,
+    5: _to_6,
+    6: _to_7,
+}

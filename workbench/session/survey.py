@@ -23,7 +23,12 @@ _MOST = 1e15  # of tokens, bytes, seconds and numbers of rows
 _LATEST = 250_000_000_000  # unix seconds, in the year 9892; Python's dates end soon after
 _LISTED = 100  # damaged rows of a table that are named
 _TYPES = {"TEXT": "text", "INTEGER": "integer", "REAL": "real", "BLOB": "blob"}
-_MAY_BE_EMPTY = {("labels", "part")}  # a key column that says something by being empty
+_MAY_BE_EMPTY = {
+    ("labels", "part"),
+    ("verdict_counts", "prompt"),
+    ("verdict_counts", "context"),
+    ("study_cells", "run_id"),
+}  # a key column that says something by being empty
 _ENGINES_OWN = {"log_identity", "requests", "sqlite_sequence"}  # nobody reads them to show them
 _ALLOWED = re.compile(r"CHECK \((\w+) IN \(([^)]*)\)\)")
 _VERDICTS = "'passed', 'failed', 'timeout', 'crashed', 'invalid', 'error'"
@@ -49,6 +54,8 @@ _FURTHER = {
             ("candidates", "settings"): "'object'",
             ("former_verdicts", "suspicious"): "'array'",
             ("former_verdicts", "recheck"): "'object'",
+            ("studies", "declaration"): "'object'",
+            ("study_cells", "pointer"): "'object'",
         }.items()
     },
 }
@@ -113,6 +120,8 @@ _NEUTRAL: Mapping[str, Mapping[str, str]] = {
     },
     "failing_tests": {"outcome": _UNKNOWN, "message": "''"},
     "former_verdicts": {"replaced_at": "0.0"},
+    "studies": {"declaration": "'{}'", "created_at": "0.0"},
+    "study_cells": {"position": "0", "pointer": "'{}'"},
     "meta": {"value": "''"},
 }
 # How a row of a table is called, from its key columns.
@@ -135,6 +144,9 @@ _NAMES = {
     "stages": "stage {name} of run {run_id}",
     "candidates": "candidate {id}",
     "failing_tests": "failing test {test_id} of candidate {candidate_id}",
+    "studies": "study {name}",
+    "study_cells": "cell {row_name} × {column_name} of study {study}",
+    "verdict_counts": "the counts of task {task_id} by {evaluator}",
     "former_verdicts": "former verdict {number} of candidate {candidate_id}",
 }
 # Rows that hang on a row of another table: without it nobody would ever see them.

@@ -16,7 +16,7 @@ from workbench.session import blobs, lease, log, schema
 from workbench.session.file import BUSY_MS, SessionError, connect, translated
 from workbench.session.labels import remark_target
 from workbench.session.moved_files import Fate, Original, forget_log, leave_open, rescue
-from workbench.session.rows import AccessedFileRow, ScoreRow, StepRow
+from workbench.session.rows import AccessedFileRow, ScoreRow, StepRow, StudyCellRow
 
 #: A writer that nobody asks for checkpoints makes one by itself after so long.
 _CHECKPOINT_SECONDS = 2.0
@@ -401,6 +401,29 @@ class SessionWriter:
                     "UPDATE labels SET removed_at = ? WHERE item = ? AND part = ? AND label = ? AND removed_at IS NULL",
                     (now, item, part, label),
                 )
+
+    # -- studies
+
+    def put_study(self, name: str, declaration: Mapping[str, object]) -> None:
+        """Record a study, or what it is declared as now; its problem is forgotten."""
+        text = json.dumps(declaration, ensure_ascii=False, sort_keys=True)
+        with self.transaction() as connection:
+            connection.execute(
+                "INSERT INTO studies (name, declaration, created_at) VALUES (?, ?, ?) ON CONFLICT (name) "
+                "DO UPDATE SET declaration = excluded.declaration, problem = NULL",
+                (name, text, time.time()),
+            )
+
+    def set_study(self, name: str, *, problem: str | None) -> None:
+        """Say why a study does not go on, None for nothing."""
+        self.update("studies", {"name": name}, {"problem": problem})
+
+    def put_study_cells(self, cells: Iterable[StudyCellRow], *, instead_of: str) -> None:
+        """Record where the cells of a study are, in place of all that was recorded of them."""
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM study_cells WHERE study = ?", (instead_of,))
+            for cell in cells:
+                self.insert("study_cells", {name: getattr(cell, name) for name in StudyCellRow.__dataclass_fields__})
 
     def annotate(self, item: str, text: str, step: int | None = None, *, criterion: str = "") -> None:
         """Keep a person's remark on a work item, or on one of its steps or criteria.

@@ -80,7 +80,11 @@ def share_interval(values: Iterable[Value], *, level: float = LEVEL) -> Interval
         values: Shares from 0 to 1, one for each task.
         level: Coverage, for example 0.95.
     """
-    clusters = clusters_of(values)
+    return share_interval_of(clusters_of(values), level=level)
+
+
+def share_interval_of(clusters: Clusters, *, level: float = LEVEL) -> Interval:
+    """Return :func:`share_interval` of shares that are summed by cluster already."""
     if (none := _too_few(clusters, difference=False)) is not None:
         return none
     mean, size = min(1.0, max(0.0, clusters.mean)), clusters.effective

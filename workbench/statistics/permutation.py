@@ -35,10 +35,17 @@ class PermutationTest:
         """Return ``p = 0.013 (paired permutation test over 28 repositories, 10,000 random ways)``."""
         if self.p is None:
             return "no test: there is no pair"
+        least = "p < " if not self.exact and self.p <= 1 / (self.ways + 1) else "p = "
+        return f"{least}{self.p:.2g} ({self.rule})"
+
+    @property
+    def rule(self) -> str:
+        """Return ``paired permutation test over 28 repositories, 10,000 random ways``, "" without a test."""
+        if self.p is None:
+            return ""
         ways = f"all {self.ways:,} ways" if self.exact else f"{self.ways:,} random ways"
         unit = PLURALS[self.unit] if self.units != 1 else self.unit
-        least = "p < " if not self.exact and self.p <= 1 / (self.ways + 1) else "p = "
-        return f"{least}{self.p:.2g} (paired permutation test over {self.units:,} {unit}, {ways})"
+        return f"paired permutation test over {self.units:,} {unit}, {ways}"
 
 
 def permutation_test(differences: Iterable[Value], *, resamples: int = RESAMPLES, seed: int = 0) -> PermutationTest:

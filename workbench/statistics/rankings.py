@@ -11,7 +11,8 @@ from typing import Final
 
 WEIGHTINGS: Final = ("repositories", "tasks", "tests")
 """What counts alike: each repository (as in the paper), each task, or each test of a task."""
-_EQUAL = 1e-9
+EQUAL = 1e-9
+"""Means that differ by less are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def ranking(scores: Mapping[str, float]) -> tuple[tuple[str, ...], ...]:
     places: list[list[str]] = []
     last = math.inf
     for name in sorted(scores, key=lambda one: (-scores[one], one)):
-        if places and last - scores[name] < _EQUAL:
+        if places and last - scores[name] < EQUAL:
             places[-1].append(name)
         else:
             places.append([name])
@@ -98,26 +99,25 @@ def scores(tasks: Iterable[Measured], weighting: str = "repositories") -> dict[s
     if any(set(one.values) != set(systems) for one in found):
         raise ValueError("every task needs a value of every system; take the common tasks")
     if weighting == "repositories":
-        means = [_weighted(mine, systems, lambda one: 1.0) for mine in _by_repository(found).values()]
+        means = [_weighted(mine, systems, lambda one: 1.0) for mine in by_repository_of(found).values()]
         return {name: math.fsum(one[name] for one in means) / len(means) for name in systems}
     return _weighted(found, systems, (lambda one: 1.0) if weighting == "tasks" else lambda one: float(one.tests))
 
 
-def pair_orders(tasks: Iterable[Measured], *, resamples: int = 0, seed: int = 0) -> tuple[PairOrder, ...]:
-    """Return each pair of systems with how often it keeps its order: by repository, and under resampling of these.
-
-    Within one repository its files are drawn.
+def pair_orders(
+    tasks: Iterable[Measured], *, drawn: Callable[[str, str], float] | None = None
+) -> tuple[PairOrder, ...]:
+    """Return each pair of systems with how often it keeps its order by repository.
 
     Args:
         tasks: Tasks that all systems have.
-        resamples: How often to draw; 0 for not at all. Drawing imports numpy.
-        seed: Of the draws.
+        drawn: Gives the share of resamples in which the first system is better, see
+            :func:`workbench.statistics.resampling.drawn_orders`; None where nothing is drawn.
     """
     found = list(tasks)
     overall = scores(found)
     systems = sorted(overall, key=lambda one: (-overall[one], one))
-    by_repository = {name: _weighted(mine, systems, lambda one: 1.0) for name, mine in _by_repository(found).items()}
-    drawn = _drawn(found, systems, resamples, seed) if resamples and found else None
+    by_repository = {name: _weighted(mine, systems, lambda one: 1.0) for name, mine in by_repository_of(found).items()}
     orders = []
     for better, worse in itertools.combinations(systems, 2):
         signs = [_sign(one[better] - one[worse]) for one in by_repository.values()]
@@ -129,33 +129,14 @@ def pair_orders(tasks: Iterable[Measured], *, resamples: int = 0, seed: int = 0)
                 signs.count(1),
                 signs.count(0),
                 len(signs),
-                drawn(better, worse) if drawn is not None else None,
+                drawn(better, worse) if drawn is not None and found else None,
             )
         )
     return tuple(orders)
 
 
-def _drawn(tasks: Sequence[Measured], systems: Sequence[str], resamples: int, seed: int) -> Callable[[str, str], float]:
-    from workbench.statistics.resampling import resampled_means
-
-    groups = _by_repository(tasks)
-    alone = len(groups) == 1
-    if alone:
-        groups = defaultdict(list)
-        for one in tasks:
-            groups[one.file].append(one)
-    totals, sizes = [], []
-    for _, mine in sorted(groups.items()):
-        size = len(mine)
-        sums = [math.fsum(one.values[name] for one in mine) for name in systems]
-        totals.append(sums if alone else [total / size for total in sums])
-        sizes.append(float(size) if alone else 1.0)
-    means = resampled_means(totals, sizes, resamples, seed)
-    place = {name: number for number, name in enumerate(systems)}
-    return lambda better, worse: float((means[:, place[better]] - means[:, place[worse]] > _EQUAL).mean())
-
-
-def _by_repository(tasks: Iterable[Measured]) -> dict[str, list[Measured]]:
+def by_repository_of(tasks: Iterable[Measured]) -> dict[str, list[Measured]]:
+    """Return the tasks of each repository."""
     found: dict[str, list[Measured]] = defaultdict(list)
     for one in tasks:
         found[one.repository].append(one)
@@ -172,4 +153,4 @@ def _weighted(
 
 
 def _sign(value: float) -> int:
-    return (value > _EQUAL) - (value < -_EQUAL)
+    return (value > EQUAL) - (value < -EQUAL)

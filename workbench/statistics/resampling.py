@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+
+from workbench.statistics.rankings import EQUAL, Measured, by_repository_of
 
 _CHUNK = 4_000_000
 
@@ -36,3 +40,35 @@ def resampled_means(totals: Sequence[Sequence[float]], sizes: Sequence[float], r
         times = numpy.bincount(drawn.ravel(), minlength=ways * count).reshape(ways, count)
         found.append((times @ values) / (times @ weights)[:, None])
     return numpy.concatenate(found)
+
+
+def drawn_orders(tasks: Iterable[Measured], *, resamples: int, seed: int = 0) -> Callable[[str, str], float]:
+    """Return what gives the share of resamples in which one system is strictly better than another.
+
+    Repositories are drawn; within one repository its files.
+
+    Args:
+        tasks: Tasks that all systems have.
+        resamples: How often to draw.
+        seed: Of the draws.
+
+    Raises:
+        ValueError: there is no task.
+    """
+    found = list(tasks)
+    systems = sorted(found[0].values) if found else []
+    groups = by_repository_of(found)
+    alone = len(groups) == 1
+    if alone:
+        groups = defaultdict(list)
+        for one in found:
+            groups[one.file].append(one)
+    totals, sizes = [], []
+    for _, mine in sorted(groups.items()):
+        size = len(mine)
+        sums = [math.fsum(one.values[name] for one in mine) for name in systems]
+        totals.append(sums if alone else [total / size for total in sums])
+        sizes.append(float(size) if alone else 1.0)
+    means = resampled_means(totals, sizes, resamples, seed)
+    place = {name: number for number, name in enumerate(systems)}
+    return lambda better, worse: float((means[:, place[better]] - means[:, place[worse]] > EQUAL).mean())

@@ -1,0 +1,123 @@
+"""``workbench study``: what it says before, prints at the end, and refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from studies.declared_studies import put_agents, put_matrix
+
+from workbench.cli import main
+from workbench.reports.page_markdown import page_markdown
+from workbench.reports.study_page import study_page
+from workbench.reports.study_values import study_json
+from workbench.session import SessionReader
+from workbench.studies.following import read_study
+
+pytest.importorskip("numpy")
+
+SCORES = {
+    ("a", "white"): [80.0, 90.0], ("b", "white"): [60.0, 50.0], ("c", "white"): [75.0, 75.0],
+    ("a", "x|y <b>"): [70.0, 70.0], ("b", "x|y <b>"): [55.0, None], ("c", "x|y <b>"): [50.0, 40.0],
+}  # fmt: skip
+
+
+def test_the_page_has_the_matrix_comparisons_and_rankings(tmp_path: Path) -> None:
+    import random
+
+    path = tmp_path / "matrix.session"
+    put_matrix(path, 3, 2, 2, 3, 4, random.Random(2))
+    with SessionReader(path) as reader:
+        outcome = read_study(reader, "matrix")
+    page = page_markdown(study_page(outcome, resamples=100))
+    assert "3 repositories × 4 columns · 3 samples a task · 144 of 144 candidates · 0.1440 USD" in page
+    assert page.count("## pass@") == 2
+    summary = outcome.by_column[0].means["pass@1"]
+    assert summary.interval.low is not None
+    assert f"| mean | {summary.value:.2f} [{summary.interval.low:.2f}, {summary.interval.high:.2f}]" in page
+    assert "| documented | 0 % | 0 % | 100 % | 100 % |" in page
+    assert page.count("Holm, 2 tests") == 2
+    assert "| model/0 | pass@3 | tests |" in page
+    values = study_json(outcome, resamples=100)
+    assert len(values["comparisons"]) == 4
+    assert len(values["cells"]) == 12
+    assert json.loads(json.dumps(values)) == json.loads(json.dumps(study_json(outcome, resamples=100)))
+
+
+def test_what_a_session_names_is_no_markup_of_the_page(tmp_path: Path) -> None:
+    path = tmp_path / "agents.session"
+    put_agents(path, SCORES, judges=("offline-2", "gpt-4o"))
+    with SessionReader(path) as reader:
+        page = page_markdown(study_page(read_study(reader, "agents"), resamples=100))
+    assert "x\\|y &lt;b>" in page
+    assert "<b>" not in page
+    assert "## Leaderboard" in page
+    assert "| 1 | white | 71.7 [" in page
+    assert "| local | score | cases | white > x" in page
+    assert "white − x\\|y &lt;b>" in page
+    assert "- The model gave no answer. (b × x\\|y &lt;b> · local)" in page
+    assert "| gpt-4o, offline-2 | 11 |" in page
+    tables = [line for line in page.splitlines() if line.startswith("| ")]
+    assert all(line.endswith(" |") for line in tables)
+
+
+def test_show_prints_what_is_there_and_starts_nothing(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "agents.session"
+    put_agents(path, SCORES)
+    before = path.read_bytes()
+    assert main(["study", "agents", "--session", str(path), "--show"]) == 1
+    assert "11 of 12 trials" in capsys.readouterr().out
+    assert main(["study", "agents", "--session", str(path), "--show", "--format", "json"]) == 1
+    assert json.loads(capsys.readouterr().out)["done"] == 11
+    assert main(["show", str(path)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Study agents: 3 rows × 2 columns, 11 of 12 done. Compare with: workbench study agents --session" in said
+    assert path.read_bytes() == before
+    assert main(["study", "docs", "--session", str(path), "--show"]) == 2
+    assert "has no study 'docs'; it has agents" in capsys.readouterr().err
+
+
+def test_a_dry_run_says_what_it_takes_and_leaves_nothing(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "new.session"
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'name = "mine"\nkind = "docs"\nrows = ["word_counter"]\n[columns]\ndocs = ["none"]\nevaluators = ["reference"]\n'
+    )
+    assert main(["study", str(file), "--session", str(path), "--dry-run"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("mine: 1 row × 1 column = candidates, how many is known once the tasks are built")
+    assert said.endswith("Nothing was started.\n")
+    assert not path.exists()
+    file.write_text(file.read_text() + 'agents = ["white"]\n')
+    assert main(["study", str(file), "--session", str(path)]) == 2
+    assert "the key 'columns.agents' is not known" in capsys.readouterr().err
+    assert main(["study", "mine.toml"]) == 2
+    assert "There is no study and no file" in capsys.readouterr().err
+    assert not path.exists()
+
+
+@pytest.mark.sandbox
+@pytest.mark.network
+def test_a_study_is_executed_and_compared(
+    needs_bubblewrap: None, repository: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "docs.session"
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        f'name = "mine"\nkind = "docs"\nrows = ["{repository}"]\nsamples = 1\n'
+        '[columns]\ndocs = ["original", "osa:local"]\nevaluators = ["reference", "stub"]\n[settings]\ncontrols = false\n'
+    )
+    # One cell cannot be executed where OSA is not installed: the others are.
+    code = main(["study", str(file), "--session", str(path), "--format", "json"])
+    values = json.loads(capsys.readouterr().out)
+    cells = {cell["column"]: cell for cell in values["cells"]}
+    assert [cells[f"original · {one}"]["means"]["pass@1"]["value"] for one in ("reference", "stub")] == [1.0, 0.0]
+    assert cells["original · reference"]["state"] == "done"
+    osa = cells["osa:local · reference"]
+    assert osa["state"] == "done" or osa["problem"]
+    assert code == (0 if osa["state"] == "done" else 1)

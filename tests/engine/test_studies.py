@@ -1,0 +1,309 @@
+"""A study is ordered and executed: what is there is used, a failing cell leaves the others alone, a killed engine nothing lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from engine.author import METADATA, README, Body, call
+from engine.tiny_repository import make_repository
+from loopback.server import LoopbackServer
+
+from workbench.engine import client
+from workbench.engine.measured import measured_in
+from workbench.engine.plan import DocumentPlan
+from workbench.engine.study_client import order_study, pending_runs, resolved_study, study_runs
+from workbench.engine.study_estimate import estimate_study
+from workbench.engine.study_execution import each_run, execute_study
+from workbench.errors import UsageError
+from workbench.session import SessionReader, SessionWriter
+from workbench.session.rows import ScoreRow
+from workbench.studies.declaration import Column, Limits, Settings, Study
+from workbench.studies.following import read_study
+
+MODEL = "openai/scripted"
+AGENTS = Study(
+    "mine",
+    "agents",
+    ("word_counter", "countdown_timer"),
+    (Column("no-exploration", MODEL), Column("single-file", MODEL)),
+    repeats=2,
+    settings=Settings(judges=("offline",)),
+)
+
+
+class Killer:
+    """Hands in a README at once; at some requests the engine that asks is killed instead, without any warning."""
+
+    def __init__(self, session: Path, at: set[int]) -> None:
+        self.session, self.at, self.asked = session, at, 0
+
+    def __call__(self, body: Body) -> str:
+        self.asked += 1
+        if self.asked in self.at:
+            with SessionReader(self.session) as reader:
+                held = [reader.holder(run.id) for run in reader.runs()]
+            for one in held:
+                if one is not None:
+                    os.kill(one.pid, signal.SIGKILL)
+        return call("respond", readme=README, metadata=METADATA)
+
+
+def finish(session: Path, study: Study, trials: int) -> None:
+    """Stand in for the engine: some trials are done and scored."""
+    with SessionReader(session) as reader:
+        rows = reader.trials()
+    with SessionWriter(session) as writer:
+        for row in rows[:trials]:
+            writer.set_trial(row.id, state="done", cost_usd=0.5)
+            for rubric in ("aeo-bench", "strict"):
+                writer.put_score(ScoreRow(row.id, rubric, "offline-2", 50.0, 100.0, 1.0, 1.0, 1.0, 1.0, "", 1.0))
+        for run in {row.run_id for row in rows[:trials]}:
+            if all(row.state == "done" for row in _trials(session, run)):
+                writer.set_run(run, state="done")
+
+
+def _trials(session: Path, run: str) -> list[object]:
+    with SessionReader(session) as reader:
+        return list(reader.trials(run))  # type: ignore[arg-type]
+
+
+def test_a_study_ordered_again_adds_only_what_it_lacks(scripted: LoopbackServer, tmp_path: Path) -> None:
+    session = tmp_path / "mine.session"
+    order_study(session, AGENTS)
+    with SessionReader(session) as reader:
+        assert len(reader.runs()) == 2
+        assert len(reader.trials()) == 8
+        outcome = read_study(reader, "mine")
+    assert {cell.state for cell in outcome.cells.values()} == {"queued"}
+    assert (outcome.done, outcome.planned) == (0, 8)
+    finish(session, AGENTS, 8)
+    order_study(session, AGENTS)
+    with SessionReader(session) as reader:
+        assert len(reader.runs()) == 2
+        assert pending_runs(reader, "mine") == []
+        assert read_study(reader, "mine").finished
+    order_study(session, replace(AGENTS, repeats=3, rows=(*AGENTS.rows, "password_generator")))
+    with SessionReader(session) as reader:
+        assert len(reader.runs()) == 4
+        assert len(reader.trials()) == 2 * (3 * 3)
+        assert len(study_runs(reader, "mine")) == 4
+        assert len(pending_runs(reader, "mine")) == 2
+        outcome = read_study(reader, "mine")
+    assert (outcome.done, outcome.planned) == (8, 18)
+
+
+def test_another_judge_asks_for_scores_and_no_agent_is_run(scripted: LoopbackServer, tmp_path: Path) -> None:
+    session = tmp_path / "mine.session"
+    order_study(session, AGENTS)
+    finish(session, AGENTS, 8)
+    order_study(session, replace(AGENTS, settings=Settings(judges=("offline", MODEL))))
+    with SessionReader(session) as reader:
+        assert len(reader.trials()) == 8
+        assert len(pending_runs(reader, "mine")) == 2
+
+
+def test_what_cannot_be_is_refused_before_anything_is_written(scripted: LoopbackServer, tmp_path: Path) -> None:
+    session = tmp_path / "mine.session"
+    for study, sentence in (
+        (replace(AGENTS, columns=(Column("whit", MODEL),)), "Did you mean 'white'"),
+        (replace(AGENTS, columns=(Column("white", "nobody/knows"),)), "nobody"),
+        (replace(AGENTS, rows=("word_contr",)), "did you mean word_counter"),
+        (replace(AGENTS, results=("session:gone",)), "There is no session 'gone'"),
+        (replace(AGENTS, settings=Settings(rubrics=("strct",))), "did you mean 'strict'"),
+        (Study("paper", "paper"), "read-only"),
+    ):
+        with pytest.raises(UsageError, match=sentence):
+            order_study(session, study)
+    assert not session.exists()
+
+
+def test_the_default_model_is_written_out_and_is_no_second_column(
+    scripted: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORKBENCH_AGENT_MODEL", MODEL)
+    study = replace(AGENTS, columns=(Column("white"),))
+    assert resolved_study(study).columns == (Column("white", MODEL),)
+    with pytest.raises(UsageError, match="there twice, once by the default model"):
+        resolved_study(replace(study, columns=(Column("white"), Column("white", MODEL))))
+
+
+def test_the_spend_limit_holds_over_all_runs(scripted: LoopbackServer, tmp_path: Path) -> None:
+    session = tmp_path / "mine.session"
+    order_study(session, replace(AGENTS, spend_limit=3.0))
+    with SessionReader(session) as reader:
+        first, second = pending_runs(reader, "mine")
+    finish(session, AGENTS, 4)
+    with SessionWriter(session) as writer:
+        writer.add_spend(first, 3.5)
+    assert list(each_run(session, "mine")) == []
+    with SessionReader(session) as reader:
+        outcome = read_study(reader, "mine")
+        row = reader.run(second)
+    assert outcome.problems == (
+        "The study's spend limit of $3.00 is reached ($3.50 spent), so what is missing was not started; raise spend_limit and "
+        "order it again.",
+    )
+    assert row is not None
+    assert row.state == "queued"
+
+
+def test_cells_of_docs_share_a_run_and_one_that_cannot_be_says_why(
+    scripted: LoopbackServer, needs_bubblewrap: None, tmp_path: Path
+) -> None:
+    session = tmp_path / "docs.session"
+    source = str(make_repository(tmp_path / "small-sums"))
+    systems = ("original", "none", "llm:nobody/knows")
+    study = Study(
+        "docs",
+        "docs",
+        (source,),
+        tuple(Column(one, evaluator) for one in systems for evaluator in ("reference", MODEL)),
+        samples=3,
+        k=(1, 3),
+        limits=Limits(tasks=2),
+    )
+    order_study(session, study)
+    order_study(session, study)
+    with SessionReader(session) as reader:
+        cells = reader.study_cells("docs")
+        assert len(reader.runs()) == len({cell.run_id for cell in cells if cell.run_id}) == 2
+        outcome = read_study(reader, "docs")
+    assert [bool(cell.problem) for cell in cells] == [False] * 4 + [True] * 2
+    assert "nobody" in outcome.cell(source, study.columns[4]).problem
+    assert outcome.cell(source, study.columns[4]).state == "failed"
+    assert outcome.planned is None
+    estimate = estimate_study(measured_in([]), session, resolved_study(replace(study, columns=study.columns[:4])), 4)
+    assert (estimate.noun, estimate.count) == ("candidate", None)
+
+
+def test_an_estimate_counts_what_the_session_lacks(scripted: LoopbackServer, tmp_path: Path) -> None:
+    session = tmp_path / "mine.session"
+    assert estimate_study(measured_in([]), session, AGENTS, 4).count == 8
+    order_study(session, AGENTS)
+    assert estimate_study(measured_in([]), session, AGENTS, 4).count == 8
+    finish(session, AGENTS, 8)
+    more = replace(AGENTS, repeats=3)
+    told = estimate_study(measured_in([session]), session, more, 4)
+    assert told.count == 4
+    assert estimate_study(measured_in([session]), session, AGENTS, 4).count == 0
+    assert not (tmp_path / "other.session").exists()
+
+
+class Engines:
+    """Stands in for engine processes: what becomes of the trials of each run that is launched, in turn."""
+
+    def __init__(self, *ends: str) -> None:
+        self.ends = list(ends)
+        self.launched: list[str] = []
+
+    def __call__(self, session: Path, run: str, warm: object = None) -> None:
+        self.launched.append(run)
+        end = self.ends.pop(0)
+        if end == "done":
+            with SessionReader(session) as reader:
+                trials = reader.trials(run)
+            with SessionWriter(session) as writer:
+                for row in trials:
+                    writer.set_trial(row.id, state="done")
+                    for rubric in ("aeo-bench", "strict"):
+                        writer.put_score(
+                            ScoreRow(row.id, rubric, "offline-2", 50.0, 100.0, 1.0, 1.0, 1.0, 1.0, "", 1.0)
+                        )
+        with SessionWriter(session) as writer:
+            # An engine that is gone leaves its run as it was.
+            writer.set_run(
+                run, state="running" if end == "killed" else end, error="It broke." if end == "failed" else None
+            )
+
+
+@pytest.fixture
+def engines(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Engines]:
+    def put(*ends: str) -> Engines:
+        made = Engines(*ends)
+        monkeypatch.setattr(client, "launch", made)
+        return made
+
+    return put
+
+
+def states(session: Path) -> list[str]:
+    with SessionReader(session) as reader:
+        return [cell.state for cell in read_study(reader, "mine").cells.values()]
+
+
+def test_a_run_that_breaks_or_is_killed_leaves_the_others_alone(
+    scripted: LoopbackServer, tmp_path: Path, engines: Callable[..., Engines]
+) -> None:
+    session = tmp_path / "mine.session"
+    study = replace(AGENTS, rows=("word_counter",), repeats=1, columns=(*AGENTS.columns, Column("white", MODEL)))
+    order_study(session, study)
+    first = engines("failed", "killed", "done")
+    assert execute_study(session, "mine") == 1
+    assert states(session) == ["failed", "interrupted", "done"]
+    with SessionReader(session) as reader:
+        assert read_study(reader, "mine").cell("word_counter", study.columns[0]).problem == "It broke."
+    order_study(session, study)
+    second = engines("done", "done")
+    assert execute_study(session, "mine") == 0
+    assert states(session) == ["done"] * 3
+    assert second.launched == first.launched[:2]
+    with SessionWriter(session) as writer:
+        # An engine that has just finished its run still holds it.
+        held = writer.acquire(first.launched[0])
+        assert execute_study(session, "mine") == 0
+        writer.release(held)
+    assert second.launched == first.launched[:2]
+
+
+def test_resume_lets_the_runs_of_a_study_wait_for_one_another(
+    scripted: LoopbackServer, tmp_path: Path, engines: Callable[..., Engines]
+) -> None:
+    session = tmp_path / "mine.session"
+    order_study(session, replace(AGENTS, rows=("word_counter",), repeats=1, spend_limit=2.0))
+    made = engines("queued", "queued")
+    assert client.resume(session) == made.launched
+    with SessionReader(session) as reader:
+        assert [run.turn for run in reader.runs()] == [1.0, 2.0]
+        # Also what is not started by the study keeps its limit.
+        assert [DocumentPlan.from_json(run.config).spend_limit for run in reader.runs()] == [2.0, 2.0]
+
+
+def test_a_cancelled_run_ends_the_study(
+    scripted: LoopbackServer, tmp_path: Path, engines: Callable[..., Engines]
+) -> None:
+    session = tmp_path / "mine.session"
+    order_study(session, replace(AGENTS, rows=("word_counter",), repeats=1))
+    made = engines("cancelled")
+    assert execute_study(session, "mine") == 1
+    assert len(made.launched) == 1
+    assert states(session)[0] == "cancelled"
+
+
+@pytest.mark.slow
+def test_killed_twice_nothing_is_lost_and_nothing_done_again(scripted: LoopbackServer, tmp_path: Path) -> None:
+    session = tmp_path / "killed.session"
+    scripted.answer = killer = Killer(session, {1, 3})
+    study = replace(AGENTS, rows=("word_counter",), repeats=1)
+    order_study(session, study)
+    # The first run is killed; the study goes on with the second.
+    assert execute_study(session, "mine") == 1
+    with SessionReader(session) as reader:
+        outcome = read_study(reader, "mine")
+    assert [cell.state for cell in outcome.cells.values()] == ["interrupted", "done"]
+    order_study(session, study)
+    assert execute_study(session, "mine") == 1
+    assert execute_study(session, "mine") == 0
+    with SessionReader(session) as reader:
+        outcome = read_study(reader, "mine")
+        assert len(reader.trials()) == 2
+    assert outcome.finished
+    # Each trial was asked for once, and twice again where the engine died with the answer.
+    assert killer.asked == 4
+    first, second = (outcome.cell("word_counter", column).means["score"].value for column in outcome.columns)
+    assert first == second
+    assert (first or 0) > 0

@@ -1,0 +1,77 @@
+"""The sums that a session keeps of its verdicts are those of its candidates, whatever is written and in whatever order."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+from studies.declared_studies import put_candidates, put_run, put_task
+
+from workbench.session import SessionReader, SessionWriter, create, schema
+
+FORMER = Path(__file__).parents[1] / "session" / "former"
+
+
+def kept_and_counted(path: Path) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+    """Return what the session keeps, and the same counted anew from candidates."""
+    names = "task_id, evaluator, prompt, context, settings, control, samples, waiting, counted, passed, doubtful, repaired, tokens, priced"
+    with SessionReader(path) as reader:
+        kept = reader.query(
+            f"SELECT {names}, round(cost_usd, 6), round(seconds, 6) FROM verdict_counts WHERE samples > 0"
+        )
+        counted = reader.query(
+            f"SELECT {names}, round(cost_usd, 6), round(seconds, 6) FROM {schema.COUNTS_OF_CANDIDATES}"
+        )
+    return sorted(kept), sorted(counted)
+
+
+def test_whatever_is_written_the_sums_follow(tmp_path: Path) -> None:
+    rng = random.Random(7)
+    path = tmp_path / "counts.session"
+    create(path)
+    with SessionWriter(path) as writer:
+        run = put_run(writer, "one", "none")
+        tasks = [put_task(writer, run, "one", "none", number) for number in range(3)]
+        for number, task in enumerate(tasks):
+            put_candidates(writer, run, task, "m", [None, "passed", "error"][: number + 1])
+        with SessionReader(path) as reader:
+            keys = [key for (key,) in reader.query("SELECT id FROM candidates")]
+        changes = [
+            {"verdict": "passed", "doubtful": "why"}, {"verdict": None}, {"verdict": "failed", "repairs": 2}, {"cost_usd": None},
+            {"cost_usd": 0.5, "prompt_tokens": 7}, {"settings": '{"seed":1}'}, {"verdict": "error", "tested_s": 2.5}, {"control": 1},
+        ]  # fmt: skip
+        for _ in range(60):
+            writer.update("candidates", {"id": rng.choice(keys)}, rng.choice(changes))
+        with writer.transaction() as connection:
+            connection.execute("DELETE FROM candidates WHERE id = ?", (keys[0],))
+    kept, counted = kept_and_counted(path)
+    assert kept == counted
+    assert len(kept) >= 3
+
+
+@pytest.mark.parametrize("version", range(1, schema.SCHEMA_VERSION))
+def test_a_migrated_file_has_counted_its_candidates(tmp_path: Path, version: int) -> None:
+    path = Path(shutil.copy(FORMER / f"schema-{version}.session", tmp_path / "older.session"))
+    with SessionReader(path) as reader:
+        assert reader.studies() == []
+        before = reader.query(f"SELECT * FROM {schema.COUNTS_OF_CANDIDATES}")
+    SessionWriter(path).close()
+    kept, counted = kept_and_counted(path)
+    assert kept == counted
+    assert len(kept) == len(before) > 0
+
+
+def test_a_damaged_declaration_is_named_and_the_session_opens(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.session"
+    create(path)
+    with SessionWriter(path) as writer:
+        writer.put_study("mine", {"name": "mine", "kind": "docs"})
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE studies SET declaration = 'no JSON'")
+    connection.close()
+    with SessionReader(path) as reader:
+        assert [one.name for one in reader.studies()] == ["mine"]
+        assert "study mine" in str(reader.damage[0].item)

@@ -1,0 +1,213 @@
+"""Order a study: write it into a session, plan the runs that it lacks, and say which runs are still to be executed.
+
+A study adds no work of its own kind. A column of agents is a document run, a doc system on a source is a regeneration run that
+grows by evaluators; identities say what is there already. Cheap to import.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from workbench.engine import client
+from workbench.engine.plan import RUBRICS, DocumentPlan, RegenerationPlan
+from workbench.engine.plan_checks import check_place
+from workbench.engine.regeneration_client import carried_out, full_ask, order_regeneration
+from workbench.engine.regeneration_client import resolved as resolved_regeneration
+from workbench.errors import WorkbenchError
+from workbench.files import expanded
+from workbench.session import SessionReader, SessionWriter, ensure
+from workbench.session.groups import settings_of
+from workbench.session.judges import recorded_as
+from workbench.session.pending_work import is_missing
+from workbench.session.rows import StudyCellRow
+from workbench.studies.checking import check_study, column_problem
+from workbench.studies.declaration import AGENTS, PAPER, SESSION, BadStudy, Column, Study
+
+
+def resolved_study(study: Study) -> Study:
+    """Return a study with its rows and this machine's defaults written out, so that it means the same elsewhere.
+
+    Raises:
+        UsageError: It names what is not there, or a model that cannot be asked.
+        BadStudy: It is read-only, or two columns turn out to be the same.
+    """
+    from workbench.engine.session_names import resolve_session
+
+    if study.kind == PAPER:
+        raise BadStudy(f"The study {study.name} is read-only: the published tables, of which nothing can be executed.")
+    study = check_study(study)
+    if study.kind == AGENTS:
+        judges = tuple(client.resolved_judge(judge) for judge in study.settings.judges or ("",))
+        study = replace(study, settings=replace(study.settings, judges=judges))
+        columns = [replace(one, model=client.with_defaults(document_plan(study, one)).model) for one in study.columns]
+    else:
+        columns = [
+            replace(one, model=full_ask(regeneration_plan(study, study.rows[0], one)).evaluator)
+            for one in study.columns
+        ]
+    for number, column in enumerate(columns):
+        if column in columns[:number]:
+            raise BadStudy(f"The column {column.name} is there twice, once by the default model of this machine.")
+    results = tuple(f"{SESSION}{resolve_session(one.removeprefix(SESSION)).absolute()}" for one in study.results)
+    return replace(study, columns=tuple(columns), results=results)
+
+
+def document_plan(study: Study, column: Column) -> DocumentPlan:
+    """Return the plan of the run that executes a column of agents."""
+    from workbench.settings import load
+
+    limits, settings = study.limits, study.settings
+    judges = settings.judges or ("",)
+    return DocumentPlan(
+        cases=study.rows,
+        agent=column.system,
+        model=column.model,
+        judge=judges[0],
+        judges=judges if len(judges) > 1 else (),
+        judge_repeats=settings.judge_repeats,
+        rubrics=settings.rubrics or RUBRICS,
+        repeats=study.repeats,
+        max_steps=limits.steps or load().max_steps,
+        read_limit=limits.read,
+        answer_tokens=limits.answer_tokens,
+        spend_limit=_most(study),
+    )
+
+
+def regeneration_plan(study: Study, row: str, column: Column) -> RegenerationPlan:
+    """Return the plan of a cell of docs."""
+    settings = study.settings
+    return RegenerationPlan(
+        source=row,
+        docs=column.system,
+        docs_scope=settings.docs_scope,
+        selection=settings.selection,
+        evaluator=column.model,
+        samples=study.samples,
+        k=study.k,
+        tasks=settings.tasks,
+        limit=study.limits.tasks,
+        controls=settings.controls,
+        sandbox=settings.sandbox,
+        prompt=settings.prompt,
+        context=settings.context,
+        spend_limit=_most(study),
+    )
+
+
+def _most(study: Study) -> float:
+    """Return what a run of a study may spend at most, whoever starts it; what is left of the limit is less, see ``each_run``."""
+    from workbench.settings import load
+
+    return min((one for one in (study.spend_limit, load().spend_limit) if one), default=0.0)
+
+
+def order_study(session: Path, study: Study) -> Study:
+    """Write a study into a session (created if missing) with the runs that it lacks, and return it as it stands there.
+
+    A cell that cannot be planned carries the sentence why; the others are planned. Nothing is started:
+    :func:`workbench.engine.study_execution.each_run` does that.
+
+    Raises:
+        UsageError: It names what is not there; nothing is written then.
+        SessionError: The session cannot be written.
+    """
+    study = resolved_study(study)
+    check_place(session)
+    if study.kind != AGENTS:
+        from workbench.engine.sandbox_check import check_sandbox
+        from workbench.settings import load
+
+        check_sandbox(study.settings.sandbox or load().sandbox)
+    ensure(session)
+    with SessionWriter(session) as writer:
+        writer.put_study(study.name, study.to_json())
+    cells = _document_cells(session, study) if study.kind == AGENTS else _regeneration_cells(session, study)
+    placed = sorted(cells, key=lambda one: (study.rows.index(one.row_name), one.position))
+    with SessionWriter(session) as writer:
+        writer.put_study_cells(
+            [replace(one, position=number) for number, one in enumerate(placed)], instead_of=study.name
+        )
+    return study
+
+
+def _document_cells(session: Path, study: Study) -> list[StudyCellRow]:
+    found = []
+    for place, column in enumerate(study.columns):
+        try:
+            run, trials = _ordered_trials(session, document_plan(study, column))
+            problem = None
+        except WorkbenchError as error:
+            run, trials, problem = None, [], str(error)
+        for row in study.rows:
+            mine = [one.identity for one in trials if one.case == row or _same_place(one.case, row)]
+            pointer = json.dumps({"trials": mine})
+            found.append(StudyCellRow(study.name, row, column.name, place, run, pointer, problem))
+    return found
+
+
+def _same_place(case: str, row: str) -> bool:
+    """Return whether the text of an ordered case is a row that is a folder: it was made absolute."""
+    path = expanded(row)
+    return path.exists() and case == str(path.absolute())
+
+
+def _ordered_trials(session: Path, plan: DocumentPlan) -> tuple[str | None, list[client.MeantTrial]]:
+    """Plan a run for the trials and scores that a session lacks; returns it, None if nothing lacks, and all trials meant."""
+    full, trials = client.meant_trials(session, plan)
+    if all(one.state for one in trials) and not _lacks_scores(session, full, trials):
+        return None, trials
+    return client.plan_document(session, plan), trials
+
+
+def _lacks_scores(session: Path, plan: DocumentPlan, trials: Iterable[client.MeantTrial]) -> bool:
+    """Return whether a trial that is done has no score by a rubric and judge that are asked for."""
+    wanted = {(rubric, recorded_as(judge)) for rubric in plan.rubrics for judge in plan.asked_judges}
+    with SessionReader(session) as reader:
+        rows = [row for one in trials if (row := reader.trial(one.identity)) is not None and row.state == "done"]
+        return any(wanted - {(score.rubric, score.judge) for score in reader.scores(row.id)} for row in rows)
+
+
+def _regeneration_cells(session: Path, study: Study) -> list[StudyCellRow]:
+    found = []
+    problems = {column.name: column_problem(study, column) for column in study.columns}
+    for row in study.rows:
+        for place, column in enumerate(study.columns):
+            plan = regeneration_plan(study, row, column)
+            run, pointer, problem = None, {}, problems[column.name] or None
+            if problem is None:
+                try:
+                    ask = resolved_regeneration(plan).asks[0]
+                    pointer = {"evaluator": ask.evaluator, "prompt": ask.prompt, "context": ask.context}
+                    run = (carried_out(session, plan) or order_regeneration(session, plan)).run
+                except WorkbenchError as error:
+                    problem = str(error)
+            found.append(StudyCellRow(study.name, row, column.name, place, run, json.dumps(pointer), problem))
+    return found
+
+
+def study_runs(reader: SessionReader, name: str) -> list[str]:
+    """Return the runs that have the work of a study, in the order of its cells."""
+    cells = [(cell.run_id, settings_of(cell.pointer).get("trials") or []) for cell in reader.study_cells(name)]
+    every = json.dumps([trial for _, trials in cells for trial in trials])
+    of_trial = dict(
+        reader.query("SELECT id, run_id FROM trials WHERE id IN (SELECT value FROM json_each(?))", (every,))
+    )
+    found = ([run, *(of_trial.get(trial) for trial in trials)] for run, trials in cells)
+    return list(dict.fromkeys(str(run) for runs in found for run in runs if run))
+
+
+def pending_runs(reader: SessionReader, name: str) -> list[str]:
+    """Return the runs of a study in which something is missing, those that an engine executes first."""
+    rows = [row for run in study_runs(reader, name) if (row := reader.run(run)) is not None and row.deleted_at is None]
+    # An engine holds its run for a moment after it has finished it.
+    missing = [row.id for row in rows if is_missing(reader, row)]
+    return sorted(missing, key=lambda run: reader.holder(run) is None)
+
+
+def titles_of(reader: SessionReader, name: str, run: str) -> Sequence[str]:
+    """Return the cells of a study that a run has, ``word_counter × none · local``, for a line that says what is executed."""
+    return [f"{cell.row_name} × {cell.column_name}" for cell in reader.study_cells(name) if cell.run_id == run]

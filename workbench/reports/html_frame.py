@@ -1,0 +1,27 @@
+"""The frame of every HTML report: its policy, which makes the browser fetch and run nothing, and its style."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from workbench.reports.html_parts import e
+
+# The browser itself enforces that nothing is fetched and nothing runs, whatever a README or a name says.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_STYLE = Path(__file__).with_name("report.css")
+
+
+def opening(title: str, style: str = "") -> str:
+    """Return all up to the body; ``style`` is further CSS of ours."""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{e(_POLICY)}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{e(title)}</title>\n<style>\n{_STYLE.read_text(encoding='utf-8')}{style}</style>\n</head>\n<body>\n"
+    )
+
+
+def closing(foot: str) -> str:
+    """Return the end of the file; ``foot`` says by whom it was written, and from what."""
+    return f"<footer>{e(foot)}</footer>\n</body>\n</html>\n"

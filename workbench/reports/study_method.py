@@ -1,0 +1,248 @@
+"""How a study was done: what was asked for, by which versions, prompts, models and seeds, what was left out, whether it checks itself."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import workbench
+from workbench.regeneration.self_check import self_check
+from workbench.reports import wording
+from workbench.reports.page import Facts, Grid, Note, Part, Points, Section
+from workbench.reports.study_figures import NOTHING, dollars
+from workbench.session.groups import settings_of
+from workbench.session.reader import SessionReader
+from workbench.session.rows import RunRow
+from workbench.session.sample_counts import sample_counts
+from workbench.statistics.permutation import RESAMPLES
+from workbench.studies.declaration import AGENTS, Study
+from workbench.studies.outcome import StudyOutcome
+from workbench.text import shortened
+
+_SAID_ELSEWHERE = frozenset(
+    {
+        "cases",
+        "source",
+        "agent",
+        "model",
+        "docs",
+        "evaluator",
+        "evaluators",
+        "snapshot",
+        "asks",
+        "acceptances",
+        "trials",
+        "name",
+    }
+    | {"k", "samples", "limit", "repeats", "spend_limit"}
+)
+"""What of a run's plan stands in rows and columns, or in the declaration of the study."""
+_MOST_REASONS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _RowCheck:
+    """What the regeneration runs of a row left out and how they checked themselves, summed over the runs."""
+
+    row: str
+    runs: int
+    ready: int
+    excluded: int
+    dropped: int
+    reference: tuple[int, int]
+    stub: tuple[int, int]
+    rechecks: tuple[int, int]
+
+
+def method_section(reader: SessionReader, outcome: StudyOutcome, *, resamples: int = RESAMPLES) -> Section:
+    """Return the section; of columns of others it says where they come from, not how they were made."""
+    return Section("Method", tuple(_parts(reader, outcome, resamples)))
+
+
+def _parts(reader: SessionReader, outcome: StudyOutcome, resamples: int) -> Iterator[Part]:
+    study = outcome.study
+    runs = _runs(reader, outcome)
+    yield Facts((*_versions(reader), *_declared(study, resamples), *_plans([run for _, run in runs])))
+    yield Note(
+        "Intervals are of 95 %, of a mean over the unit that each names; a mean of shares has Wilson's with Student's quantile, a paired "
+        "difference Student's with a cluster-robust variance. Where too few units carry one there is none, with the reason. A column's "
+        "mean is unweighted over its rows. Our own errors and unscored trials are in no mean; they are not 0."
+    )
+    if sources := dict.fromkeys(f"{one.name}: results from {one.mark}" for one in outcome.columns if one.mark):
+        yield Points(tuple(sources))
+    asked = tuple(_asked(reader, [run.id for _, run in runs]))
+    if asked:
+        heads = ("purpose", "model", "answered by", "sampling", "source", "requests", "tokens", "cost")
+        yield Grid("What models were asked.", heads, asked, frozenset({0, 1, 2, 3, 4}))
+    if groups := _prompts(outcome):
+        yield Grid("Prompts of candidates.", ("evaluator", "prompt", "context"), groups, frozenset({0, 1, 2}))
+    if study.kind == AGENTS:
+        yield from _unscored(outcome)
+    else:
+        yield from _checked(reader, outcome, runs)
+    if revisions := _revisions(reader, runs):
+        yield Grid(
+            "Where the rows come from.",
+            (study.row_noun, "source", "revision", "content"),
+            revisions,
+            frozenset(range(4)),
+        )
+
+
+def _versions(reader: SessionReader) -> Iterator[tuple[str, str]]:
+    meta = reader.meta()
+    yield "written by", f"Workbench {workbench.__version__}, Python {platform.python_version()}"
+    yield "session made by", meta.get("created_by", "")
+    yield "session", reader.path.name
+
+
+def _declared(study: Study, resamples: int) -> Iterator[tuple[str, str]]:
+    yield "repeats", str(study.repeats) if study.kind == AGENTS else ""
+    yield "samples a task", "" if study.kind == AGENTS else str(study.samples)
+    yield "k", "" if study.kind == AGENTS else ", ".join(map(str, study.k))
+    yield "seed of tests and resamples", str(study.seed)
+    yield "resamples", f"{resamples:,}"
+    yield "spend limit", dollars(study.spend_limit) if study.spend_limit else "none"
+    for name in ("steps", "read", "answer_tokens", "tasks"):
+        if value := getattr(study.limits, name):
+            yield f"limit of {name.replace('_', ' ')}", f"{value:,}"
+
+
+def _runs(reader: SessionReader, outcome: StudyOutcome) -> list[tuple[str, RunRow]]:
+    """Return the runs that the study executed, each with the row it is of ("" for several)."""
+    rows: dict[str, set[str]] = {}
+    for cell in outcome.cells.values():
+        if cell.run and not cell.work.session:
+            rows.setdefault(cell.run, set()).add(cell.row)
+    return [
+        (next(iter(rows[run.id])) if len(rows[run.id]) == 1 else "", run)
+        for run in reader.every_run()
+        if run.id in rows
+    ]
+
+
+def _plans(runs: Sequence[RunRow]) -> Iterator[tuple[str, str]]:
+    """Yield what all runs were asked for alike, and of the rest which values there were."""
+    values: dict[str, dict[str, None]] = {}
+    for run in runs:
+        for key, value in settings_of(run.config).items():
+            if key not in _SAID_ELSEWHERE and value not in (None, "", 0, [], {}, False):
+                said = ", ".join(map(str, value)) if isinstance(value, list) else "yes" if value is True else str(value)
+                values.setdefault(key, {})[said] = None
+    for key in sorted(values):
+        yield key.replace("_", " "), "; ".join(values[key])
+
+
+def _asked(reader: SessionReader, runs: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    marks = ", ".join("?" * len(runs))
+    for purpose, model, answered_by, sampling, source, count, tokens, cost in reader.query(
+        "SELECT purpose, model, coalesce(answered_by, ''), sampling, source, count(*), "
+        "total(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)), sum(cost_usd) FROM calls "
+        f"WHERE run_id IN ({marks}) GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5",
+        tuple(runs),
+    ):
+        given = settings_of(sampling)
+        said = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in given.items() if value is not None)
+        yield (
+            purpose,
+            model,
+            answered_by or NOTHING,
+            said or NOTHING,
+            source,
+            f"{count:,}",
+            f"{tokens:,.0f}",
+            dollars(cost),
+        )
+
+
+def _prompts(outcome: StudyOutcome) -> tuple[tuple[str, ...], ...]:
+    return tuple(dict.fromkeys(cell.work.group for cell in outcome.cells.values() if any(cell.work.group[1:])))
+
+
+def _unscored(outcome: StudyOutcome) -> Iterator[Part]:
+    trials = [trial for cell in outcome.cells.values() for trial in cell.work.trials]
+    failed = Counter(trial.error or trial.state for trial in trials if trial.state not in ("done", "queued", "running"))
+    unscored = sum(trial.state == "done" and trial.scores.get(outcome.scale, (None,))[0] is None for trial in trials)
+    said = [
+        f"{wording.plural(count, 'trial')} without a score: {reason}"
+        for reason, count in failed.most_common(_MOST_REASONS)
+    ]
+    if unscored:
+        said.append(
+            f"{wording.plural(unscored, 'trial')} handed something in and {'is' if unscored == 1 else 'are'} unscored"
+        )
+    yield Points(tuple(said) or ("No trial was left out.",))
+
+
+def _checked(reader: SessionReader, outcome: StudyOutcome, runs: Iterable[tuple[str, RunRow]]) -> Iterator[Part]:
+    by_row: dict[str, list[_RowCheck]] = {}
+    excluded: Counter[str] = Counter()
+    dropped: Counter[str] = Counter()
+    failed: dict[str, None] = {}
+    for row, run in runs:
+        tasks = reader.query("SELECT state, coalesce(reason, '') FROM tasks WHERE run_id = ?", (run.id,))
+        mine = Counter(reason for state, reason in tasks if state == "excluded")
+        stages = Counter(
+            dict(reader.query("SELECT stage, count(*) FROM dropped WHERE run_id = ? GROUP BY 1", (run.id,)))
+        )
+        excluded += mine
+        dropped += stages
+        check = self_check(sample_counts(reader, run.id), len(tasks))
+        failed |= dict.fromkeys(f"{row}: {line}" for line in check.banner(live=False, named=False).split("\n") if line)
+        controls = {one.name: (one.passed, one.decided) for one in check.controls}
+        by_row.setdefault(row, []).append(
+            _RowCheck(row, 1, len(tasks) - mine.total(), mine.total(), stages.total(), controls.get("reference", (0, 0)),
+                      controls.get("stub", (0, 0)), (check.rechecks.disagreeing, check.rechecks.done))
+        )  # fmt: skip
+    if not by_row:
+        return
+    heads = (
+        "repository",
+        "runs",
+        "tasks",
+        "excluded",
+        "dropped",
+        "reference passed",
+        "stub passed",
+        "re-checks that disagree",
+    )
+    rows = tuple(_check_cells(row, by_row[row]) for row in outcome.rows if row in by_row)
+    yield Grid("What was left out, and the self-check, summed over the runs of a row.", heads, rows)
+    yield Note(
+        "A control must pass on all tasks (reference: the original body) or on none (stub). Excluded: tasks whose controls contradict "
+        "them; dropped: functions that became no task."
+    )
+    said = [f"Self-check that failed: {one}" for one in failed] or ["No self-check failed."]
+    said += [
+        f"Excluded, {count:,}: {reason or 'no reason was kept'}"
+        for reason, count in excluded.most_common(_MOST_REASONS)
+    ]
+    said += [f"Dropped at {stage}: {count:,}" for stage, count in dropped.most_common(_MOST_REASONS)]
+    yield Points(tuple(said))
+
+
+def _check_cells(row: str, checks: Sequence[_RowCheck]) -> tuple[str, ...]:
+    def of(pairs: Iterable[tuple[int, int]]) -> str:
+        first, second = (sum(side) for side in zip(*pairs, strict=True))
+        return f"{first:,} of {second:,}" if second else NOTHING
+
+    return (
+        row, str(len(checks)), *(f"{sum(getattr(one, name) for one in checks):,}" for name in ("ready", "excluded", "dropped")),
+        of(one.reference for one in checks), of(one.stub for one in checks), of(one.rechecks for one in checks),
+    )  # fmt: skip
+
+
+def _revisions(reader: SessionReader, runs: Iterable[tuple[str, RunRow]]) -> tuple[tuple[str, ...], ...]:
+    snapshots = {
+        digest: (source, revision)
+        for digest, source, revision in reader.query("SELECT digest, source, revision FROM snapshots")
+    }
+    found: dict[tuple[str, ...], None] = {}
+    for row, run in runs:
+        digest = str(settings_of(run.config).get("snapshot") or "")
+        if row and digest in snapshots:
+            source, revision = snapshots[digest]
+            found[row, source, shortened(revision, 30), digest[:12]] = None
+    return tuple(found)

@@ -1,0 +1,188 @@
+"""A study as a page: the matrix with intervals, the leaderboard, comparisons with tests, rankings, the published figures beside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.reports.page import Grid, Heat, HeatCell, Note, Page, Part, Points, Section
+from workbench.reports.study_figures import (
+    NOTHING,
+    cell_words,
+    digits_of,
+    dollars,
+    figure,
+    mean_words,
+    percent,
+    signed,
+)
+from workbench.reports.study_pairs import difference_sections, ranking_section
+from workbench.reports.study_published import published_section
+from workbench.statistics.permutation import RESAMPLES
+from workbench.studies.agreement import judge_agreement
+from workbench.studies.declaration import AGENTS, row_titles
+from workbench.studies.leaderboard import GOOD, leaderboard
+from workbench.studies.outcome import POINTS, StudyOutcome
+
+
+def study_page(outcome: StudyOutcome, *, method: Section | None = None, resamples: int = RESAMPLES) -> Page:
+    """Return the page.
+
+    Args:
+        outcome: The study.
+        method: What :func:`workbench.reports.study_method.method_section` says of it; None leaves that out.
+        resamples: Draws of permutation tests and of resampled orders.
+    """
+    study = outcome.study
+    lead: list[Part] = [Note(study.title)] if study.title else []
+    lead.append(Note(_stand(outcome)))
+    lead += map(Note, outcome.problems)
+    sections = [*_matrices(outcome)]
+    broken: dict[str, list[str]] = {}
+    for cell in outcome.cells.values():
+        if cell.problem:
+            broken.setdefault(cell.problem, []).append(f"{cell.row} × {cell.column.name}")
+    if broken:
+        said = tuple(f"{problem} ({', '.join(cells)})" for problem, cells in broken.items())
+        sections.append(Section("Cells that did not come to their end", (Points(said),)))
+    if study.kind == AGENTS:
+        sections.append(_leaders(outcome))
+    sections += difference_sections(outcome, resamples)
+    sections += ranking_section(outcome, resamples)
+    sections += published_section(outcome)
+    if method is not None:
+        sections.append(method)
+    return Page(f"Study {study.name}", tuple(lead), tuple(sections), over="Workbench study")
+
+
+def _stand(outcome: StudyOutcome) -> str:
+    study = outcome.study
+    noun = {"case": "cases", "repository": "repositories"}[study.row_noun] if len(outcome.rows) != 1 else study.row_noun
+    each = (
+        f"{study.repeats} {'repeat' if study.repeats == 1 else 'repeats'}"
+        if study.kind == AGENTS
+        else f"{study.samples} {'sample' if study.samples == 1 else 'samples'} a task"
+    )
+    items = "trials" if study.kind == AGENTS else "candidates"
+    planned = "?" if outcome.planned is None else f"{outcome.planned:,}"
+    cost = "" if outcome.cost_usd is None else f" · {dollars(outcome.cost_usd)}"
+    scale = f" · {' by '.join(outcome.scale)}, in points of 100" if study.kind == AGENTS else ""
+    return (
+        f"{len(outcome.rows)} {noun} × {len(outcome.columns)} {'column' if len(outcome.columns) == 1 else 'columns'} · "
+        f"{each} · {outcome.done:,} of {planned} {items}{cost}{scale}"
+    )
+
+
+def measure_heading(measure: str) -> str:
+    """Return what a measure is called where it is a heading."""
+    return "Score" if measure == "score" else measure
+
+
+def _matrices(outcome: StudyOutcome) -> Iterator[Section]:
+    for measure in outcome.study.measures:
+        yield Section(measure_heading(measure), tuple(_matrix(outcome, measure)))
+
+
+def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
+    heads = tuple(one.title for one in outcome.by_column)
+    name = measure_heading(measure)
+    if any(cell.means[measure].value is not None for cell in outcome.cells.values()):
+        yield _heat(outcome, measure, heads)
+    rows = [(row, *(cell_words(outcome.cell(row, one), measure) for one in outcome.columns)) for row in outcome.rows]
+    having = [one.means[measure].rows if one.means[measure].items else 0 for one in outcome.by_column]
+    uneven = len({count for count in having if count}) > 1
+    means = [
+        mean_words(one.means[measure], measure) + (f" of {count}" if uneven and count else "")
+        for one, count in zip(outcome.by_column, having, strict=True)
+    ]
+    closing = [("mean", *means)]
+    if outcome.study.kind != AGENTS:
+        closing.append(("documented", *(percent(one.documented) for one in outcome.by_column)))
+    closing.append(("tokens", *(f"{one.tokens:,}" for one in outcome.by_column)))
+    closing.append(("cost", *(dollars(one.cost_usd) for one in outcome.by_column)))
+    yield Grid(
+        f"{name} of each {outcome.study.row_noun} under each column, with its 95 % interval.",
+        (outcome.study.row_noun, *heads),
+        (*rows, *closing),
+        closing=len(closing),
+    )
+    words = dict.fromkeys(one.means[measure].interval.words for one in outcome.by_column if one.means[measure].rows)
+    documented = "" if outcome.study.kind == AGENTS else " Documented: share of tasks whose function has a docstring."
+    yield Note(f"Means of columns are unweighted over rows. {' '.join(words)}{documented}")
+    if uneven:
+        yield Note(
+            "Columns have results on different rows, so their means do not compare; differences and rankings are on common items."
+        )
+
+
+def _heat(outcome: StudyOutcome, measure: str, heads: tuple[str, ...]) -> Heat:
+    digits, full = digits_of(measure), POINTS if measure == "score" else 1.0
+
+    def shown(row: str, column: str) -> HeatCell:
+        cell = outcome.cell(row, column)
+        value = cell.means[measure].value
+        words = cell_words(cell, measure)
+        if value is None:
+            return HeatCell(None, NOTHING, words)
+        return HeatCell(value / full, f"{value:.{digits}f}", f"{words}, {cell.means[measure].items:,} items")
+
+    return Heat(
+        f"{measure_heading(measure)} by mean: the stronger the colour, the higher, from 0 to {full:g}.",
+        heads,
+        tuple(
+            (title, tuple(shown(row, column.name) for column in outcome.columns))
+            for title, row in zip(row_titles(outcome.rows), outcome.rows, strict=True)
+        ),
+    )
+
+
+def _leaders(outcome: StudyOutcome) -> Section:
+    lines = leaderboard(outcome)
+    heads = ("", "agent", "score", "tier 1", "2", "3", "4", f"above {GOOD:.0f}", "between repeats", "steps", "tokens", "USD", "s", "trials")  # fmt: skip
+    rows = tuple(
+        (
+            NOTHING if one.place is None else str(one.place),
+            one.summary.title,
+            mean_words(one.mean, "score"),
+            *(figure(tier, 1) for tier in one.tiers),
+            percent(one.above),
+            NOTHING if one.spread is None else f"± {one.spread:.1f}",
+            figure(one.steps, 1),
+            NOTHING if one.tokens is None else f"{one.tokens:,.0f}",
+            figure(one.cost_usd, 4),
+            figure(one.seconds, 1),
+            str(one.trials),
+        )
+        for one in lines
+    )
+    parts: list[Part] = [
+        Grid("Agents from the best to the worst.", heads, rows, frozenset({1})),
+        Note(
+            f"Tiers, steps, tokens, USD and s are means of a trial. Above {GOOD:.0f}: share of trials with more points. "
+            "Between repeats: standard deviation within a case, pooled over cases."
+        ),
+    ]
+    judges = list(dict.fromkeys(judge for one in lines for judge in one.by_judge))
+    if len(judges) > 1:
+        by_judge = tuple(
+            (one.summary.title, *(figure(one.by_judge.get(judge), 1) for judge in judges)) for one in lines
+        )
+        parts.append(Grid("Mean score by judge.", ("agent", *judges), by_judge))
+    agreement = judge_agreement(outcome)
+    if agreement:
+        parts.append(
+            Grid(
+                "Agreement of judges on the same trials.",
+                ("judges", "trials", "Kendall's tau", "of columns", "difference"),
+                tuple(
+                    (
+                        f"{one.left}, {one.right}",
+                        f"{one.trials:,}",
+                        figure(one.tau, 2),
+                        figure(one.columns_tau, 2),
+                        signed(one.difference, 1),
+                    )
+                    for one in agreement
+                ),
+            )
+        )
+    return Section("Leaderboard", tuple(parts))

@@ -1,0 +1,169 @@
+"""What of a study's page sets columns against one another: paired differences with tests, and rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.reports.page import Bar, Forest, Grid, Note, Part, Section
+from workbench.reports.study_figures import chance_words, difference_words, figure
+from workbench.statistics.rankings import EQUAL
+from workbench.studies.chances import Chance, chances, every_pair, resampled_orders
+from workbench.studies.declaration import AGENTS, row_titles
+from workbench.studies.outcome import StudyOutcome
+from workbench.studies.ranked import Setting, rankings, system_name, taus
+
+MOST_PAIRS = 15
+"""So many comparisons stand on the page, those with the smallest p-values; JSON has all of them."""
+MOST_OPENED = 6
+"""So many of them have a forest plot of their rows."""
+MOST_SETTINGS = 12
+"""More rankings than this give no table of Kendall's tau, only its range."""
+
+
+def difference_sections(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
+    """Yield a section for each measure by which there is a difference."""
+    pairs = every_pair(outcome)
+    for measure in outcome.study.measures if pairs else ():
+        found = [one for one in chances(outcome, pairs, measure, resamples=resamples) if one.comparison.values]
+        if found:
+            # Without a p-value last; equal ones by the size of the difference.
+            found.sort(
+                key=lambda one: (one.test.p is None, one.test.p or 0.0, -abs(one.comparison.difference.value or 0.0))
+            )
+            yield Section(f"Differences in {measure}, paired", tuple(_differences(outcome, found, measure)))
+
+
+def _differences(outcome: StudyOutcome, found: list[Chance], measure: str) -> Iterator[Part]:
+    shown = [_Sided(outcome, one, measure) for one in found[:MOST_PAIRS]]
+    axis = "difference in points of 100" if measure == "score" else f"difference in {measure}"
+    yield Forest(
+        f"Paired differences in {measure}, the better system first, with 95 % intervals; coloured where 0 is outside.",
+        tuple(one.bar() for one in shown),
+        axis,
+    )
+    yield Grid(
+        f"Paired differences in {measure}.",
+        (
+            "better − worse",
+            "difference",
+            "p",
+            f"Holm, {len(found)} {'test' if len(found) == 1 else 'tests'}",
+            "items won / tied / lost",
+            f"{outcome.study.row_noun}: won / tied / lost",
+        ),
+        tuple(one.cells() for one in shown),
+    )
+    if len(found) > MOST_PAIRS:
+        yield Note(f"{len(found) - MOST_PAIRS} further pairs, with larger p-values, are in --format json.")
+    rules = dict.fromkeys(one.test.rule for one in found[:MOST_PAIRS] if one.test.rule)
+    words = [f"p: {'; '.join(rules)}; Holm: adjusted for all pairs of this measure."] if rules else []
+    words += [one.comparison.difference.interval.words for one in found[:MOST_PAIRS]]
+    yield Note(" ".join(dict.fromkeys(words)))
+    for one in shown[:MOST_OPENED]:
+        if (rows := one.by_row()) and len(rows) > 1:
+            yield Forest(f"{one.name}, by {outcome.study.row_noun}", rows, axis, folded=True)
+
+
+class _Sided:
+    """A comparison turned so that what is better stands first."""
+
+    def __init__(self, outcome: StudyOutcome, chance: Chance, measure: str) -> None:
+        self._chance, self._measure = chance, measure
+        found = chance.comparison
+        self._turn = -1.0 if (found.difference.value or 0.0) < 0 else 1.0
+        left, right = system_name(found.left), system_name(found.right)
+        model = f" ({found.left.model})" if len({column.model for column in outcome.columns}) > 1 else ""
+        self.name = (f"{left} − {right}" if self._turn < 0 else f"{right} − {left}") + model
+
+    def _bar(self, label: str, value: float, low: float | None, high: float | None) -> Bar:
+        if self._turn < 0:
+            low, high = (None if high is None else -high), (None if low is None else -low)
+        value *= self._turn
+        return Bar(label, value, low, high, difference_words(value, low, high, self._measure))
+
+    def bar(self) -> Bar:
+        found = self._chance.comparison.difference
+        return self._bar(self.name, found.value or 0.0, found.interval.low, found.interval.high)
+
+    def by_row(self) -> tuple[Bar, ...]:
+        found = self._chance.comparison.by_row
+        return tuple(
+            self._bar(title, one.value or 0.0, one.interval.low, one.interval.high)
+            for title, one in zip(row_titles(list(found)), found.values(), strict=True)
+        )
+
+    def cells(self) -> tuple[str, ...]:
+        found = self._chance.comparison.difference
+        tallies = [
+            (tally.losses, tally.ties, tally.wins) if self._turn < 0 else (tally.wins, tally.ties, tally.losses)
+            for tally in (found.tasks, found.repositories)
+        ]
+        return (
+            self.name,
+            self.bar().text,
+            chance_words(self._chance.test.p),
+            chance_words(self._chance.adjusted),
+            *(" / ".join(f"{count:,}" for count in tally) for tally in tallies),
+        )
+
+
+def ranking_section(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
+    """Yield the section on rankings, where there are any."""
+    found = [one for one in rankings(outcome) if one.items]
+    if not found:
+        return
+    parts: list[Part] = [
+        Grid(
+            "Rankings on the items that all systems of a model have.",
+            ("model", "measure", "counted alike", "ranking", "items"),
+            tuple(
+                (
+                    one.setting.model,
+                    one.setting.measure,
+                    _alike(outcome, one.setting.weighting),
+                    one.words,
+                    f"{one.items:,}",
+                )
+                for one in found
+            ),
+            frozenset({0, 1, 2, 3}),
+        )
+    ]
+    between = taus(found)
+    known = [tau for tau in between.values() if tau is not None]
+    if known and 2 < len(found) <= MOST_SETTINGS:
+        parts.append(_taus([one.setting for one in found], between))
+    elif known:
+        parts.append(Note(f"Kendall's tau between these rankings: {min(known):.2f} to {max(known):.2f}."))
+    digits = {measure: 1 if measure == "score" else 3 for measure in outcome.study.measures}
+    rows = tuple(
+        (
+            f"{one.better} {'>' if one.difference > EQUAL else '='} {one.worse}", model, measure,
+            f"{one.difference:.{digits[measure]}f}", f"{one.repositories} ({one.ties}) of {one.of}", figure(one.resampled, 3),
+        )
+        for (model, measure), pairs in resampled_orders(outcome, resamples=resamples).items()
+        for one in pairs
+    )  # fmt: skip
+    if rows:
+        heads = ("better > worse", "model", "measure", "difference", "rows (ties)", "resamples")
+        caption = f"How often two systems keep their overall order: in rows, with ties, and in {resamples:,} resamples of rows."
+        parts.append(Grid(caption, heads, rows, frozenset({0, 1, 2})))
+    yield Section("Rankings", tuple(parts))
+
+
+def _alike(outcome: StudyOutcome, weighting: str) -> str:
+    """Return what counts alike; of agents rows are cases, and items trials."""
+    named = {"repositories": "cases", "tasks": "trials"} if outcome.study.kind == AGENTS else {}
+    return named.get(weighting, weighting)
+
+
+def _taus(settings: list[Setting], between: dict[tuple[Setting, Setting], float | None]) -> Grid:
+    numbered = [f"{number}. {setting.words}" for number, setting in enumerate(settings, 1)]
+    rows = []
+    for place, (name, left) in enumerate(zip(numbered, settings, strict=True)):
+        cells = [
+            "1" if other == place else figure(between.get((left, right), between.get((right, left))), 2)
+            for other, right in enumerate(settings)
+        ]
+        rows.append((name, *cells))
+    return Grid("Kendall's tau between rankings.", ("ranking", *map(str, range(1, len(settings) + 1))), tuple(rows))

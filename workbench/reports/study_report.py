@@ -1,0 +1,132 @@
+"""A report on a study, or on the paper's tables, in a format of one's choice, in one consistent look at the session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import workbench
+from workbench.errors import UsageError
+from workbench.metrics.packages import needed
+from workbench.reports import STUDY_FORMATS
+from workbench.reports.page import Facts, Grid, Note, Points, Section
+from workbench.reports.page_html import page_html
+from workbench.reports.page_latex import page_latex
+from workbench.reports.page_markdown import page_markdown
+from workbench.reports.writing import check_place, encoded, write_atomically
+from workbench.session.reader import SessionReader
+from workbench.text import json_text
+
+_PAGES = {"md": page_markdown, "html": page_html, "latex": page_latex}
+
+
+def write_study_report(session: Path | None, study: str, format: str, out: Path | None) -> Path | bytes:
+    """Write a report on a study; blocks while it reads and computes, so call it from a thread worker or a process of its own.
+
+    Args:
+        session: The session that has the study; None for the published tables of the paper, which are in none.
+        study: Its name.
+        format: One of :data:`workbench.reports.STUDY_FORMATS`.
+        out: Where to write it; the file appears complete or not at all. None returns its bytes.
+
+    Returns:
+        The path written, or the bytes.
+
+    Raises:
+        UsageError: The study or format is unknown, or ``out`` is a session.
+        WorkbenchError: The session cannot be read, the report cannot be written, or a package (numpy, pyarrow) is missing.
+    """
+    if format not in ("csv", "parquet"):
+        needed("numpy", "tests of a study")
+    chunks = compose_paper(format) if session is None else compose_study(session, study, format)
+    if out is None:
+        return b"".join(one if isinstance(one, bytes) else encoded(one) for one in chunks)
+    check_place(out, session)
+    return write_atomically(out, chunks)
+
+
+def compose_study(session: Path, name: str, format: str) -> Iterator[str | bytes]:
+    """Yield a report on a study of a session, piece by piece.
+
+    Args:
+        session: The session file.
+        name: Name of the study.
+        format: One of :data:`workbench.reports.STUDY_FORMATS`. ``csv`` and ``parquet`` have a row for each cell and each trial or task; ``latex`` is a
+            fragment without a preamble.
+
+    Raises:
+        UsageError: The session has no such study; the format is unknown.
+        WorkbenchError: The session cannot be read, or a package is missing.
+    """
+    from workbench.studies.following import read_study
+
+    _check(format, STUDY_FORMATS)
+    with SessionReader(session) as reader:
+        # One read transaction: the tables of a report agree with each other although a run goes on.
+        reader.query("BEGIN")
+        outcome = read_study(reader, name)
+        if format == "csv":
+            from workbench.reports.study_rows import study_csv
+
+            yield from study_csv(outcome)
+            return
+        if format == "parquet":
+            from workbench.reports.study_rows import study_parquet
+
+            yield study_parquet(outcome)
+            return
+        from workbench.reports.study_method import method_section
+
+        method = method_section(reader, outcome)
+        foot = f"Written by Workbench {workbench.__version__}'s report from {session.name}."
+    if format == "json":
+        from workbench.reports.study_values import study_json
+
+        values = {"type": "study", **study_json(outcome), "method": _section_json(method)}
+        yield json_text(values, indent=1) + "\n"
+        return
+    from workbench.reports.study_page import study_page
+
+    yield _PAGES[format](replace(study_page(outcome, method=method), foot=foot))
+
+
+def compose_paper(format: str) -> Iterator[str | bytes]:
+    """Yield a report on the published tables of the doc-to-code paper.
+
+    Raises:
+        UsageError: The format has rows of cells and items, which the tables do not have.
+    """
+    from workbench.metrics.paper import published_paper
+    from workbench.reports.paper_page import paper_page
+    from workbench.reports.paper_values import paper_json
+
+    _check(format, ("md", "html", "json", "latex"))
+    paper = published_paper()
+    yield json_text(paper_json(paper), indent=1) + "\n" if format == "json" else _PAGES[format](paper_page(paper))
+
+
+def _check(format: str, known: tuple[str, ...]) -> None:
+    if format not in known:
+        raise UsageError(f"There is no report format {format!r} of this study; choose from {', '.join(known)}.")
+
+
+def _section_json(section: Section) -> dict[str, Any]:
+    """Return what a section says as JSON values: facts by label, sentences, tables as lists of rows by heading."""
+    facts: dict[str, str] = {}
+    sentences: list[str] = []
+    tables: dict[str, list[dict[str, str]]] = {}
+    for part in section.parts:
+        match part:
+            case Facts():
+                facts |= {label: value for label, value in part.pairs if value}
+            case Note():
+                sentences.append(part.text)
+            case Points():
+                sentences += part.items
+            case Grid():
+                tables[part.caption] = [dict(zip(part.headings, row, strict=True)) for row in part.rows]
+            case _:
+                pass
+    return {"facts": facts, "sentences": sentences, "tables": tables}

@@ -1,0 +1,142 @@
+"""A study as rows for other programs: one for each cell, one for each item behind it; ``kind`` says which.
+
+The same columns in CSV and Parquet, each with one type; a value that a kind of row lacks is empty.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from workbench.errors import WorkbenchError
+from workbench.reports.csv_report import line
+from workbench.studies.declaration import AGENTS
+from workbench.studies.outcome import Cell, StudyOutcome, pass_of, score_of
+
+Values = dict[str, Any]
+_COMMON: dict[str, type] = {
+    "kind": str, "study": str, "row": str, "column": str, "system": str, "model": str, "source": str, "state": str,
+    "run": str, "item": str,
+}  # fmt: skip
+_AMOUNTS: dict[str, type] = {"tokens": int, "cost_usd": float, "seconds": float, "problem": str}
+_TIERS = tuple(f"tier{number}" for number in range(1, 5))
+
+
+def columns_of(outcome: StudyOutcome) -> dict[str, type]:
+    """Return the columns and the type of their values."""
+    means = {
+        name: float
+        for measure in outcome.study.measures
+        for name in (field(measure), f"{field(measure)}_low", f"{field(measure)}_high")
+    }
+    intervals = {f"{field(measure)}_interval": str for measure in outcome.study.measures}
+    counts = {"items": int, "undefined": int, "done": int, "planned": int}
+    if outcome.study.kind == AGENTS:
+        own: dict[str, type] = {
+            "repeat": int,
+            "rubric": str,
+            "judge": str,
+            **dict.fromkeys(_TIERS, float),
+            "steps": int,
+        }
+    else:
+        own = {
+            "path": str, "function": str, "occurrence": int, "evaluator": str, "prompt": str, "context": str, "tests": int,
+            "documented": float, "samples": int, "counted": int, "passed": int,
+        }  # fmt: skip
+    return {**_COMMON, **own, **means, **intervals, **counts, **_AMOUNTS}
+
+
+def field(measure: str) -> str:
+    """Return the name of a measure as that of a column: ``pass_at_1``."""
+    return measure.replace("@", "_at_")
+
+
+def rows_of(outcome: StudyOutcome) -> Iterator[Values]:
+    """Yield a row for each cell, each followed by those of its trials or tasks."""
+    for cell in outcome.cells.values():
+        common = {
+            "study": outcome.study.name, "row": cell.row, "column": cell.column.name, "system": cell.column.system,
+            "model": cell.column.model, "source": cell.column.mark or None, "run": cell.run or None,
+        }  # fmt: skip
+        yield {**common, **_cell(outcome, cell)}
+        for values in _trials(outcome, cell) if outcome.study.kind == AGENTS else _tasks(outcome, cell):
+            yield {**common, **values}
+
+
+def _cell(outcome: StudyOutcome, cell: Cell) -> Values:
+    work = cell.work
+    found: Values = {
+        "kind": "cell", "state": cell.state, "done": cell.done, "planned": cell.planned, "tokens": work.tokens,
+        "cost_usd": work.cost_usd, "seconds": work.seconds, "problem": cell.problem or None,
+    }  # fmt: skip
+    for measure, mean in cell.means.items():
+        name = field(measure)
+        found |= {
+            name: mean.value, f"{name}_low": mean.interval.low, f"{name}_high": mean.interval.high,
+            f"{name}_interval": mean.interval.words, "items": mean.items, "undefined": mean.undefined,
+        }  # fmt: skip
+    if outcome.study.kind == AGENTS:
+        found["rubric"], found["judge"] = outcome.scale
+    else:
+        found["documented"] = cell.documented
+        found["evaluator"], found["prompt"], found["context"] = (one or None for one in work.group)
+    return found
+
+
+def _trials(outcome: StudyOutcome, cell: Cell) -> Iterator[Values]:
+    for trial in cell.work.trials:
+        tiers = trial.scores[outcome.scale][2] if outcome.scale in trial.scores else (None,) * 4
+        yield {
+            "kind": "trial", "item": trial.trial, "state": trial.state, "repeat": trial.repeat, "rubric": outcome.scale[0],
+            "judge": outcome.scale[1], "score": score_of(trial, outcome.scale), **dict(zip(_TIERS, tiers, strict=True)),
+            "steps": trial.steps, "tokens": trial.tokens, "cost_usd": trial.cost_usd, "seconds": trial.seconds,
+            "problem": trial.error or None,
+        }  # fmt: skip
+
+
+def _tasks(outcome: StudyOutcome, cell: Cell) -> Iterator[Values]:
+    evaluator, prompt, context = (one or None for one in cell.work.group)
+    for task in cell.work.tasks:
+        yield {
+            "kind": "task", "item": task.task, "path": task.file, "function": task.function, "occurrence": task.occurrence,
+            "evaluator": evaluator, "prompt": prompt, "context": context, "tests": task.tests,
+            "documented": float(task.documented), "samples": task.samples, "counted": task.counted, "passed": task.passed,
+            **{field(f"pass@{k}"): pass_of(task, k) for k in outcome.study.k},
+        }  # fmt: skip
+
+
+def study_csv(outcome: StudyOutcome) -> Iterator[str]:
+    """Yield the table line by line, its heading first."""
+    columns = columns_of(outcome)
+    yield line(list(columns))
+    for row in rows_of(outcome):
+        yield line([row.get(name) for name in columns])
+
+
+def study_parquet(outcome: StudyOutcome) -> bytes:
+    """Return the table as a Parquet file; texts are as they are, without the marks that CSV puts before formulas.
+
+    Raises:
+        WorkbenchError: pyarrow is not installed.
+    """
+    try:
+        arrow, parquet = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    except ImportError:
+        raise WorkbenchError(
+            "Parquet needs the package pyarrow, which is not installed: pip install 'docs-workbench[dataset]'; --format csv has the same rows."
+        ) from None
+    kinds = {str: arrow.string(), int: arrow.int64(), float: arrow.float64()}
+    columns = columns_of(outcome)
+    schema = arrow.schema([(name, kinds[kind]) for name, kind in columns.items()])
+    rows = [{name: _sound(row.get(name)) for name in columns} for row in rows_of(outcome)]
+    written = io.BytesIO()
+    parquet.write_table(arrow.Table.from_pylist(rows, schema=schema), written)
+    return written.getvalue()
+
+
+def _sound(value: Any) -> Any:
+    """Return a text that UTF-8 can hold: a lone surrogate becomes its escape."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

@@ -1,0 +1,55 @@
+"""Names of tasks, and which tasks a person means by ids, beginnings, names or globs. Cheap to import."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from typing import TypeVar
+
+from workbench.session.rows import TaskRow
+
+Item = TypeVar("Item")
+_SHORTEST = 4  # minimum length of a hashed id's prefix
+
+
+def readable_id(path: str, qualified_name: str, occurrence: int) -> str:
+    """Return a task's readable id: ``path::qualified_name``, with ``#n`` from the second definition on."""
+    return f"{path}::{qualified_name}" + (f"#{occurrence}" if occurrence > 1 else "")
+
+
+def row_id(row: TaskRow) -> str:
+    """Return the readable id of a task in a session."""
+    return readable_id(row.path, row.qualified_name, row.occurrence)
+
+
+def matches(pattern: str, readable: str, hashed: str) -> bool:
+    """Return whether ``pattern`` matches a task: an id or its prefix, a glob, a file, or the function's name."""
+    name = readable.partition("::")[2]
+    if pattern in (readable, hashed, name, name.rpartition(".")[2], readable.partition("::")[0]):
+        return True
+    if len(pattern) >= _SHORTEST and hashed.startswith(pattern):
+        return True
+    return readable.startswith(pattern) or fnmatch.fnmatchcase(readable, pattern) or fnmatch.fnmatchcase(name, pattern)
+
+
+def picked(patterns: Sequence[str], limit: int, items: Sequence[tuple[str, str, Item]]) -> list[Item]:
+    """Return the items that are meant from ``(readable id, hashed id, item)``, keeping the order.
+
+    An exact match of an id takes precedence over tasks whose id merely starts with it.
+
+    Args:
+        patterns: Ids, prefixes of ids or globs; empty = all.
+        limit: Only the first so many; 0 = all.
+        items: What to choose from.
+    """
+    exact = {wanted for wanted in patterns if any(wanted in (readable, hashed) for readable, hashed, _ in items)}
+    found = [
+        item
+        for readable, hashed, item in items
+        if not patterns
+        or any(
+            wanted in (readable, hashed) if wanted in exact else matches(wanted, readable, hashed)
+            for wanted in patterns
+        )
+    ]
+    return found[:limit] if limit else found

@@ -1,0 +1,23 @@
+"""Studies: a matrix of agents and models on cases, or of doc systems and evaluators on repositories, declared and read as one.
+
+``declaration`` is what was asked for, ``reading`` gets what a session has of it, ``outcome`` computes its figures once,
+``following`` does both, also again and again; ``comparing`` and ``ranked`` set columns against one another. What draws at random
+is in ``chances``, which imports numpy: the app asks for it in a process of its own (``drawing``).
+"""
+
+import lazy_loader
+
+# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "agreement": ["judge_agreement"],
+        "comparing": ["Comparison", "ItemPair", "compare"],
+        "declaration": ["BadStudy", "Column", "Study", "parse_study", "read_study_file"],
+        "leaderboard": ["LeaderLine"],
+        "outcome": ["Cell", "ColumnSummary", "Mean", "StudyOutcome"],
+        "known": ["packaged_studies", "study_named"],
+        "ranked": ["Ranking", "rankings"],
+        "following": ["StudyReader", "read_study"],
+    },
+)

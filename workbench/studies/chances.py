@@ -1,0 +1,81 @@
+"""Could the differences of a study have come about by chance? Permutation tests, several adjusted (Holm), and resampled orders.
+
+Imports numpy: engine, report and command processes call it, the app asks for it in a process (:mod:`workbench.studies.drawing`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from workbench.statistics.paired import holm
+from workbench.statistics.permutation import RESAMPLES, PermutationTest, permutation_test
+from workbench.statistics.rankings import PairOrder, pair_orders
+from workbench.statistics.resampling import drawn_orders
+from workbench.studies.comparing import Comparison, compare
+from workbench.studies.declaration import AGENTS, Column
+from workbench.studies.outcome import UNITS, StudyOutcome
+from workbench.studies.ranked import by_model, common_items
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """A comparison with its test; ``adjusted`` is its p-value among all that were made with it (Holm), None without one."""
+
+    comparison: Comparison
+    test: PermutationTest
+    adjusted: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            **self.comparison.to_json(),
+            "p": self.test.p,
+            "test": self.test.words,
+            "p_holm": self.adjusted,
+        }
+
+
+def chances(
+    outcome: StudyOutcome, pairs: Sequence[tuple[Column, Column]], measure: str = "", *, resamples: int = RESAMPLES
+) -> tuple[Chance, ...]:
+    """Compare pairs of columns by one measure and test each difference; several are adjusted for their number.
+
+    Args:
+        outcome: The study; its seed is that of random ways.
+        pairs: Left and right columns.
+        measure: One of the study's; "" is the first.
+        resamples: Random ways where there are too many for all.
+    """
+    compared = [compare(outcome, left, right, measure) for left, right in pairs]
+    tests = []
+    for one in compared:
+        test = permutation_test(one.values, resamples=resamples, seed=outcome.study.seed)
+        if outcome.study.kind == AGENTS:
+            test = replace(test, unit=UNITS.get(test.unit, test.unit))
+        tests.append(test)
+    known = holm({str(number): test.p for number, test in enumerate(tests) if test.p is not None})
+    return tuple(
+        Chance(one, test, known.get(str(number)))
+        for number, (one, test) in enumerate(zip(compared, tests, strict=True))
+    )
+
+
+def every_pair(outcome: StudyOutcome) -> list[tuple[Column, Column]]:
+    """Return the pairs that a report compares: each two columns of one model, the first one left."""
+    return [pair for _, columns in by_model(outcome) for pair in itertools.combinations(columns, 2)]
+
+
+def resampled_orders(
+    outcome: StudyOutcome, *, resamples: int = RESAMPLES
+) -> dict[tuple[str, str], tuple[PairOrder, ...]]:
+    """Return for each model and measure how often pairs keep their order, by row and in resamples of rows."""
+    found = {}
+    for model, columns in by_model(outcome):
+        for measure in outcome.study.measures:
+            tasks = common_items(outcome, columns, measure)
+            drawn = drawn_orders(tasks, resamples=resamples, seed=outcome.study.seed) if tasks else None
+            found[model, measure] = pair_orders(tasks, drawn=drawn)
+    return found

@@ -1,0 +1,170 @@
+"""Two columns of a study against one another, item by item: what pairs are, their difference, and which differ most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from workbench.statistics.clusters import Value
+from workbench.statistics.paired import Difference, paired_difference
+from workbench.studies.declaration import AGENTS, Column
+from workbench.studies.outcome import StudyOutcome, as_trials, pass_of, score_of
+from workbench.studies.reading import CellWork
+
+
+@dataclass(frozen=True, slots=True)
+class SideItem:
+    """A trial or task under one column.
+
+    Attributes:
+        id: Id of the trial or task in its session.
+        run: Its run.
+        session: The session file where that is not the study's own, else "".
+        value: Points of 100 or pass@k, None where it has none.
+        tests: Tests that decide over a task.
+    """
+
+    id: str
+    run: str
+    session: str
+    value: float | None
+    tests: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPair:
+    """An item of both columns, or of one (None for the other): a trial of the same case and repeat, or the same function.
+
+    Attributes:
+        row: Its row.
+        file: The function's file; "" for a trial.
+        name: ``path::function``, or ``repeat 2``.
+        left: Under the first column.
+        right: Under the second.
+        difference: Right minus left, None unless both have a value.
+    """
+
+    row: str
+    file: str
+    name: str
+    left: SideItem | None
+    right: SideItem | None
+    difference: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two columns by one measure; every difference is right minus left, in points of 100 or as a share.
+
+    Attributes:
+        measure: ``score`` or ``pass@k``.
+        left: The first column.
+        right: The second one.
+        difference: Mean difference with its interval; wins, ties and losses by item and by row.
+        by_row: The same of each row that both have, in the order of the study: for a forest plot.
+        pairs: All items of either: those with a difference by its size, then those of both without, then of one alone.
+    """
+
+    measure: str
+    left: Column
+    right: Column
+    difference: Difference
+    by_row: Mapping[str, Difference]
+    pairs: tuple[ItemPair, ...]
+
+    @property
+    def values(self) -> list[Value]:
+        """The differences with where they are, for tests of them."""
+        return [Value(one.row, one.file, one.difference) for one in self.pairs if one.difference is not None]
+
+    @property
+    def undefined(self) -> int:
+        """Items that both columns have, of which one has no value; they are in no figure."""
+        return sum(one.left is not None and one.right is not None and one.difference is None for one in self.pairs)
+
+    @property
+    def only_left(self) -> int:
+        """Items that only the left column has."""
+        return sum(one.right is None for one in self.pairs)
+
+    @property
+    def only_right(self) -> int:
+        """Items that only the right column has."""
+        return sum(one.left is None for one in self.pairs)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "measure": self.measure,
+            "left": self.left.name,
+            "right": self.right.name,
+            "difference": self.difference.to_json(),
+            "by_row": {row: one.to_json() for row, one in self.by_row.items()},
+            "items": len(self.values),
+            "undefined": self.undefined,
+            "only_left": self.only_left,
+            "only_right": self.only_right,
+        }
+
+
+def compare(outcome: StudyOutcome, left: Column, right: Column, measure: str = "") -> Comparison:
+    """Compare two columns of a study.
+
+    Args:
+        outcome: The study.
+        left: The first column.
+        right: The second one.
+        measure: One of ``outcome.study.measures``; "" is the first of them.
+
+    Raises:
+        ValueError: There is no such measure.
+    """
+    measure = measure or outcome.study.measures[0]
+    if measure not in outcome.study.measures:
+        raise ValueError(f"a measure is one of {', '.join(outcome.study.measures)}")
+    pairs: list[ItemPair] = []
+    for row in outcome.rows:
+        mine = items_of(outcome, outcome.cell(row, left).work, measure)
+        other = items_of(outcome, outcome.cell(row, right).work, measure)
+        for key in [*mine, *(key for key in other if key not in mine)]:
+            a, b = mine.get(key), other.get(key)
+            both = a is not None and b is not None and a.value is not None and b.value is not None
+            gap = (b.value or 0.0) - (a.value or 0.0) if both and a is not None and b is not None else None
+            pairs.append(ItemPair(row, key[0], key[1], a, b, gap))
+    differences = [Value(one.row, one.file, one.difference) for one in pairs if one.difference is not None]
+    by_row = {
+        row: _difference([one for one in differences if one.repository == row], outcome)
+        for row in outcome.rows
+        if any(one.repository == row for one in differences)
+    }
+    pairs.sort(key=_place)
+    return Comparison(measure, left, right, _difference(differences, outcome), by_row, tuple(pairs))
+
+
+def items_of(outcome: StudyOutcome, work: CellWork, measure: str) -> dict[tuple[str, str], SideItem]:
+    """Return the items of a cell by (file, name), which says what is paired with what."""
+    if outcome.study.kind == AGENTS:
+        return {
+            ("", f"repeat {trial.repeat}"): SideItem(
+                trial.trial, work.run, work.session, score_of(trial, outcome.scale)
+            )
+            for trial in work.trials
+        }
+    k = int(measure.removeprefix("pass@"))
+    return {
+        (task.file, task.name): SideItem(task.task, work.run, work.session, pass_of(task, k), task.tests)
+        for task in work.tasks
+    }
+
+
+def _difference(values: list[Value], outcome: StudyOutcome) -> Difference:
+    found = paired_difference(values)
+    return replace(found, interval=as_trials(found.interval)) if outcome.study.kind == AGENTS else found
+
+
+def _place(pair: ItemPair) -> tuple[Any, ...]:
+    """Where a pair stands: the largest differences first, losses of the right one before its wins."""
+    alone = 0 if pair.left and pair.right else 1 if pair.left else 2
+    gap = pair.difference
+    return alone, gap is None, -abs(gap or 0.0), (gap or 0.0) > 0, pair.row, pair.file, pair.name

@@ -1,0 +1,53 @@
+"""Ask for what draws at random in a process of its own, :mod:`workbench.studies.__main__`.
+
+numpy takes longer to import than the app may take to start, so the app calls :func:`drawn`, in a thread.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import WorkbenchError
+from workbench.reasons import last_words
+from workbench.studies.declaration import Column
+
+_MOST_SECONDS = 120.0
+
+
+def drawn(
+    session: Path, study: str, pairs: Sequence[tuple[Column, Column]] = (), measure: str = "", *, orders: bool = False
+) -> dict[str, Any]:
+    """Return the tests of comparisons, and how often pairs keep their order in resamples.
+
+    Args:
+        session: The session file.
+        study: Name of its study.
+        pairs: Left and right columns to compare; their p-values are adjusted for their number.
+        measure: One of the study's; "" is the first.
+        orders: Whether all rankings are resampled, too.
+
+    Returns:
+        ``{"tests": [{"p", "test", "p_holm"}, …], "orders": {model: {measure: [{"better", "worse", "resampled"}, …]}}}``.
+
+    Raises:
+        WorkbenchError: It cannot be computed: numpy is not installed, say.
+    """
+    asked = {"pairs": [[left.name, right.name] for left, right in pairs], "measure": measure, "orders": orders}
+    done = subprocess.run(
+        [sys.executable, "-m", "workbench.studies", str(session), study],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        timeout=_MOST_SECONDS,
+        check=False,
+    )
+    if done.returncode:
+        raise WorkbenchError(last_words(done.stderr) or "The tests could not be computed.")
+    found = json.loads(done.stdout)
+    assert isinstance(found, dict)
+    return found

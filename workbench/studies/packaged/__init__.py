@@ -1,0 +1,1 @@
+"""The studies that come with the program, one TOML file each."""
