@@ -16,7 +16,7 @@ from loopback.server import LoopbackServer
 from workbench.engine import client
 from workbench.engine.measured import measured_in
 from workbench.engine.plan import DocumentPlan
-from workbench.engine.study_client import order_study, pending_runs, resolved_study, study_runs
+from workbench.engine.study_client import order_study, pending_runs, resolved_study, study_runs, titles_of
 from workbench.engine.study_estimate import estimate_study
 from workbench.engine.study_execution import each_run, execute_study
 from workbench.errors import UsageError
@@ -248,6 +248,8 @@ def test_a_run_that_breaks_or_is_killed_leaves_the_others_alone(
     with SessionReader(session) as reader:
         assert read_study(reader, "mine").cell("word_counter", study.columns[0]).problem == "It broke."
     order_study(session, study)
+    with SessionReader(session) as reader:
+        assert titles_of(reader, "mine", first.launched[0]) == [f"word_counter × no-exploration · {MODEL}"]
     second = engines("done", "done")
     assert execute_study(session, "mine") == 0
     assert states(session) == ["done"] * 3

@@ -191,13 +191,22 @@ def _regeneration_cells(session: Path, study: Study) -> list[StudyCellRow]:
 
 def study_runs(reader: SessionReader, name: str) -> list[str]:
     """Return the runs that have the work of a study, in the order of its cells."""
-    cells = [(cell.run_id, settings_of(cell.pointer).get("trials") or []) for cell in reader.study_cells(name)]
+    return list(dict.fromkeys(run for runs in _runs_by_cell(reader, name).values() for run in runs))
+
+
+def _runs_by_cell(reader: SessionReader, name: str) -> dict[tuple[str, str], list[str]]:
+    """Return the runs of each cell by row and column: the one that was planned for it, and those of its trials."""
+    cells = [(cell, settings_of(cell.pointer).get("trials") or []) for cell in reader.study_cells(name)]
     every = json.dumps([trial for _, trials in cells for trial in trials])
     of_trial = dict(
         reader.query("SELECT id, run_id FROM trials WHERE id IN (SELECT value FROM json_each(?))", (every,))
     )
-    found = ([run, *(of_trial.get(trial) for trial in trials)] for run, trials in cells)
-    return list(dict.fromkeys(str(run) for runs in found for run in runs if run))
+    return {
+        (cell.row_name, cell.column_name): [
+            str(run) for run in (cell.run_id, *(of_trial.get(trial) for trial in trials)) if run
+        ]
+        for cell, trials in cells
+    }
 
 
 def pending_runs(reader: SessionReader, name: str) -> list[str]:
@@ -210,4 +219,4 @@ def pending_runs(reader: SessionReader, name: str) -> list[str]:
 
 def titles_of(reader: SessionReader, name: str, run: str) -> Sequence[str]:
     """Return the cells of a study that a run has, ``word_counter × none · local``, for a line that says what is executed."""
-    return [f"{cell.row_name} × {cell.column_name}" for cell in reader.study_cells(name) if cell.run_id == run]
+    return [f"{row} × {column}" for (row, column), runs in _runs_by_cell(reader, name).items() if run in runs]
