@@ -132,6 +132,19 @@ def test_the_default_model_is_written_out_and_is_no_second_column(
         resolved_study(replace(study, columns=(Column("white"), Column("white", MODEL))))
 
 
+def test_a_folder_is_a_row_by_its_whole_path(
+    scripted: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_repository(tmp_path / "small-sums")
+    monkeypatch.chdir(tmp_path)
+    session = tmp_path / "mine.session"
+    study = order_study(session, replace(AGENTS, rows=("small-sums",), repeats=1))
+    assert study.rows == (str(tmp_path / "small-sums"),)
+    with SessionReader(session) as reader:
+        outcome = read_study(reader, "mine")
+    assert [len(cell.work.trials) for cell in outcome.cells.values()] == [1, 1]
+
+
 def test_the_spend_limit_holds_over_all_runs(scripted: LoopbackServer, tmp_path: Path) -> None:
     session = tmp_path / "mine.session"
     order_study(session, replace(AGENTS, spend_limit=3.0))
