@@ -16,7 +16,7 @@ from loopback.server import LoopbackServer
 from workbench.engine import client
 from workbench.engine.measured import measured_in
 from workbench.engine.plan import DocumentPlan
-from workbench.engine.study_client import order_study, pending_runs, resolved_study, study_runs
+from workbench.engine.study_client import order_study, pending_runs, resolved_study, study_runs, titles_of
 from workbench.engine.study_estimate import estimate_study
 from workbench.engine.study_execution import each_run, execute_study
 from workbench.errors import UsageError
@@ -130,6 +130,19 @@ def test_the_default_model_is_written_out_and_is_no_second_column(
     assert resolved_study(study).columns == (Column("white", MODEL),)
     with pytest.raises(UsageError, match="there twice, once by the default model"):
         resolved_study(replace(study, columns=(Column("white"), Column("white", MODEL))))
+
+
+def test_a_folder_is_a_row_by_its_whole_path(
+    scripted: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_repository(tmp_path / "small-sums")
+    monkeypatch.chdir(tmp_path)
+    session = tmp_path / "mine.session"
+    study = order_study(session, replace(AGENTS, rows=("small-sums",), repeats=1))
+    assert study.rows == (str(tmp_path / "small-sums"),)
+    with SessionReader(session) as reader:
+        outcome = read_study(reader, "mine")
+    assert [len(cell.work.trials) for cell in outcome.cells.values()] == [1, 1]
 
 
 def test_the_spend_limit_holds_over_all_runs(scripted: LoopbackServer, tmp_path: Path) -> None:
@@ -248,6 +261,8 @@ def test_a_run_that_breaks_or_is_killed_leaves_the_others_alone(
     with SessionReader(session) as reader:
         assert read_study(reader, "mine").cell("word_counter", study.columns[0]).problem == "It broke."
     order_study(session, study)
+    with SessionReader(session) as reader:
+        assert titles_of(reader, "mine", first.launched[0]) == [f"word_counter × no-exploration · {MODEL}"]
     second = engines("done", "done")
     assert execute_study(session, "mine") == 0
     assert states(session) == ["done"] * 3

@@ -11,6 +11,7 @@ import pytest
 from studies.declared_studies import put_candidates, put_run, put_task
 
 from workbench.session import SessionReader, SessionWriter, create, schema
+from workbench.session.verdict_counts import COUNTS_OF_CANDIDATES
 
 FORMER = Path(__file__).parents[1] / "session" / "former"
 
@@ -22,9 +23,7 @@ def kept_and_counted(path: Path) -> tuple[list[tuple[object, ...]], list[tuple[o
         kept = reader.query(
             f"SELECT {names}, round(cost_usd, 6), round(seconds, 6) FROM verdict_counts WHERE samples > 0"
         )
-        counted = reader.query(
-            f"SELECT {names}, round(cost_usd, 6), round(seconds, 6) FROM {schema.COUNTS_OF_CANDIDATES}"
-        )
+        counted = reader.query(f"SELECT {names}, round(cost_usd, 6), round(seconds, 6) FROM {COUNTS_OF_CANDIDATES}")
     return sorted(kept), sorted(counted)
 
 
@@ -57,7 +56,7 @@ def test_a_migrated_file_has_counted_its_candidates(tmp_path: Path, version: int
     path = Path(shutil.copy(FORMER / f"schema-{version}.session", tmp_path / "older.session"))
     with SessionReader(path) as reader:
         assert reader.studies() == []
-        before = reader.query(f"SELECT * FROM {schema.COUNTS_OF_CANDIDATES}")
+        before = reader.query(f"SELECT * FROM {COUNTS_OF_CANDIDATES}")
     SessionWriter(path).close()
     kept, counted = kept_and_counted(path)
     assert kept == counted

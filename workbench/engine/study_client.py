@@ -39,6 +39,7 @@ def resolved_study(study: Study) -> Study:
     if study.kind == PAPER:
         raise BadStudy(f"The study {study.name} is read-only: the published tables, of which nothing can be executed.")
     study = check_study(study)
+    study = replace(study, rows=tuple(dict.fromkeys(_written_out(row) for row in study.rows)))
     if study.kind == AGENTS:
         judges = tuple(client.resolved_judge(judge) for judge in study.settings.judges or ("",))
         study = replace(study, settings=replace(study.settings, judges=judges))
@@ -53,6 +54,18 @@ def resolved_study(study: Study) -> Study:
             raise BadStudy(f"The column {column.name} is there twice, once by the default model of this machine.")
     results = tuple(f"{SESSION}{resolve_session(one.removeprefix(SESSION)).absolute()}" for one in study.results)
     return replace(study, columns=tuple(columns), results=results)
+
+
+def _written_out(row: str) -> str:
+    """Return a row that is a folder or file with its whole path: a resume may run in another folder."""
+    from workbench.catalog import UnknownCase, find_case
+
+    try:
+        find_case(row)
+    except UnknownCase:
+        path = expanded(row)
+        return str(path.absolute()) if path.exists() else row
+    return row
 
 
 def document_plan(study: Study, column: Column) -> DocumentPlan:
@@ -143,16 +156,10 @@ def _document_cells(session: Path, study: Study) -> list[StudyCellRow]:
         except WorkbenchError as error:
             run, trials, problem = None, [], str(error)
         for row in study.rows:
-            mine = [one.identity for one in trials if one.case == row or _same_place(one.case, row)]
+            mine = [one.identity for one in trials if one.case == row]
             pointer = json.dumps({"trials": mine})
             found.append(StudyCellRow(study.name, row, column.name, place, run, pointer, problem))
     return found
-
-
-def _same_place(case: str, row: str) -> bool:
-    """Return whether the text of an ordered case is a row that is a folder: it was made absolute."""
-    path = expanded(row)
-    return path.exists() and case == str(path.absolute())
 
 
 def _ordered_trials(session: Path, plan: DocumentPlan) -> tuple[str | None, list[client.MeantTrial]]:
@@ -191,13 +198,22 @@ def _regeneration_cells(session: Path, study: Study) -> list[StudyCellRow]:
 
 def study_runs(reader: SessionReader, name: str) -> list[str]:
     """Return the runs that have the work of a study, in the order of its cells."""
-    cells = [(cell.run_id, settings_of(cell.pointer).get("trials") or []) for cell in reader.study_cells(name)]
+    return list(dict.fromkeys(run for runs in _runs_by_cell(reader, name).values() for run in runs))
+
+
+def _runs_by_cell(reader: SessionReader, name: str) -> dict[tuple[str, str], list[str]]:
+    """Return the runs of each cell by row and column: the one that was planned for it, and those of its trials."""
+    cells = [(cell, settings_of(cell.pointer).get("trials") or []) for cell in reader.study_cells(name)]
     every = json.dumps([trial for _, trials in cells for trial in trials])
     of_trial = dict(
         reader.query("SELECT id, run_id FROM trials WHERE id IN (SELECT value FROM json_each(?))", (every,))
     )
-    found = ([run, *(of_trial.get(trial) for trial in trials)] for run, trials in cells)
-    return list(dict.fromkeys(str(run) for runs in found for run in runs if run))
+    return {
+        (cell.row_name, cell.column_name): [
+            str(run) for run in (cell.run_id, *(of_trial.get(trial) for trial in trials)) if run
+        ]
+        for cell, trials in cells
+    }
 
 
 def pending_runs(reader: SessionReader, name: str) -> list[str]:
@@ -210,4 +226,4 @@ def pending_runs(reader: SessionReader, name: str) -> list[str]:
 
 def titles_of(reader: SessionReader, name: str, run: str) -> Sequence[str]:
     """Return the cells of a study that a run has, ``word_counter × none · local``, for a line that says what is executed."""
-    return [f"{cell.row_name} × {cell.column_name}" for cell in reader.study_cells(name) if cell.run_id == run]
+    return [f"{row} × {column}" for (row, column), runs in _runs_by_cell(reader, name).items() if run in runs]

@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Callable
 
 from workbench.session.groups import former_groups
+from workbench.session.verdict_counts import COUNTED, COUNTING, COUNTS_OF_CANDIDATES, GROUPED
 from workbench.session.views import VIEWS
 
 APPLICATION_ID = 0x574B4253  # "WKBS": tells a session from any other SQLite file
@@ -199,47 +200,6 @@ _FED = {
     "studies": ("study", "NEW.name", "NULL"),
     "study_cells": ("study", "NEW.study", "NEW.row_name"),
 }
-_GROUPED = ("task_id", "evaluator", "prompt", "context", "settings", "control")
-# Column of verdict_counts -> what a candidate adds to it; the rules are those of workbench.regeneration.outcome.
-_COUNTED = {
-    "samples": "1",
-    "waiting": "{0}verdict IS NULL",
-    "counted": "coalesce({0}verdict != 'error', 0)",
-    "passed": "coalesce({0}verdict = 'passed', 0)",
-    "doubtful": "coalesce({0}verdict = 'passed' AND {0}doubtful IS NOT NULL, 0)",
-    "repaired": "coalesce({0}verdict = 'passed' AND {0}repairs > 0, 0)",
-    "tokens": "coalesce({0}prompt_tokens, 0) + coalesce({0}completion_tokens, 0)",
-    "priced": "{0}cost_usd IS NOT NULL",
-    "cost_usd": "coalesce({0}cost_usd, 0)",
-    "seconds": "coalesce({0}asked_s, 0) + coalesce({0}tested_s, 0)",
-}
-_CHANGING = (
-    "verdict, doubtful, repairs, prompt_tokens, completion_tokens, cost_usd, asked_s, tested_s, task_id, evaluator, prompt, "
-    "context, settings, control"
-)
-
-
-def _counting(side: str, sign: str) -> str:
-    sums = ", ".join(f"{name} = {name} {sign} ({sql.format(side)})" for name, sql in _COUNTED.items())
-    return f"UPDATE verdict_counts SET {sums} WHERE {' AND '.join(f'{name} = {side}{name}' for name in _GROUPED)};"
-
-
-# No conflict clause: that of the statement which sets off the trigger would take its place.
-_NEW_GROUP = (
-    f"INSERT INTO verdict_counts ({', '.join(_GROUPED)}) SELECT {', '.join(f'NEW.{name}' for name in _GROUPED)} "
-    f"WHERE NOT EXISTS (SELECT 1 FROM verdict_counts WHERE {' AND '.join(f'{name} = NEW.{name}' for name in _GROUPED)});"
-)
-_COUNTS = (
-    f"CREATE TRIGGER verdict_counts_insert AFTER INSERT ON candidates BEGIN {_NEW_GROUP} {_counting('NEW.', '+')} END;",
-    f"CREATE TRIGGER verdict_counts_update AFTER UPDATE OF {_CHANGING} ON candidates BEGIN {_counting('OLD.', '-')} "
-    f"{_NEW_GROUP} {_counting('NEW.', '+')} END;",
-    f"CREATE TRIGGER verdict_counts_delete AFTER DELETE ON candidates BEGIN {_counting('OLD.', '-')} END;",
-)
-COUNTS_OF_CANDIDATES = (
-    f"(SELECT {', '.join(_GROUPED)}, {', '.join(f'sum({sql.format(str())}) AS {name}' for name, sql in _COUNTED.items())} "
-    f"FROM candidates GROUP BY {', '.join(_GROUPED)})"
-)
-"""SQL for what verdict_counts says, counted anew: for files of versions that did not keep it."""
 TRIGGERS = "\n".join(
     [
         f"CREATE TRIGGER {table}_{when.lower()} AFTER {when} ON {table} BEGIN "
@@ -247,7 +207,7 @@ TRIGGERS = "\n".join(
         for table, (kind, item, part) in _FED.items()
         for when in ("INSERT", "UPDATE")
     ]
-    + list(_COUNTS)
+    + list(COUNTING)
 )
 
 EVERYTHING = " UNION ALL ".join(
@@ -367,7 +327,7 @@ READ_AS: dict[int, dict[str, dict[str, str]]] = {
         "study_cells": dict.fromkeys(
             ("study", "row_name", "column_name", "position", "run_id", "pointer", "problem"), "NULL"
         ),
-        "verdict_counts": dict.fromkeys((*_GROUPED, *_COUNTED), "NULL"),
+        "verdict_counts": dict.fromkeys((*GROUPED, *COUNTED), "NULL"),
     },
 }  # fmt: skip
 _NEW_TABLES = {2: ("former_verdicts",), 6: _TABLES_OF_7}
@@ -526,7 +486,7 @@ def _to_7(connection: sqlite3.Connection) -> None:
         if any(f"TRIGGER {table}_" in trigger for table in _TABLES_OF_7):
             connection.execute(trigger)
     connection.execute(
-        f"INSERT INTO verdict_counts ({', '.join((*_GROUPED, *_COUNTED))}) SELECT * FROM {COUNTS_OF_CANDIDATES}"
+        f"INSERT INTO verdict_counts ({', '.join((*GROUPED, *COUNTED))}) SELECT * FROM {COUNTS_OF_CANDIDATES}"
     )
 
 

@@ -14,8 +14,9 @@ from workbench.session.groups import settings_of
 from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as
 from workbench.session.reader import SessionReader
 from workbench.session.rows import RunRow, StudyCellRow
-from workbench.session.schema import COUNTS_OF_CANDIDATES, PUT_AWAY_RUNS
+from workbench.session.schema import PUT_AWAY_RUNS
 from workbench.session.task_names import picked, readable_id
+from workbench.session.verdict_counts import COUNTS_OF_CANDIDATES
 from workbench.studies.declaration import Column, Study
 
 RUBRIC = "aeo-bench"
