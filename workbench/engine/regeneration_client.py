@@ -254,6 +254,15 @@ def _absolute_docs(text: str) -> str:
             if not path.is_dir():
                 raise UsageError(f"There is no folder {path} with documented code; give the path of a documented copy.")
             docs = replace(docs, rest=str(path))
+        case "repoagent" | "osa" | "command":
+            from workbench.documenters.programs import written_out
+            from workbench.settings import load
+
+            if docs.rest.startswith("replay:"):
+                docs = replace(docs, rest=f"replay:{resolve_session(docs.rest.removeprefix('replay:')).resolve()}")
+            docs, model = written_out(docs, defaults.evaluator(load()))
+            if model and not model.startswith("replay:"):
+                _check_model(model, "the doc system")
     return docs.text
 
 
