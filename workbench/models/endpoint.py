@@ -15,7 +15,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -61,6 +61,7 @@ class ChatEndpoint:
         model: The model that is asked, whatever the program names; "" to refuse every request.
         purpose: The purpose that requests are recorded with.
         scope: Identity of the work item: a request that this one has had an answer to is not asked again.
+        most_tokens: An answer has no more tokens than this, whatever the program allows; None to leave it to the program.
 
     Attributes:
         key: The bearer key that a request must carry; made anew for each endpoint.
@@ -69,11 +70,14 @@ class ChatEndpoint:
         ended: Set once no further request can be answered (spend limit, wrong key or name); ``why`` is that error.
     """
 
-    def __init__(self, gateway: Completes | None, model: str, *, purpose: str, scope: str) -> None:
+    def __init__(
+        self, gateway: Completes | None, model: str, *, purpose: str, scope: str, most_tokens: int | None = None
+    ) -> None:
         self._gateway = gateway
         self._model = model
         self._purpose = purpose
         self._scope = scope
+        self._most_tokens = most_tokens
         self._clients: set[asyncio.Task[None]] = set()
         self.key = f"workbench-{secrets.token_urlsafe(24)}"
         self.counted = Counted()
@@ -149,6 +153,7 @@ class ChatEndpoint:
         try:
             asked = json.loads(body)
             requests = read_requests(asked, model=self._model, purpose=self._purpose, scope=self._scope)
+            requests = [self._limited(request) for request in requests]
         except (ValueError, RecursionError) as error:
             self.errors.append(one_line(str(error), 240))
             return (*_failure(400, f"The request is not understood: {one_line(str(error), 240)}."), False)
@@ -167,6 +172,12 @@ class ChatEndpoint:
         for answer in answers:
             self._count(answer)
         return 200, _completion(answers), bool(asked.get("stream"))
+
+    def _limited(self, request: Request) -> Request:
+        most, asked = self._most_tokens, request.sampling.max_tokens
+        if most is None or (asked is not None and asked <= most):
+            return request
+        return replace(request, sampling=replace(request.sampling, max_tokens=most))
 
     def _count(self, answer: Answer) -> None:
         counted = self.counted

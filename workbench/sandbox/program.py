@@ -24,6 +24,7 @@ from workbench.text import one_line
 _BRIDGE = Path(__file__).resolve().with_name("workbench_bridge.py")
 _TAIL = 64 * 2**10  # bytes of output that are kept for the sentence that says why it failed
 _LOOK_SECONDS = 0.5
+_END_SECONDS = 10.0
 
 #: The port inside the sandbox, which has 127.0.0.1 to itself.
 PORT = 8377
@@ -198,10 +199,10 @@ async def _run(
             await asyncio.shield(asyncio.to_thread(end_below, process.pid))
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-        await asyncio.shield(ending)
-        # A child that outlives it may hold the pipe open; what it says belongs to nobody.
-        await asyncio.wait({reading}, timeout=2.0)
-        reading.cancel()
+        # Outside a sandbox a child may outlive it and hold the pipe open; what that says belongs to nobody.
+        await asyncio.wait({ending, reading}, timeout=_END_SECONDS, return_when=asyncio.ALL_COMPLETED)
+        for work in (ending, reading):
+            work.cancel()
     if not stopped and memory_killed():
         stopped = "memory"
     status = process.returncode if process.returncode is not None else -1
@@ -227,8 +228,10 @@ class _Output:
 
     async def read(self, stream: asyncio.StreamReader | None) -> None:
         assert stream is not None
-        while not self.flooded and (chunk := await stream.read(2**16)):
-            self._count += len(chunk)
+        while chunk := await stream.read(2**16):
+            flooded, self._count = self.flooded, self._count + len(chunk)
+            if flooded:
+                continue  # read on, as a process whose pipe is full does not count as ended
             self._tail += chunk
             del self._tail[:-_TAIL]
             lines = [line for line in chunk.decode("utf-8", "replace").splitlines() if line.strip()]

@@ -66,11 +66,10 @@ class Command:
             **given,
         }
         mounts = [seen for word in words[1:] for seen in _seen(word)]
-        if not program.is_relative_to("/usr"):
-            mounts += [program, *seen_of(program)] if program.name.startswith("python") else _seen(str(program))
-        # An environment's program starts its interpreter, which stands beside it.
-        beside = program.parent / "python"
-        python = program if program.name.startswith("python") else beside if beside.exists() else Path(sys.executable)
+        # A program of an environment starts the interpreter that stands beside it.
+        beside = program if program.name.startswith("python") else program.parent / "python"
+        python = beside if beside.exists() else Path(sys.executable)
+        mounts += seen_of(python) if beside.exists() else _seen(str(program))
         return Start([str(program), *words[1:]], python, variables, tuple(mounts))
 
     def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> Written:
