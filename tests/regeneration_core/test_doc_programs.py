@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -269,8 +271,6 @@ async def test_cancelled_in_the_midst_it_leaves_no_process_behind(program, snaps
     work.cancel()
     with pytest.raises(asyncio.CancelledError):
         await work
-    from pathlib import Path
-
     alive = [p for p in Path("/proc").glob("[0-9]*/cmdline") if str(tmp_path).encode() in _read(p)]
     assert alive == []
 
@@ -390,6 +390,21 @@ def test_settings_of_osa_have_no_other_models():
     for odd in ("[llm]\nrate_limit = 1\n", 'fallback_models = [\n"a"]\n'):
         with pytest.raises(DocumentationFailed, match="no list fallback_models"):
             _without_fallbacks(odd)
+
+
+async def test_the_examples_of_the_page(home, needs_bubblewrap, snapshot, tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "doc-systems.md").read_text()
+    found = dict(re.findall(r"^```python title=(\S+)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE))
+    for title, code in found.items():
+        (tmp_path / title).write_text(code)
+    command = make_doc_system(f"command:python {tmp_path}/mydoc.py {{folder}}")
+    await run(command, snapshot)
+    assert await texts(command) == {"Shape.area": "Old words.", "bare": "Bare.", "other": "Other."}
+    adapted = make_doc_system("textdoc:System", folders=[str(tmp_path)])
+    assert adapted.name == "textdoc:System"
+    await run(adapted, snapshot)
+    assert await texts(adapted) == {"Shape.area": "Does area.", "bare": "Does bare.", "other": "Does other."}
+    assert adapted.summary.startswith("3 of 3 functions documented")
 
 
 def test_the_interpreter_of_the_tests_is_the_workbenchs():

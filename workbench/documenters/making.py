@@ -77,6 +77,11 @@ class Checked:
         self.needs_model = bool(system.needs_model)
         self._system = system
 
+    @property
+    def summary(self) -> str:
+        """What it says about how much it documented; "" where it says nothing."""
+        return str(getattr(self._system, "summary", ""))
+
     async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
         """Let it document the repository."""
         try:

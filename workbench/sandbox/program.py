@@ -55,6 +55,7 @@ class Program:
         python: The interpreter of the bridge, any Python 3.9 or newer below ``mounts`` or ``/usr``.
         socket: The Unix socket at which connections to port ``PORT`` come out.
         mounts: Files and folders to see read-only, at the same path.
+        scratch: Existing folders below those that are empty and writable inside, in memory.
         variables: Its complete environment variables.
     """
 
@@ -65,6 +66,7 @@ class Program:
     python: Path
     socket: Path
     mounts: Sequence[Path] = ()
+    scratch: Sequence[Path] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -86,6 +88,8 @@ def program_command(program: Program, limits: ProgramLimits) -> list[str]:
         command += ["--size", size, "--tmpfs", folder]
     for mount in dict.fromkeys(program.mounts):
         command += ["--ro-bind", str(mount), str(mount)]
+    for path in program.scratch:
+        command += ["--size", size, "--tmpfs", str(path)]
     command += ["--bind", str(program.folder), program.inside]
     command += ["--ro-bind", str(program.socket), "/run/endpoint", "--ro-bind", str(_BRIDGE), "/run/bridge.py"]
     command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", program.cwd, "--"]

@@ -47,12 +47,14 @@ class Start:
         python: An interpreter that it sees.
         variables: Environment variables beside those that every program has.
         mounts: Files and folders that it sees read-only, at the same path.
+        scratch: Existing folders below those in which it may write; what it leaves there is gone afterwards.
     """
 
     command: Sequence[str]
     python: Path
     variables: Mapping[str, str] = field(default_factory=dict)
     mounts: Sequence[Path] = ()
+    scratch: Sequence[Path] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,6 @@ from workbench.documenters.types import DocumentationFailed
 INSTALLABLE = Installable("osa", "OSA", "0.3.4", ("osa-tool==0.3.4",), megabytes=1500)
 _SETTINGS = Path("osa_tool", "config", "settings", "config.toml")
 _OUTPUT = "output"
-#: It counts tokens by the model's name, which must be one of those with that encoding; the endpoint asks the run's model anyway.
-_NAME_FOR_TIKTOKEN = "gpt-4"
 _TEMPERATURE = 0.05  # its own default
 
 
@@ -68,7 +66,7 @@ class Osa:
         ]
         command += [
             "--model",
-            _NAME_FOR_TIKTOKEN,
+            place.model,
             "--use-single-model",
             "--web-mode",
             "--temperature",
@@ -76,7 +74,9 @@ class Osa:
         ]
         command += ["--config-file", f"{place.beside}/{own.name}"]
         variables = {"OPENAI_KEY": place.key, "OPENAI_API_KEY": place.key, "TIKTOKEN_CACHE_DIR": str(encodings)}
-        return Start(command, python, variables, (encodings,))
+        logs = settings.parents[3] / "logs"  # beside its own package, where else it could not write them
+        logs.mkdir(exist_ok=True)
+        return Start(command, python, variables, (encodings,), (logs,))
 
     def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> Written:
         """Return the docstrings of the copy that it has edited.

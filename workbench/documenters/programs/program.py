@@ -66,7 +66,7 @@ class DocProgram:
             DocumentationFailed: It crashed, hung, was stopped at a limit or wrote nothing that can be used.
             ModelError: No model can answer it (spend limit, key, name).
         """
-        work = WorkFolder(snapshot, self.name, self._adapter.basis)
+        work = WorkFolder(snapshot, self._adapter.name, self._adapter.basis)
         try:
             async with work.alone(lambda: report(Progress(note="another run documents the same repository"))):
                 documented = await asyncio.to_thread(work.load)
@@ -101,7 +101,9 @@ class DocProgram:
             )
         await asyncio.to_thread(work.fresh_copy)
         # Recorded answers are found by it: what is documented, by whom.
-        scope = hashlib.sha256(f"docs:{self.name}:{self._adapter.basis}:{snapshot.digest}".encode()).hexdigest()
+        scope = hashlib.sha256(
+            f"docs:{self._adapter.name}:{self._adapter.basis}:{snapshot.digest}".encode()
+        ).hexdigest()
         endpoint = ChatEndpoint(
             self._asker,
             self._adapter.model,
@@ -213,7 +215,7 @@ def _program(start: Start, folder: Path, inside: str, socket: Path, *, home: str
     }
     bridge = Path(sys.executable)
     mounts = (*seen_of(bridge), *seen_of(start.python), *start.mounts)
-    return Program(start.command, folder, inside, f"{inside}/{COPY}", bridge, socket, mounts, variables)
+    return Program(start.command, folder, inside, f"{inside}/{COPY}", bridge, socket, mounts, start.scratch, variables)
 
 
 def _counts(snapshot: Snapshot, files: Sequence[str], written: Written) -> dict[str, float]:
