@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import os
 import shutil
@@ -146,9 +147,12 @@ def _install(program: Installable, folder: Path, say: Callable[[str], None]) -> 
         if says_full(failure):
             raise _full(program, folder)
     # pip reads more configuration than uv (indexes, folders with wheels).
-    _run([str(python), "-m", "ensurepip", "--upgrade"], folder, say)
+    pip = [sys.executable, "-m", "pip", "--python", str(python)]
+    if importlib.util.find_spec("pip") is None:
+        _run([str(python), "-m", "ensurepip", "--upgrade"], folder, say)
+        pip = [str(python), "-m", "pip"]
     options = ["--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
-    status, said = _run([str(python), "-m", "pip", "install", *options, *program.requirements], folder, say)
+    status, said = _run([*pip, "install", *options, *program.requirements], folder, say)
     if status:
         raise _failed(program, folder, said or failure)
 
