@@ -261,7 +261,10 @@ def _absolute_docs(text: str) -> str:
             if docs.rest.startswith("replay:"):
                 docs = replace(docs, rest=f"replay:{resolve_session(docs.rest.removeprefix('replay:')).resolve()}")
             docs, model = written_out(docs, defaults.evaluator(load()))
-            if model and not model.startswith("replay:"):
+            if docs.kind == "command" and model.startswith("replay:"):
+                recorded = f"replay:{resolve_session(model.removeprefix('replay:')).resolve()}"
+                docs = replace(docs, rest=docs.rest.replace(f"{{model={model}}}", f"{{model={recorded}}}"))
+            elif model and not model.startswith("replay:"):
                 _check_model(model, "the doc system")
     return docs.text
 
