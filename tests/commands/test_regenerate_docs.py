@@ -47,9 +47,8 @@ def test_a_program_from_the_order_to_the_prompts(
     printed = lines(capsys)
     assert (printed[-1]["docs"], printed[-1]["pass_at_k"]["1"]) == (docs, 1.0)
     told = [line["note"] for line in printed if line["type"] == "stage" and line["name"] == "documentation"]
-    assert (
-        told[-1].startswith("4 of 9 functions · 1 of 3 modules documented · 4 requests") or " · 4 requests" in told[-1]
-    )
+    assert told[-1].startswith("4 of "), told
+    assert " · 4 requests · " in told[-1]
     session = home / "data" / "sessions" / "demo.session"
     with SessionReader(session) as reader:
         tasks = reader.tasks(reader.runs()[0].id)
@@ -70,8 +69,3 @@ def test_a_program_from_the_order_to_the_prompts(
     assert len(scripted.seen) == asked
     with sqlite3.connect(home / "data" / "sessions" / "again.session") as connection:
         assert connection.execute("SELECT source, count(*) FROM calls").fetchall() == [("replay", 4)]
-
-    # A program that fails ends the run with its own last words.
-    (tmp_path / "tool" / "mydoc.py").write_text("raise RuntimeError('out of ink')")
-    assert main([*order[:7], "broken", "--json"]) == 1
-    assert "RuntimeError: out of ink" in str(lines(capsys)[-1]["error"])

@@ -67,7 +67,8 @@ class ChatEndpoint:
         key: The bearer key that a request must carry; made anew for each endpoint.
         counted: Requests, tokens and dollars.
         errors: The sentences of requests that failed, in order.
-        ended: Set once no further request can be answered (spend limit, wrong key or name); ``why`` is that error.
+        ended: Set once no further request can be answered (spend limit, wrong key or name, a session that cannot be
+            written); ``why`` is that error.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class ChatEndpoint:
         self.counted = Counted()
         self.errors: list[str] = []
         self.ended = asyncio.Event()
-        self.why: ModelError | None = None
+        self.why: Exception | None = None
 
     @asynccontextmanager
     async def on_socket(self, path: Path) -> AsyncIterator[None]:
@@ -169,6 +170,11 @@ class ChatEndpoint:
                 self.ended.set()
             code = "context_length_exceeded" if error.kind == "context" else error.kind
             return (*_failure(_STATUS.get(error.kind, 500), str(error), code), False)
+        except Exception as error:
+            # Not the model's fault (a session that cannot be written): whoever waits for the program raises it.
+            self.why = self.why or error
+            self.ended.set()
+            return (*_failure(500, "The workbench failed.", "workbench"), False)
         for answer in answers:
             self._count(answer)
         return 200, _completion(answers), bool(asked.get("stream"))
