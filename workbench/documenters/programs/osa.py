@@ -16,7 +16,7 @@ from workbench.documenters.programs.adapter import Place, Start, Written, read_e
 from workbench.documenters.programs.installing import Installable, interpreter
 from workbench.documenters.types import DocumentationFailed
 
-INSTALLABLE = Installable("osa", "OSA", "0.3.4", ("osa-tool==0.3.4",), megabytes=1500)
+INSTALLABLE = Installable("osa", "OSA", "0.3.4", ("osa-tool==0.3.4",), megabytes=1350)
 _SETTINGS = Path("osa_tool", "config", "settings", "config.toml")
 _OUTPUT = "output"
 _TEMPERATURE = 0.05  # its own default

@@ -16,7 +16,7 @@ from workbench.documenters.programs.installing import Installable, interpreter
 from workbench.documenters.types import DocumentationFailed
 from workbench.repository.definitions import DefinitionKey, find_definitions
 
-INSTALLABLE = Installable("repoagent", "RepoAgent", "0.2.0", ("repoagent==0.2.0",), megabytes=340)
+INSTALLABLE = Installable("repoagent", "RepoAgent", "0.2.0", ("repoagent==0.2.0",), megabytes=290)
 _RECORD = Path(".project_doc_record", "project_hierarchy.json")
 _AT_ONCE = 4  # its own default
 _TEMPERATURE = 0.2  # its own default
