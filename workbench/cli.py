@@ -29,6 +29,7 @@ COMMANDS = {
     "rescore": "rescore",
     "tasks": "tasks",
     "regenerate": "regenerate",
+    "docs": "docs",
     "cluster": "cluster",
     "resume": "resume",
     "cancel": "cancel",

@@ -36,6 +36,7 @@ _AMOUNTS = {
     "request_timeout": (0.0, _YEAR),
     "request_total_time": (0.0, _YEAR),
     "time_limit": (0.0, _YEAR),
+    "docs_time_limit": (0.0, _YEAR),
     "spend_limit": (0.0, numbers.MOST_DOLLARS),
     "ask_above_dollars": (0.0, numbers.MOST_DOLLARS),
     "ask_above_minutes": (0.0, _YEAR / 60),
@@ -64,6 +65,7 @@ class Settings:
         spend_limit: US dollars that one run may spend; 0 = no limit.
         max_steps: Steps after which an agent must have answered.
         time_limit: Seconds that one trial may take.
+        docs_time_limit: Seconds that a program of other people may take to document a repository.
         read_limit: Characters that ``read_file`` returns at most; where it cuts, the agent and its step are told so.
         answer_tokens: Tokens that an answer of an agent's model may have; a step whose answer was cut says so.
         ask_above_dollars: US dollars above which a run is asked about before it starts, as far as its cost can be estimated; 0 = never.
@@ -89,6 +91,7 @@ class Settings:
     spend_limit: float = 0.0
     max_steps: int = 15
     time_limit: float = 900.0
+    docs_time_limit: float = 4 * 3600.0
     read_limit: int = 60_000
     answer_tokens: int = 4096
     ask_above_dollars: float = 5.0

@@ -44,6 +44,7 @@ def test_every_group_is_there_and_the_last_line_is_the_summary(capsys: pytest.Ca
         "Terminal",
         "Models",
         "Sandboxes",
+        "Doc systems",
         "Docker",
         "Git",
         "Files",

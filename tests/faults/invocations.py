@@ -332,6 +332,11 @@ NAMES = (
         for text in ("nowhere", "pipe", "README.md", "/dev/zero", "loop")
     ),
     Wrong((*REGENERATE, "--docs", "source:/nowhere"), ("does not exist",)),
+    Wrong((*REGENERATE, "--docs", "repoagent:local"), ("not installed", "workbench docs install repoagent")),
+    Wrong((*REGENERATE, "--docs", "osa:"), ("no doc system",)),
+    Wrong((*REGENERATE, "--docs", "command:python x.py {file}"), ("{file}", "stands for nothing")),
+    Wrong((*REGENERATE, "--docs", "command:nosuchprogram {folder}"), ("no program 'nosuchprogram'",)),
+    Wrong(("docs", "install", "docagent"), ("invalid choice",)),
     Wrong((*REGENERATE, "--docs", "source:pipe"), ("is a pipe",)),
     Wrong((*REGENERATE, "--docs", "folder:~nosuchuser"), ("home folder",)),
     *(

@@ -61,6 +61,7 @@ def check_machine(environment: Mapping[str, str] | None = None) -> list[Check]:
         ("Terminal", _terminal),
         ("Models", _models),
         ("Sandboxes", _sandboxes),
+        ("Doc systems", _doc_systems),
         ("Docker", _docker),
         ("Git", _git),
         ("Files", _files),
@@ -202,6 +203,22 @@ def _sandboxes(env: Mapping[str, str]) -> Iterator[Check]:
             "Sandboxes", "isolation", "warning", "no sandbox here isolates code that a model wrote",
             "Mend what is said of bubblewrap above, or start Docker; --sandbox process isolates less.",
         )  # fmt: skip
+
+
+def _doc_systems(env: Mapping[str, str]) -> Iterator[Check]:
+    from workbench.documenters.programs import INSTALLABLE, installed
+    from workbench.sandbox.program import problem
+
+    for name, program in INSTALLABLE.items():
+        found = installed(program)
+        if found is None:
+            detail = f"not installed; workbench docs install {name} gets it (about {program.megabytes:,} MB)"
+            yield Check("Doc systems", f"{program.title} {program.version}", "note", detail)
+        else:
+            size = f"{found.bytes / 1e6:,.0f} MB in {found.folder}"
+            yield Check("Doc systems", f"{program.title} {found.version}", "ok", size)
+    if (why := problem()) is not None:
+        yield Check("Doc systems", "their sandbox", "note", f"{why} They run only with --sandbox process.")
 
 
 def docker_endpoint(env: Mapping[str, str]) -> str | None:

@@ -30,7 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--docs",
         default="original",
-        help="original (default), none, llm:MODEL, folder:PATH, source:SOURCE, or package.module:Class of your own",
+        help="original (default), none, llm:MODEL, repoagent:MODEL, osa:MODEL (see workbench docs), folder:PATH, source:SOURCE, "
+        "'command:PROGRAM… {folder}' (docs/doc-systems.md), or package.module:Class of your own",
     )
     parser.add_argument(
         "--docs-scope",

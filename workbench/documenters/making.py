@@ -24,6 +24,8 @@ def make_doc_system(
     asker: Asker | None = None,
     sampling: Sampling | None = None,
     folders: Sequence[str] = (),
+    program_seconds: float = 0.0,
+    confined: bool = True,
 ) -> DocSystem:
     """Return the doc system that a name means.
 
@@ -32,6 +34,8 @@ def make_doc_system(
         asker: Who asks models; only a system that needs one must have it.
         sampling: How the model of ``llm:`` draws; its default is temperature 0.3.
         folders: Folders from which a dotted path is imported first.
+        program_seconds: How long a program of other people may take; 0 for its own default.
+        confined: Whether such a program runs in a sandbox; its user must have asked for it to be without.
 
     Raises:
         UsageError: It names no doc system, its folder or class does not exist, or it needs a model where none can be
@@ -50,6 +54,10 @@ def make_doc_system(
             return CopiedDocs(docs.text, source=docs.rest)
         case "llm":
             system = LlmDocs(docs.rest, asker, sampling)
+        case "repoagent" | "osa" | "command":
+            from workbench.documenters.programs import doc_program
+
+            system = doc_program(docs, asker, seconds=program_seconds, confined=confined)
         case "extension":
             loaded = load("doc system", docs.rest, DocSystem, folders)
             system = Checked(cast(DocSystem, make("doc system", loaded, {"asker": asker})))
@@ -68,6 +76,11 @@ class Checked:
         self.name = system.name
         self.needs_model = bool(system.needs_model)
         self._system = system
+
+    @property
+    def summary(self) -> str:
+        """What it says about how much it documented; "" where it says nothing."""
+        return str(getattr(self._system, "summary", ""))
 
     async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
         """Let it document the repository."""

@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
 from workbench.errors import UsageError
 from workbench.extensions import is_dotted
 
-Kind = Literal["original", "none", "llm", "folder", "source", "extension"]
-_PREFIXES: tuple[Kind, ...] = ("llm", "folder", "source")
+Kind = Literal["original", "none", "llm", "folder", "source", "repoagent", "osa", "command", "extension"]
+_PREFIXES: tuple[Kind, ...] = ("llm", "folder", "source", "repoagent", "osa", "command")
+INSTALLED: tuple[Kind, ...] = ("repoagent", "osa")
+"""Programs that ``workbench docs install`` gets; their names may carry a version, ``repoagent-0.2.0:MODEL``."""
+_WITH_VERSION = re.compile(r"(?P<kind>[a-z]+)-(?P<version>\d[\w.]{0,30}):(?P<rest>.+)", re.ASCII | re.DOTALL)
 SCOPES = ("repository", "target")
 """Where a doc system's docstrings stand: everywhere in the tree from which prompts are made, or in the one function whose body
 is asked for, between the original docstrings of everything else."""
-CHOICES = "original, none, llm:MODEL, folder:PATH, source:SOURCE or package.module:Class"
+CHOICES = (
+    "original, none, llm:MODEL, repoagent:MODEL, osa:MODEL, folder:PATH, source:SOURCE, command:PROGRAM… or "
+    "package.module:Class"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class DocsName:
-    """A doc system's name: its kind, and the model, path, source or dotted path that belongs to it ("" for the others)."""
+    """A doc system's name: its kind, and the model, path, source, command or dotted path that belongs to it ("" for the others).
+
+    An order writes out the ``version`` of a program that is installed, so that it is in every identity; "" until then.
+    """
 
     kind: Kind
     rest: str = ""
+    version: str = ""
 
     @property
     def text(self) -> str:
         """The name as it is written and as it stands in identities."""
         if self.kind == "extension":
             return self.rest
-        return f"{self.kind}:{self.rest}" if self.rest else self.kind
+        kind = f"{self.kind}-{self.version}" if self.version else self.kind
+        return f"{kind}:{self.rest}" if self.rest else kind
 
 
 def parse_docs(text: str) -> DocsName:
@@ -46,6 +58,10 @@ def parse_docs(text: str) -> DocsName:
     for kind in _PREFIXES:
         if before == kind and rest:
             return DocsName(kind, rest)
+    if (found := _WITH_VERSION.fullmatch(text)) is not None:
+        for kind in INSTALLED:
+            if found["kind"] == kind:
+                return DocsName(kind, found["rest"], found["version"])
     if is_dotted(text, _PREFIXES):
         return DocsName("extension", text)
     raise UsageError(f"There is no doc system {text!r}; choose {CHOICES}.")

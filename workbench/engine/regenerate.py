@@ -41,7 +41,15 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
         place = await opened.enter_async_context(sandbox_provider(plan.engine))
         backend = choose_backend(plan.sandbox or settings.sandbox or None, plan.import_folders)
         # Made here, so that a doc system that cannot be made is said before minutes are spent on the repository.
-        system = await asyncio.to_thread(make_doc_system, plan.docs, asker=gateway, folders=plan.import_folders)
+        system = await asyncio.to_thread(
+            make_doc_system,
+            plan.docs,
+            asker=gateway,
+            folders=plan.import_folders,
+            program_seconds=settings.docs_time_limit,
+            # Who takes the plain process for model-written code has accepted what a program may do there.
+            confined=backend.name != "process",
+        )
         record.amend(sandbox=backend.name, weaknesses=backend.guarantees().weaknesses)
         while not await _with_tasks(writer, run, settings, record, stages, place, backend, system, gateway, calls):
             pass  # a rebuild was ordered meanwhile

@@ -274,6 +274,18 @@ def _absolute_docs(text: str) -> str:
             if not path.is_dir():
                 raise UsageError(f"There is no folder {path} with documented code; give the path of a documented copy.")
             docs = replace(docs, rest=str(path))
+        case "repoagent" | "osa" | "command":
+            from workbench.documenters.programs import written_out
+            from workbench.settings import load
+
+            if docs.rest.startswith("replay:"):
+                docs = replace(docs, rest=f"replay:{resolve_session(docs.rest.removeprefix('replay:')).resolve()}")
+            docs, model = written_out(docs, defaults.evaluator(load()))
+            if docs.kind == "command" and model.startswith("replay:"):
+                recorded = f"replay:{resolve_session(model.removeprefix('replay:')).resolve()}"
+                docs = replace(docs, rest=docs.rest.replace(f"{{model={model}}}", f"{{model={recorded}}}"))
+            elif model and not model.startswith("replay:"):
+                _check_model(model, "the doc system")
     return docs.text
 
 

@@ -286,7 +286,7 @@ class TaskTable:
             await asyncio.gather(*files.values(), return_exceptions=True)
         if failures and len(failures) == len(found):
             raise failures[0]
-        note = name + (f" · {len(failures)} failed" if failures else "")
+        note = (getattr(self._system, "summary", "") or name) + (f" · {len(failures)} failed" if failures else "")
         progress.update("documentation", "done", done=done, total=done, note=note)
 
     def _kept(self) -> dict[str, Docstring]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from workbench.sandbox import bwrap_program, control_groups
@@ -75,7 +75,7 @@ class Bubblewrap:
         layout = Layout()
         group = control_groups.ControlGroup.create(launch.limits)
         command = self.command(launch, layout)
-        with _filter() as descriptors:
+        with call_filter() as descriptors:
             for descriptor in descriptors:
                 command[1:1] = ["--seccomp", str(descriptor)]
             if group is not None:
@@ -96,30 +96,7 @@ class Bubblewrap:
     def command(self, launch: Launch, layout: Layout) -> list[str]:
         """Return the whole command line."""
         disk = str(launch.limits.disk_mb * 2**20)
-        command = [
-            str(bwrap_program.program()),
-            *bwrap_program.NAMESPACES,
-            "--disable-userns",
-            "--die-with-parent",
-            "--new-session",
-            "--as-pid-1",
-        ]
-        command += ["--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--clearenv"]
-        for key, value in launch.variables.items():
-            command += ["--setenv", key, value]
-        command += ["--ro-bind", "/usr", "/usr"]
-        for name in SYSTEM_FOLDERS:
-            path = Path("/", name)
-            if path.is_symlink():
-                command += ["--symlink", str(path.readlink()), str(path)]
-            elif path.is_dir():
-                command += ["--ro-bind", str(path), str(path)]
-        for name in SYSTEM_FILES:
-            command += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-        # Tests start servers on "localhost", which needs name resolution; the machine's own names stay hidden.
-        for file in sorted(_ETC.iterdir()):
-            command += ["--ro-bind", str(file), f"/etc/{file.name}"]
-        command += ["--proc", "/proc", "--dev", "/dev"]
+        command = foundation(launch.variables)
         for folder in (layout.temporary, layout.root, layout.home, layout.metadata, *layout.scratch):
             command += ["--size", disk, "--tmpfs", folder]
         for mount in launch.mounts:
@@ -130,8 +107,36 @@ class Bubblewrap:
         return command + runner_command(launch.python, layout.runner)
 
 
+def foundation(variables: Mapping[str, str]) -> list[str]:
+    """Return the beginning of a command line: new namespaces, the system's programs read-only, and these variables alone."""
+    command = [
+        str(bwrap_program.program()),
+        *bwrap_program.NAMESPACES,
+        "--disable-userns",
+        "--die-with-parent",
+        "--new-session",
+        "--as-pid-1",
+    ]
+    command += ["--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--clearenv"]
+    for key, value in variables.items():
+        command += ["--setenv", key, value]
+    command += ["--ro-bind", "/usr", "/usr"]
+    for name in SYSTEM_FOLDERS:
+        path = Path("/", name)
+        if path.is_symlink():
+            command += ["--symlink", str(path.readlink()), str(path)]
+        elif path.is_dir():
+            command += ["--ro-bind", str(path), str(path)]
+    for name in SYSTEM_FILES:
+        command += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    # Tests start servers on "localhost", which needs name resolution; the machine's own names stay hidden.
+    for file in sorted(_ETC.iterdir()):
+        command += ["--ro-bind", str(file), f"/etc/{file.name}"]
+    return [*command, "--proc", "/proc", "--dev", "/dev"]
+
+
 @contextlib.contextmanager
-def _filter() -> Iterator[tuple[int, ...]]:
+def call_filter() -> Iterator[tuple[int, ...]]:
     """Provide the descriptor from which bubblewrap reads its system call filter; empty if there is no filter."""
     if not confine.seccomp_available():
         yield ()

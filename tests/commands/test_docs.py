@@ -1,0 +1,89 @@
+"""``workbench docs``: what there is, and a program installed for real, from a wheel on this machine."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+
+import pytest
+
+from workbench.cli import main
+from workbench.documenters.programs import known
+from workbench.documenters.programs.installing import Installable, environment, installed, interpreter
+from workbench.errors import UsageError
+
+
+def wheel(folder):
+    """Write the smallest wheel that there is: one module."""
+    path = folder / "tinydoc-1.0-py3-none-any.whl"
+    info = "tinydoc-1.0.dist-info"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("tinydoc.py", "VALUE = 42\n")
+        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: tinydoc\nVersion: 1.0\n")
+        archive.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        archive.writestr(f"{info}/RECORD", f"tinydoc.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")
+    return path
+
+
+@pytest.fixture
+def program(home, tmp_path, monkeypatch):
+    """A program in the place of RepoAgent."""
+
+    def make(requirement, megabytes=1):
+        one = Installable("repoagent", "TinyDoc", "1.0", (str(requirement),), megabytes)
+        monkeypatch.setattr(known, "INSTALLABLE", {"repoagent": one})
+        monkeypatch.setattr("workbench.documenters.programs.INSTALLABLE", {"repoagent": one}, raising=False)
+        return one
+
+    return make
+
+
+def test_install_list_and_remove(program, tmp_path, capsys):
+    one = program(wheel(tmp_path))
+    assert main(["docs", "--json"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert (lines[0]["name"], lines[0]["installed"]) == ("repoagent:MODEL", False)
+    assert {"original", "none", "llm:MODEL", "command:PROGRAM…"} <= {line["name"] for line in lines}
+    with pytest.raises(UsageError, match=r"TinyDoc 1\.0 is not installed; workbench docs install repoagent"):
+        interpreter(one)
+
+    # What an interrupted installation left behind is gone on with.
+    (environment(one) / "lib").mkdir(parents=True)
+    assert installed(one) is None
+    assert main(["docs", "install", "repoagent"]) == 0
+    assert "TinyDoc 1.0 is installed: " in capsys.readouterr().out
+    found = installed(one)
+    assert found is not None
+    assert (found.version, found.packages) == ("1.0", 1)
+    assert interpreter(one).is_file()
+    before = (found.folder / "complete.json").stat().st_mtime_ns
+    assert main(["docs", "install", "repoagent"]) == 0
+    assert (found.folder / "complete.json").stat().st_mtime_ns == before
+    capsys.readouterr()
+    assert main(["docs"]) == 0
+    assert "✓ repoagent:MODEL" in capsys.readouterr().out
+    assert main(["docs", "remove", "repoagent"]) == 0
+    assert installed(one) is None
+    assert main(["docs", "remove", "repoagent"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("requirement", "megabytes", "words"),
+    [
+        ("/nowhere/there-is-none-1.0-py3-none-any.whl", 1, "TinyDoc could not be installed: "),
+        ("x", 10**9, "TinyDoc takes about 1,000,000,000 MB, and "),
+    ],
+)
+def test_an_installation_that_fails_is_one_sentence(program, capsys, requirement, megabytes, words):
+    one = program(requirement, megabytes)
+    assert main(["docs", "install", "repoagent"]) == 1
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith(f"workbench: {words}")
+    assert installed(one) is None
+
+
+def test_an_unknown_name_is_wrong_usage(home, capsys):
+    assert main(["docs", "install", "docagent"]) == 2
+    assert "invalid choice" in capsys.readouterr().err

@@ -1,0 +1,18 @@
+"""Doc systems that are other people's programs: RepoAgent, OSA, any command.
+
+``doc_program(name, asker)`` gives the doc system; ``workbench.documenters.programs.installing`` gets the programs. One is
+an adapter (one file: how it is started, where it leaves its docstrings) in a :class:`DocProgram`, which has all the rest.
+"""
+
+import lazy_loader
+
+# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "adapter": ["Adapter", "Place", "Start", "Written", "read_edited"],
+        "installing": ["Installable", "Installed", "install", "installed", "interpreter", "remove"],
+        "known": ["INSTALLABLE", "doc_program", "written_out"],
+        "program": ["DocProgram"],
+    },
+)

@@ -1,0 +1,15 @@
+from workbench.documenters.programs.adapter import Adapter as Adapter
+from workbench.documenters.programs.adapter import Place as Place
+from workbench.documenters.programs.adapter import Start as Start
+from workbench.documenters.programs.adapter import Written as Written
+from workbench.documenters.programs.adapter import read_edited as read_edited
+from workbench.documenters.programs.installing import Installable as Installable
+from workbench.documenters.programs.installing import Installed as Installed
+from workbench.documenters.programs.installing import install as install
+from workbench.documenters.programs.installing import installed as installed
+from workbench.documenters.programs.installing import interpreter as interpreter
+from workbench.documenters.programs.installing import remove as remove
+from workbench.documenters.programs.known import INSTALLABLE as INSTALLABLE
+from workbench.documenters.programs.known import doc_program as doc_program
+from workbench.documenters.programs.known import written_out as written_out
+from workbench.documenters.programs.program import DocProgram as DocProgram

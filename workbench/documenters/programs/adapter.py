@@ -1,0 +1,122 @@
+"""What tells one program that documents repositories from another: how it is started, and where it leaves its docstrings."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from workbench.regeneration.grafting import collect_docstrings
+from workbench.repository.definitions import DefinitionKey
+
+#: Name of the copy in its area.
+COPY = "repository"
+
+Texts = Mapping[tuple[str, DefinitionKey], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a program works, as it sees it.
+
+    Attributes:
+        folder: Absolute path of the copy to document; a git repository with one commit.
+        beside: Absolute path of the folder that holds the copy, in which it may leave other files.
+        base_url: The endpoint without a path, ``http://127.0.0.1:PORT``; chat completions are answered below any path.
+        model: The name to ask for; another one is answered by the same model.
+        key: The bearer key that each request must carry.
+        area: The folder ``beside`` on this machine, for files that the program needs beforehand.
+    """
+
+    folder: str
+    beside: str
+    base_url: str
+    model: str
+    key: str
+    area: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How a program is started.
+
+    Attributes:
+        command: Its words.
+        python: An interpreter that it sees.
+        variables: Environment variables beside those that every program has.
+        mounts: Files and folders that it sees read-only, at the same path.
+        scratch: Existing folders below those in which it may write; what it leaves there is gone afterwards.
+    """
+
+    command: Sequence[str]
+    python: Path
+    variables: Mapping[str, str] = field(default_factory=dict)
+    mounts: Sequence[Path] = ()
+    scratch: Sequence[Path] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a program has written.
+
+    Attributes:
+        texts: Path and definition → docstring; what the repository had before is in it where it still stands there.
+        refused: Path → why nothing of that file is used.
+    """
+
+    texts: Texts
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+
+class Adapter(Protocol):
+    """One program.
+
+    Attributes:
+        name: As it stands in identities: program, version, model and whatever else changes what it writes.
+        title: For sentences, ``RepoAgent 0.2.0``.
+        model: The model that answers its requests; "" where it asks none.
+        basis: What else its docstrings rest on, such as the digest of a script; a change makes it document anew.
+    """
+
+    name: str
+    title: str
+    model: str
+    basis: str
+
+    def start(self, place: Place) -> Start:
+        """Return how to start it in ``place``.
+
+        Raises:
+            WorkbenchError: It is not installed.
+        """
+        ...
+
+    def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> Written:
+        """Return what it has written about the files ``paths`` of the folder ``pristine``.
+
+        Args:
+            pristine: The repository as it was.
+            area: The folder that held the copy, which is ``COPY`` in it, and whatever the program left beside it.
+            paths: The Python files.
+
+        Raises:
+            DocumentationFailed: It left nothing that can be read.
+        """
+        ...
+
+
+def read_edited(pristine: Path, copy: Path, paths: Iterable[str]) -> Written:
+    """Return the docstrings of a copy that was edited in place; a file whose code is another one is refused."""
+    graft = collect_docstrings(pristine, copy, paths)
+    return Written(graft.definitions, graft.refused)
+
+
+def seen_of(python: Path) -> tuple[Path, ...]:
+    """Return the folders outside ``/usr`` that must be seen for an interpreter to run: its environment, and what that rests on."""
+    environment, real = python.parent.parent, python.resolve().parent.parent
+    folders = [environment] if (environment / "pyvenv.cfg").is_file() else []
+    if python == Path(sys.executable):
+        real = Path(sys.base_prefix).resolve()
+    return tuple(each for each in (*folders, real) if not each.is_relative_to("/usr"))

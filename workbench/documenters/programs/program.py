@@ -1,0 +1,264 @@
+"""A program of other people as a doc system: run once on a copy of the repository, its docstrings taken out and kept.
+
+Its only network is :class:`workbench.models.endpoint.ChatEndpoint`, so that the session has every request. What the programs
+differ in is in an :class:`~workbench.documenters.programs.adapter.Adapter`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from workbench.disks import says_full
+from workbench.documenters.programs.adapter import COPY, Adapter, Place, Start, Written, seen_of
+from workbench.documenters.programs.work_folder import Documented, WorkFolder
+from workbench.documenters.types import Asker, Docstring, DocumentationFailed, Progress
+from workbench.models.defaults import is_local
+from workbench.models.endpoint import ChatEndpoint
+from workbench.reasons import last_words
+from workbench.repository import Snapshot
+from workbench.repository.definitions import DefinitionKey, DefinitionKind, find_definitions
+from workbench.sandbox import program as sandboxed
+from workbench.sandbox.program import Ended, Program, ProgramLimits
+
+_INSIDE = "/documented"
+#: The embedded model, where nothing stops it, goes on until its window is full, which takes minutes.
+_LOCAL_TOKENS = 512
+_REPORT_SECONDS = 0.5
+_KINDS = {"function": "functions", "class": "classes", "module": "modules"}
+
+
+class DocProgram:
+    """A program that documents a repository.
+
+    Args:
+        adapter: Which one, and how.
+        asker: Who answers its requests; None only where it asks no model.
+        limits: Of time, output, disk, memory.
+        confined: Whether it runs in a sandbox; its user must have asked for it to be without.
+
+    Attributes:
+        summary: How much it documented, and what that took, once :meth:`prepare` is through; "" before.
+    """
+
+    def __init__(
+        self, adapter: Adapter, asker: Asker | None, limits: ProgramLimits | None = None, *, confined: bool = True
+    ) -> None:
+        self.name = adapter.name
+        self.needs_model = bool(adapter.model)
+        self.summary = ""
+        self._adapter = adapter
+        self._asker = asker
+        self._limits = limits or ProgramLimits()
+        self._confined = confined
+        self._documented: Documented | None = None
+
+    async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
+        """Run the program, unless what it wrote about these files is kept.
+
+        Raises:
+            DocumentationFailed: It crashed, hung, was stopped at a limit or wrote nothing that can be used.
+            ModelError: No model can answer it (spend limit, key, name).
+        """
+        work = WorkFolder(snapshot, self._adapter.name, self._adapter.basis)
+        try:
+            async with work.alone(lambda: report(Progress(note="another run documents the same repository"))):
+                documented = await asyncio.to_thread(work.load)
+                if documented is None:
+                    documented = await self._made(snapshot, work, report)
+                    await asyncio.to_thread(work.save, documented)
+        except OSError as error:
+            raise DocumentationFailed(
+                self._full(work) if says_full(error) else f"{self._adapter.title} could not be run: {error}."
+            ) from error
+        self._documented = documented
+        self.summary = told(documented)
+        report(Progress(note=self.summary))
+
+    async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
+        """Return what the program wrote about a function; none, with the reason, where it wrote nothing that can be used."""
+        return await self.other_docstring(path, "function", qualified_name, occurrence)
+
+    async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:
+        """Return what the program wrote about a class or module, as :meth:`docstring` does."""
+        assert self._documented is not None
+        if path in self._documented.refused:
+            return Docstring(None, (f"refused: {self._documented.refused[path]}",))
+        text = self._documented.texts.get((path, DefinitionKey(kind, qualified_name, occurrence)))
+        return Docstring(text, () if text is not None else (f"{self._adapter.title} wrote nothing here",))
+
+    async def _made(self, snapshot: Snapshot, work: WorkFolder, report: Callable[[Progress], None]) -> Documented:
+        title = self._adapter.title
+        if self._confined and (why := sandboxed.problem()):
+            raise DocumentationFailed(
+                f"{title} cannot be confined here: {why} With --sandbox process it runs without a sandbox."
+            )
+        await asyncio.to_thread(work.fresh_copy)
+        # Recorded answers are found by it: what is documented, by whom.
+        scope = hashlib.sha256(
+            f"docs:{self._adapter.name}:{self._adapter.basis}:{snapshot.digest}".encode()
+        ).hexdigest()
+        endpoint = ChatEndpoint(
+            self._asker,
+            self._adapter.model,
+            purpose="documenter",
+            scope=scope,
+            most_tokens=_LOCAL_TOKENS if is_local(self._adapter.model) else None,
+        )
+        ended = await self._run(endpoint, work, report)
+        await asyncio.to_thread(work.log.write_text, ended.output, encoding="utf-8")
+        if endpoint.why is not None:
+            raise endpoint.why
+        self._check(ended, work)
+        found = [entry.path for entry in snapshot.files if entry.path.endswith(".py")]
+        written = await asyncio.to_thread(self._adapter.read, snapshot.root, work.area, found)
+        counts = await asyncio.to_thread(_counts, snapshot, found, written)
+        if not counts["written"]:
+            raise DocumentationFailed(f"{title} {_why_nothing(written, endpoint, ended, counts)}")
+        counted = endpoint.counted
+        counts |= {"requests": counted.requests, "failed_requests": len(endpoint.errors), "seconds": ended.seconds,
+                   "prompt_tokens": counted.prompt_tokens, "completion_tokens": counted.completion_tokens,
+                   "cost_usd": counted.cost_usd}  # fmt: skip
+        return Documented(dict(written.texts), dict(written.refused), counts)
+
+    async def _run(self, endpoint: ChatEndpoint, work: WorkFolder, report: Callable[[Progress], None]) -> Ended:
+        newest = ""
+
+        def on_line(line: str) -> None:
+            nonlocal newest
+            newest = line
+
+        async def keep_telling() -> None:
+            while True:
+                asked = endpoint.counted.requests
+                said = f"{asked} request{'' if asked == 1 else 's'}"
+                report(Progress(note=" · ".join(filter(None, (said, newest)))))
+                await asyncio.sleep(_REPORT_SECONDS)
+
+        telling = asyncio.ensure_future(keep_telling())
+        try:
+            async with self._started(endpoint, work) as (program, run):
+                return await run(program, self._limits, stop=endpoint.ended, on_line=on_line)
+        finally:
+            telling.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await telling
+
+    @asynccontextmanager
+    async def _started(self, endpoint: ChatEndpoint, work: WorkFolder) -> AsyncIterator[tuple[Program, _Run]]:
+        model, key = self._adapter.model or "none", endpoint.key
+        with tempfile.TemporaryDirectory(prefix="workbench-endpoint-") as private:
+            socket = Path(private, "socket")
+            if self._confined:
+                url = f"http://127.0.0.1:{sandboxed.PORT}"
+                start = self._adapter.start(Place(f"{_INSIDE}/{COPY}", _INSIDE, url, model, key, work.area))
+                program = _program(start, work.area, _INSIDE, socket, home="/home/sandbox")
+                async with endpoint.on_socket(socket):
+                    yield program, sandboxed.run_confined
+                return
+            async with endpoint.on_loopback() as port:
+                url = f"http://127.0.0.1:{port}"
+                start = self._adapter.start(Place(str(work.copy), str(work.area), url, model, key, work.area))
+                yield _program(start, work.area, str(work.area), socket, home=private), sandboxed.run_plain
+
+    def _check(self, ended: Ended, work: WorkFolder) -> None:
+        """Raise the sentence for a program that did not end well."""
+        limits, title = self._limits, self._adapter.title
+        said = last_words(ended.output)
+        last = f" The last it said: {said}." if said else ""
+        match ended.stopped:
+            case "time":
+                words = f"did not end within {limits.seconds:g} s (docs_time_limit) and was ended.{last}"
+            case "output":
+                words = f"printed more than {limits.output_mb} MiB and was ended.{last}"
+            case "disk":
+                words = f"wrote more than {limits.disk_mb} MiB into its folder and was ended."
+            case "memory":
+                words = f"used more than {limits.memory_mb} MiB of memory and was ended by the kernel.{last}"
+            case _ if not ended.status:
+                return
+            case _ if says_full(ended.output):
+                raise DocumentationFailed(self._full(work))
+            case _:
+                words = f"ended with status {ended.status}: {said or 'it said nothing'}."
+        raise DocumentationFailed(f"{title} {words} Its output is in {work.log}.")
+
+    def _full(self, work: WorkFolder) -> str:
+        return (
+            f"{self._adapter.title} found no room to write: the disk of {work.folder} is full, or it wrote more than "
+            f"{self._limits.disk_mb} MiB of temporary files."
+        )
+
+
+_Run = Callable[..., Awaitable[Ended]]
+
+
+def _program(start: Start, folder: Path, inside: str, socket: Path, *, home: str) -> Program:
+    beside = start.python.parent
+    variables = {
+        "PATH": f"{beside}:/usr/local/bin:/usr/bin:/bin",
+        "HOME": home,
+        "TMPDIR": "/tmp",
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONHASHSEED": "0",  # equal runs ask equal questions, which the session then has the answers to
+        "GIT_CONFIG_NOSYSTEM": "1",
+        **start.variables,
+    }
+    bridge = Path(sys.executable)
+    mounts = (*seen_of(bridge), *seen_of(start.python), *start.mounts)
+    return Program(start.command, folder, inside, f"{inside}/{COPY}", bridge, socket, mounts, start.scratch, variables)
+
+
+def _counts(snapshot: Snapshot, files: Sequence[str], written: Written) -> dict[str, float]:
+    """Return how many functions, classes and modules there are, have a docstring now, and have one that is new."""
+    counts: dict[str, float] = {kind + part: 0 for kind in _KINDS for part in ("", "_documented")}
+    counts |= {"written": 0, "refused": len(written.refused)}
+    for path in files:
+        for one in find_definitions((snapshot.root / path).read_bytes(), path):
+            text = written.texts.get((path, one.key))
+            counts[one.key.kind] += 1
+            counts[f"{one.key.kind}_documented"] += text is not None
+            counts["written"] += text is not None and text != one.docstring
+    return counts
+
+
+def _why_nothing(written: Written, endpoint: ChatEndpoint, ended: Ended, counts: dict[str, float]) -> str:
+    if written.refused:
+        path, why = next(iter(written.refused.items()))
+        return f"left no docstring that can be used; {len(written.refused)} of its files are refused, {path}: {why}."
+    if endpoint.errors:
+        return f"wrote no docstring: {len(endpoint.errors)} of its requests failed, the first: {endpoint.errors[0].rstrip('.')}."
+    said = last_words(ended.output)
+    return "ended without having written a docstring" + (
+        f"; the last it said: {said}." if said else " and said nothing."
+    )
+
+
+def told(documented: Documented) -> str:
+    """Return in one line how much is documented, and what it took."""
+    counts = documented.counts
+    parts = [
+        f"{counts[f'{kind}_documented']:,.0f} of {counts[kind]:,.0f} {plural}"
+        for kind, plural in _KINDS.items()
+        if counts[kind] and (kind == "function" or counts[f"{kind}_documented"])
+    ]
+    parts[-1:] = [f"{parts[-1]} documented"] if parts else []
+    if counts["refused"]:
+        parts.append(f"{counts['refused']:.0f} files left out, their code was edited")
+    parts.append(f"{counts['requests']:,.0f} requests")
+    if counts["failed_requests"]:
+        parts.append(f"{counts['failed_requests']:.0f} failed")
+    tokens = counts["prompt_tokens"] + counts["completion_tokens"]
+    parts += [f"{tokens:,.0f} tokens"] if tokens else []
+    parts += [f"${counts['cost_usd']:.2f}"] if counts["cost_usd"] else []
+    parts.append(f"{counts['seconds']:.0f} s")
+    return " · ".join(parts)

@@ -1,0 +1,175 @@
+"""What a program wrote about a repository, made once and kept; and the copy of the repository that it works on meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from workbench import paths
+from workbench.documenters.programs.adapter import COPY
+from workbench.documenters.types import DocumentationFailed
+from workbench.reasons import last_words
+from workbench.repository import Snapshot
+from workbench.repository.definitions import DefinitionKey
+
+#: Incremented whenever the same program would leave other docstrings.
+_FORMAT = 1
+_WAIT_SECONDS = 0.5
+_GIT_SECONDS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Documented:
+    """A documented repository as it is kept.
+
+    Attributes:
+        texts: Path and definition → docstring.
+        refused: Path → why nothing of that file is used.
+        counts: Requests, tokens, dollars, seconds and how much is documented, by name.
+        made_at: When, in seconds since the epoch.
+    """
+
+    texts: dict[tuple[str, DefinitionKey], str]
+    refused: dict[str, str]
+    counts: dict[str, float]
+    made_at: float = field(default_factory=time.time)
+
+
+class WorkFolder:
+    """The folder in the cache that belongs to one program and one repository.
+
+    Args:
+        snapshot: The repository.
+        name: The program's name as in identities.
+        basis: What else its docstrings rest on.
+    """
+
+    def __init__(self, snapshot: Snapshot, name: str, basis: str) -> None:
+        self._snapshot = snapshot
+        stamp = json.dumps([_FORMAT, snapshot.digest, name, basis])
+        self.folder = paths.cache_dir() / "documented" / hashlib.sha256(stamp.encode()).hexdigest()[:24]
+        self.area = self.folder / "work"
+        self.copy = self.area / COPY
+        self.log = self.folder / "output.txt"
+
+    @asynccontextmanager
+    async def alone(self, waiting: Callable[[], None]) -> AsyncIterator[None]:
+        """Keep other engines out; ``waiting`` is called while another one documents the same.
+
+        Raises:
+            OSError: The folder cannot be written.
+        """
+        await asyncio.to_thread(self.folder.mkdir, parents=True, exist_ok=True)
+        lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            while True:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    waiting()
+                    await asyncio.sleep(_WAIT_SECONDS)
+            yield
+        finally:
+            os.close(lock)
+
+    def load(self) -> Documented | None:
+        """Return what is kept, None where nothing is or it cannot be read."""
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            data: dict[str, Any] = json.loads((self.folder / "docstrings.json").read_text(encoding="utf-8"))
+            texts = {
+                (path, DefinitionKey(kind, name, occurrence)): text
+                for path, kind, name, occurrence, text in data.pop("texts")
+            }
+            return Documented(texts=texts, **data)
+        return None
+
+    def save(self, documented: Documented) -> None:
+        """Keep it, and remove the copy and whatever lies beside it.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        data = asdict(documented)
+        data["texts"] = [[path, *key, text] for (path, key), text in documented.texts.items()]
+        part = self.folder / "docstrings.part"
+        part.write_text(json.dumps(data), encoding="utf-8")
+        part.replace(self.folder / "docstrings.json")
+        _remove(self.area)
+
+    def fresh_copy(self) -> Path:
+        """Copy the repository anew, as a git repository with one commit that holds every file; return the folder.
+
+        Always anew: a program that begins again from the same files asks what it asked before, and the session has
+        the answers. One that goes on in a half edited copy would ask, and be paid for, something else.
+
+        Raises:
+            OSError: It cannot be written.
+            DocumentationFailed: There is no git.
+        """
+        _remove(self.area)
+        for entry in self._snapshot.files:
+            target = self.copy / entry.path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(self._snapshot.root / entry.path, target)
+            if os.access(self._snapshot.root / entry.path, os.X_OK):
+                target.chmod(0o755)
+        self.copy.mkdir(parents=True, exist_ok=True)
+        ignore = self.copy / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("__pycache__/\n", encoding="ascii")
+        # Forced: what the repository's own .gitignore leaves out is in the snapshot nevertheless.
+        for order in (
+            ["init", "-q", "-b", "main"],
+            ["add", "-A", "-f"],
+            ["commit", "-q", "--allow-empty", "-m", "Snapshot"],
+        ):
+            _git(self.copy, order)
+        return self.copy
+
+
+def _git(folder: Path, order: Sequence[str]) -> None:
+    settings = ("core.hooksPath=/dev/null", "core.autocrlf=false", "commit.gpgsign=false", "gc.auto=0")
+    command = ["git", *(word for each in settings for word in ("-c", each)), *order]
+    who = {f"GIT_{one}_{what}": value for one in ("AUTHOR", "COMMITTER")
+           for what, value in (("NAME", "workbench"), ("EMAIL", "workbench@localhost"), ("DATE", "1700000000 +0000"))}  # fmt: skip
+    variables = {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+    }
+    try:
+        done = subprocess.run(
+            command, cwd=folder, env=variables | who, capture_output=True, timeout=_GIT_SECONDS, check=False
+        )
+    except FileNotFoundError:
+        raise DocumentationFailed("Programs that document a repository need git; install it.") from None
+    except subprocess.TimeoutExpired:
+        raise DocumentationFailed(f"git {order[0]} in {folder} did not end within {_GIT_SECONDS} s.") from None
+    if done.returncode:
+        why = last_words(done.stderr.decode("utf-8", "replace")) or f"exit status {done.returncode}"
+        raise DocumentationFailed(f"git {order[0]} in {folder} failed: {why}.")
+
+
+def _remove(folder: Path) -> None:
+    def again(function: Callable[[str], object], path: str, _: object) -> None:
+        # A program may have taken away the permission to remove what is in a folder.
+        with contextlib.suppress(OSError):
+            os.chmod(os.path.dirname(path), 0o700)  # noqa: PTH101, PTH120
+            os.chmod(path, 0o700)  # noqa: PTH101
+            function(path)
+
+    if folder.exists():
+        shutil.rmtree(folder, onerror=again)

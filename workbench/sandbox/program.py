@@ -1,0 +1,257 @@
+"""A whole program in a sandbox: one writable folder, no network but one port that leads to a Unix socket of ours.
+
+For programs that a person has chosen and installed (doc systems), not for candidates: what they write is kept on the disk,
+and they see their own environment. Everything else is as in :mod:`workbench.sandbox.bubblewrap`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from workbench.sandbox import bubblewrap, bwrap_program, control_groups
+from workbench.sandbox.descendants import end_below
+from workbench.sandbox.types import Limits
+from workbench.text import one_line
+
+_BRIDGE = Path(__file__).resolve().with_name("workbench_bridge.py")
+_TAIL = 64 * 2**10  # bytes of output that are kept for the sentence that says why it failed
+_LOOK_SECONDS = 0.5
+_END_SECONDS = 10.0
+
+#: The port inside the sandbox, which has 127.0.0.1 to itself.
+PORT = 8377
+
+Stopped = Literal["", "time", "output", "disk", "memory", "asked"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramLimits:
+    """Limits of one program: seconds of wall clock, MiB of memory, processes, MiB of output, MiB that its folder may grow by."""
+
+    seconds: float = 4 * 3600.0
+    memory_mb: int = 4096
+    processes: int = 512
+    output_mb: int = 64
+    disk_mb: int = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program to run.
+
+    Attributes:
+        command: Its words, with paths as they are inside.
+        folder: The folder that it may write to.
+        inside: Absolute path of that folder inside.
+        cwd: The working directory, inside.
+        python: The interpreter of the bridge, any Python 3.9 or newer below ``mounts`` or ``/usr``.
+        socket: The Unix socket at which connections to port ``PORT`` come out.
+        mounts: Files and folders to see read-only, at the same path.
+        scratch: Existing folders below those that are empty and writable inside, in memory.
+        variables: Its complete environment variables.
+    """
+
+    command: Sequence[str]
+    folder: Path
+    inside: str
+    cwd: str
+    python: Path
+    socket: Path
+    mounts: Sequence[Path] = ()
+    scratch: Sequence[Path] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended: its exit status, why it was stopped ("" where it ended by itself), the end of its output, seconds."""
+
+    status: int
+    stopped: Stopped
+    output: str
+    seconds: float
+
+
+def program_command(program: Program, limits: ProgramLimits) -> list[str]:
+    """Return the whole command line in the sandbox."""
+    size = str(limits.disk_mb * 2**20)
+    command = bubblewrap.foundation(program.variables)
+    for folder in ("/tmp", "/home/sandbox", "/dev/shm"):
+        command += ["--size", size, "--tmpfs", folder]
+    for mount in dict.fromkeys(program.mounts):
+        command += ["--ro-bind", str(mount), str(mount)]
+    for path in program.scratch:
+        command += ["--size", size, "--tmpfs", str(path)]
+    command += ["--bind", str(program.folder), program.inside]
+    command += ["--ro-bind", str(program.socket), "/run/endpoint", "--ro-bind", str(_BRIDGE), "/run/bridge.py"]
+    command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", program.cwd, "--"]
+    bridge = [str(program.python), "-I", "-S", "-B", "/run/bridge.py", "/run/endpoint", str(PORT)]
+    return [*command, *bridge, "--", *program.command]
+
+
+async def run_confined(
+    program: Program,
+    limits: ProgramLimits,
+    *,
+    stop: asyncio.Event,
+    on_line: Callable[[str], None] = lambda line: None,
+) -> Ended:
+    """Run a program in a sandbox of its own until it ends, reaches a limit or ``stop`` is set.
+
+    Raises:
+        OSError: The sandbox cannot be started.
+    """
+    group = control_groups.ControlGroup.create(
+        Limits(memory_mb=limits.memory_mb, processes=limits.processes, disk_mb=limits.disk_mb)
+    )
+    try:
+        command = program_command(program, limits)
+        with bubblewrap.call_filter() as descriptors:
+            for descriptor in descriptors:
+                command[1:1] = ["--seccomp", str(descriptor)]
+            if group is not None:
+                command = group.join(command)
+            killed = group.memory_killed if group is not None else _never
+            return await _run(command, {}, descriptors, program.folder, limits, stop, on_line, killed)
+    finally:
+        if group is not None:
+            await asyncio.to_thread(group.remove)
+
+
+async def run_plain(
+    program: Program,
+    limits: ProgramLimits,
+    *,
+    stop: asyncio.Event,
+    on_line: Callable[[str], None] = lambda line: None,
+) -> Ended:
+    """Run a program without a sandbox, which its user must have asked for; limits of time, output and folder hold.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    variables = dict(program.variables)
+    return await _run(
+        list(program.command), variables, (), program.folder, limits, stop, on_line, _never, cwd=program.cwd
+    )
+
+
+def problem() -> str | None:
+    """Return why no program can be confined here, as one sentence, or None."""
+    return bwrap_program.problem()
+
+
+def _never() -> bool:
+    return False
+
+
+async def _run(
+    command: Sequence[str],
+    variables: Mapping[str, str],
+    descriptors: Sequence[int],
+    folder: Path,
+    limits: ProgramLimits,
+    stop: asyncio.Event,
+    on_line: Callable[[str], None],
+    memory_killed: Callable[[], bool],
+    *,
+    cwd: str | None = None,
+) -> Ended:
+    began = time.monotonic()
+    before = await asyncio.to_thread(folder_bytes, folder)
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        env=dict(variables),
+        cwd=cwd,
+        pass_fds=tuple(descriptors),
+        start_new_session=True,
+    )
+    output = _Output(limits.output_mb * 2**20, on_line)
+    reading = asyncio.ensure_future(output.read(process.stdout))
+    ending = asyncio.ensure_future(process.wait())
+    asked = asyncio.ensure_future(stop.wait())
+    stopped: Stopped = ""
+    try:
+        while not ending.done():
+            await asyncio.wait({ending, asked}, timeout=_LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if ending.done():
+                break
+            if stop.is_set():
+                stopped = "asked"
+            elif time.monotonic() - began > limits.seconds:
+                stopped = "time"
+            elif output.flooded:
+                stopped = "output"
+            elif await asyncio.to_thread(folder_bytes, folder) - before > limits.disk_mb * 2**20:
+                stopped = "disk"
+            if stopped:
+                break
+    finally:
+        asked.cancel()
+        if process.returncode is None:
+            await asyncio.shield(asyncio.to_thread(end_below, process.pid))
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        # Outside a sandbox a child may outlive it and hold the pipe open; what that says belongs to nobody.
+        await asyncio.wait({ending, reading}, timeout=_END_SECONDS, return_when=asyncio.ALL_COMPLETED)
+        for work in (ending, reading):
+            work.cancel()
+    if not stopped and memory_killed():
+        stopped = "memory"
+    status = process.returncode if process.returncode is not None else -1
+    return Ended(status, stopped, output.text, time.monotonic() - began)
+
+
+class _Output:
+    """Reads what a program prints: the end is kept, the newest line is told, and too much is noticed."""
+
+    def __init__(self, most: int, on_line: Callable[[str], None]) -> None:
+        self._most = most
+        self._on_line = on_line
+        self._tail = bytearray()
+        self._count = 0
+
+    @property
+    def flooded(self) -> bool:
+        return self._count > self._most
+
+    @property
+    def text(self) -> str:
+        return self._tail.decode("utf-8", "replace")
+
+    async def read(self, stream: asyncio.StreamReader | None) -> None:
+        assert stream is not None
+        while chunk := await stream.read(2**16):
+            flooded, self._count = self.flooded, self._count + len(chunk)
+            if flooded:
+                continue  # read on, as a process whose pipe is full does not count as ended
+            self._tail += chunk
+            del self._tail[:-_TAIL]
+            lines = [line for line in chunk.decode("utf-8", "replace").splitlines() if line.strip()]
+            if lines:
+                self._on_line(one_line(lines[-1], 160))
+
+
+def folder_bytes(folder: Path) -> int:
+    """Return the bytes that the files below a folder take; links are not followed."""
+    total, pending = 0, [str(folder)]
+    while pending:
+        with contextlib.suppress(OSError), os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(entry.path)
+                    else:
+                        total += entry.stat(follow_symlinks=False).st_size
+    return total
