@@ -13,7 +13,7 @@ from loopback.server import LoopbackServer
 from workbench.cli import main
 from workbench.session import SessionReader
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.usefixtures("needs_bubblewrap")]
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox, pytest.mark.network, pytest.mark.usefixtures("needs_bubblewrap")]
 
 PROGRAM = """
 import ast, json, os, pathlib, sys, urllib.request

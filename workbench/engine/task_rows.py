@@ -227,6 +227,7 @@ class TaskTable:
     async def _write_docstrings(self, tasks: Sequence[Task], progress: StageProgress) -> None:
         name = self._system.name
         found = await asyncio.to_thread(located, self._snapshot.root, tasks)
+        former = await asyncio.to_thread(self._former_note)
         progress.update("documentation", done=0, total=len(found), note=name)
         kept = await asyncio.to_thread(self._kept)
         kept_files = await asyncio.to_thread(self._kept_documented)
@@ -286,8 +287,17 @@ class TaskTable:
             await asyncio.gather(*files.values(), return_exceptions=True)
         if failures and len(failures) == len(found):
             raise failures[0]
-        note = (getattr(self._system, "summary", "") or name) + (f" · {len(failures)} failed" if failures else "")
+        note = self._summary(former) + (f" · {len(failures)} failed" if failures else "")
         progress.update("documentation", "done", done=done, total=done, note=note)
+
+    def _summary(self, former: str) -> str:
+        """Return what the system says of its work; where the session had everything, what it said then."""
+        said = getattr(self._system, "summary", None)
+        return (said or former if said is not None and not self._prepared else said) or self._system.name
+
+    def _former_note(self) -> str:
+        with SessionReader(self._writer.path) as reader:
+            return next((stage.note or "" for stage in reader.stages(self._run) if stage.name == "documentation"), "")
 
     def _kept(self) -> dict[str, Docstring]:
         """Return the docstrings that the session has of a system whose docstrings cost something: a resume pays no twice."""

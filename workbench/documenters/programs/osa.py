@@ -47,7 +47,8 @@ class Osa:
         encodings = _encodings()
         (place.area / _OUTPUT).mkdir(exist_ok=True)
         command = [
-            str(python.parent / "osa-tool"),
+            str(python),
+            str(python.parent / "osa-tool"),  # not by its first line, which names the folder it was installed into
             "-r",
             place.folder,
             "-o",
