@@ -66,7 +66,7 @@ class Settings:
         max_steps: Steps after which an agent must have answered.
         time_limit: Seconds that one trial may take.
         docs_time_limit: Seconds that a program of other people may take to document a repository.
-        read_limit: Characters that ``read_file`` returns at most; where it cuts, the agent and its step are told so.
+        read_limit: Characters that ``read_file``, and of names ``list_directory``, return at most; where it cuts, the agent and its step are told so.
         answer_tokens: Tokens that an answer of an agent's model may have; a step whose answer was cut says so.
         ask_above_dollars: US dollars above which a run is asked about before it starts, as far as its cost can be estimated; 0 = never.
         ask_above_minutes: Minutes above which it is asked about, likewise; 0 = never.

@@ -130,6 +130,22 @@ async def test_defect_6_a_read_has_a_cap_and_says_so(repository: Path) -> None:
     assert text.endswith("… cut after 1,000 characters; the file has 300,000 bytes")
 
 
+async def test_a_listing_has_the_same_cap_and_says_so(repository: Path) -> None:
+    fonts = repository / "fonts"
+    fonts.mkdir()
+    for number in range(300):
+        (fonts / f"{number:03}.flf").write_text("x")
+    script = {1: call("list_directory", path="fonts"), 2: DONE}
+    context, log = context_for(repository, Scripted(lambda n, _: script[n]), read_limit=1800)
+    await make_agent("white").document(context)
+    assert log.steps[0].observation is not None
+    names = json.loads(log.steps[0].observation.text)
+    assert names[:2] == ["000.flf", "001.flf"]
+    assert names[-1] == f"… {300 - 1800 // 7} more"
+    assert len(names) == 1800 // 7 + 1
+    assert len(context.listed) == 1800 // 7  # what was not shown is not known
+
+
 async def test_defect_7_an_unusable_answer_is_asked_for_again(repository: Path) -> None:
     script = {
         1: "",

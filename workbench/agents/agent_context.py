@@ -124,7 +124,7 @@ class AgentContext:
         sample: The trial's repeat number, so that repeats are independent samples.
         scope: Identity of the trial.
         max_steps: Maximum number of steps, including the submission.
-        read_limit: Maximum number of characters of a file that one read returns.
+        read_limit: Maximum number of characters of a file, or of a folder's names, that one call returns.
         answer_tokens: Maximum number of tokens of an answer.
         inherited: The first steps of a fork, None for a trial of its own.
     """

@@ -47,7 +47,7 @@ def use_tool(view: View, name: str, kwargs: Mapping[str, object], read_limit: in
         view: The part of the repository that the agent may see.
         name: The tool.
         kwargs: Its arguments as decoded from the answer.
-        read_limit: Maximum number of characters of a file to return.
+        read_limit: Maximum number of characters of a file, or of a folder's names, to return.
     """
     path = kwargs.get("path", "." if name == "list_directory" else None)
     if name not in TOOLS:
@@ -56,7 +56,7 @@ def use_tool(view: View, name: str, kwargs: Mapping[str, object], read_limit: in
         return Observation("Error: 'path' parameter is required", "")
     try:
         if name == "list_directory":
-            names = view.list_directory(path)
+            names = view.list_directory(path, limit=read_limit)
             base = "" if normal(path) == "." else normal(path) + "/"
             known = tuple(base + item for item in names if not item.startswith("… "))
             return Observation(json.dumps(names, indent=2, ensure_ascii=False), normal(path), listed=known)

@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 
 from workbench.errors import WorkbenchError
@@ -92,10 +93,11 @@ class View:
         """Every visible file, sorted by path, including links to a visible file inside the repository."""
         return tuple(sorted(self._walk(self.root, ""), key=lambda entry: entry.path))
 
-    def list_directory(self, path: str = ".") -> tuple[str, ...]:
+    def list_directory(self, path: str = ".", *, limit: int | None = None) -> tuple[str, ...]:
         """Return the visible names in a directory, sorted, with ``/`` after directories.
 
-        Beyond `LISTING_LIMIT` names the rest is only counted: the last item is then ``… N more``.
+        Beyond `LISTING_LIMIT` names, or ``limit`` characters of names, the rest is only counted: the last item is then
+        ``… N more``. The first name is always there.
 
         Raises:
             ViewError: One of its subclasses, depending on what is wrong with ``path``.
@@ -108,8 +110,9 @@ class View:
         except OSError as error:
             raise Unreadable(f"'{shown(path)}' cannot be listed: {reason(error)}.") from None
         names = [name + "/" if kind == "folder" else name for name, kind in sorted(found)]
-        extra = len(names) - LISTING_LIMIT
-        return tuple(names) if extra <= 0 else (*names[:LISTING_LIMIT], f"… {extra:,} more")
+        sizes = accumulate(len(name) for name in names[:LISTING_LIMIT])
+        kept = sum(1 for count, size in enumerate(sizes) if not count or limit is None or size <= limit)
+        return tuple(names) if kept == len(names) else (*names[:kept], f"… {len(names) - kept:,} more")
 
     def read_file(self, path: str, *, limit: int | None = None) -> FileText:
         """Return the text of a file.
