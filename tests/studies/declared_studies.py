@@ -149,5 +149,6 @@ def _put_trial(
     if points is not None:
         for place, judge in enumerate(judges):
             total = max(0.0, points - 2 * place)
-            writer.put_score(ScoreRow(key, "aeo-bench", judge, total, 100.0, 15.0, 20.0, 25.0, total - 60.0, "", 1.0))
+            card = writer.blob('{"rubric": "aeo-bench", "criteria": []}')
+            writer.put_score(ScoreRow(key, "aeo-bench", judge, total, 100.0, 15.0, 20.0, 25.0, total - 60.0, card, 1.0))
     return key
