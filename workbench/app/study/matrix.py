@@ -216,10 +216,10 @@ class StudyMatrix(HeadedList):
             return []
         outcome, layout = self.outcome, self.divided(width)
         title, text = self._summaries()[line]
-        parts: list[Part] = [(fit(title, layout.names), "dim" if line else "group")]
+        parts: list[Part] = [(fit(title, layout.names), "dim" if line else "strong")]
         shown = outcome.by_column[layout.first : layout.first + layout.shown]
         for one in shown:
-            parts.append((" " + fit(text(one, layout.width), layout.width, right=True), "dim" if line else "group"))
+            parts.append((" " + fit(text(one, layout.width), layout.width, right=True), "dim" if line else "strong"))
         return parts
 
     def summary_count(self) -> int:

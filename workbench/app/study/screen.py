@@ -13,10 +13,10 @@ from textual.widget import Widget
 from workbench.app.history import Visit
 from workbench.app.study.detail import CELL, COMPARISON, LEADERBOARD, RANKINGS, STUDIES, Detail
 from workbench.app.study.draws import REST_SECONDS, Drawn, Draws
+from workbench.app.study.figures import ITEMS, Figures
 from workbench.app.study.going import Going, pair_of, sides_of
 from workbench.app.study.loading import StudyLoader, StudyView
 from workbench.app.study.matrix import StudyMatrix, SummaryLines, SystemLine
-from workbench.app.study.ranking_list import Taus
 from workbench.app.study.wording import cell_sentence, header
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
@@ -24,11 +24,7 @@ from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.texts import Static
-from workbench.studies.agreement import judge_agreement
-from workbench.studies.comparing import Comparison, compare
 from workbench.studies.declaration import AGENTS
-from workbench.studies.leaderboard import leaderboard
-from workbench.studies.ranked import Ranking, rankings, taus
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -50,7 +46,6 @@ NO_STUDY = (
     "Begin one in a terminal: `workbench study agents`\n"
     "or with a file of your own: `workbench study study.toml`; add --session to have it in this session."
 )
-_ITEMS = {True: ("trial", "trials", "case", "cases"), False: ("task", "tasks", "repository", "repositories")}
 _ORDERS = {"declared": "", "name": "by name", "spread": "by how far columns are apart", "column": "by "}
 
 
@@ -77,9 +72,8 @@ class StudyScreen(ModeScreen):
     def __init__(self) -> None:
         super().__init__()
         self._loader = StudyLoader()
-        self._loading, self._comparing = Latest(self, "study"), Latest(self, "comparison")
-        self._ranking, self._leading = Latest(self, "rankings"), Latest(self, "leaderboard")
-        self._pairing = Latest(self, "pair")
+        self._loading, self._pairing = Latest(self, "study"), Latest(self, "pair")
+        self._figures = Figures(self)
         self._draws = Draws(self, self._show_drawn)
         self._going = Going(self.workbench)
         self._view: StudyView | None = None
@@ -88,8 +82,6 @@ class StudyScreen(ModeScreen):
         self._refresh_due = False
         self._resting: Timer | None = None
         self._compared: tuple[str, str] | None = None
-        self._ranked: tuple[StudyOutcome, ...] = ()
-        self._led: tuple[StudyOutcome, ...] = ()
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield the matrix, with what is said of the cell, and the tabs beside it."""
@@ -243,7 +235,7 @@ class StudyScreen(ModeScreen):
         rows = len(outcome.rows)
         shown = self.matrix.narrow_counts()[0] if self.matrix.narrowed else rows
         count = f"{shown:,} of {rows:,}" if shown != rows else f"{rows:,}"
-        noun = _ITEMS[outcome.study.kind == AGENTS][2 if rows == 1 else 3]
+        noun = ITEMS[outcome.study.kind == AGENTS][2 if rows == 1 else 3]
         parts = [f"{self._measure}", f"{count} {noun}", f"sorted {by}" if by else ""]
         self.retitle("#study-matrix-pane", one_line(" · ".join(filter(None, parts)), 200), "mean [95 % interval]")
 
@@ -271,48 +263,19 @@ class StudyScreen(ModeScreen):
 
     def _fill_tab(self) -> None:
         """Have what the chosen tab shows computed, if that is not there yet."""
-        outcome, tab = self.outcome, self.detail.current
-        if outcome is None:
-            return
-        if tab == RANKINGS and self._ranked != (outcome,):
-            self._ranked = (outcome,)
-            noun = _ITEMS[outcome.study.kind == AGENTS][3]
-
-            def ranked() -> tuple[tuple[Ranking, ...], Taus]:
-                found = rankings(outcome)
-                return found, taus(found)
-
-            self._ranking.ask(ranked, lambda both: self.detail.rankings.put(both[0], both[1], noun))
-        elif tab == LEADERBOARD and outcome.study.kind == AGENTS and self._led != (outcome,):
-            self._led = (outcome,)
-            self._leading.ask(
-                lambda: (leaderboard(outcome), judge_agreement(outcome)), lambda both: self.detail.leaders.put(*both)
-            )
-        elif tab == LEADERBOARD and outcome.study.kind != AGENTS:
-            self._led = ()
-            self.detail.leaders.put((), ())
-        if tab == RANKINGS:
-            self._draws.want(orders=True)
+        if self.outcome is not None:
+            self._figures.fill(self.detail, self.outcome)
+            if self.detail.current == RANKINGS:
+                self._draws.want(orders=True)
 
     def _compare_again(self) -> None:
-        outcome, pair, measure = self.outcome, self._compared, self._measure
-        nouns = _ITEMS[outcome is None or outcome.study.kind == AGENTS]
-        if outcome is None or pair is None:
-            self.detail.comparison.put(None, nouns)
-            return
-        names = {column.name: column for column in outcome.columns}
-        if not set(pair) <= names.keys():
+        outcome = self.outcome
+        if outcome is not None and self._compared is not None:
+            if set(self._compared) <= {column.name for column in outcome.columns}:
+                self._figures.compare(self.detail, outcome, self._compared, self._measure, self._title_detail)
+                return
             self._compared = None
-            self.detail.comparison.put(None, nouns)
-            return
-        left, right = (names[one] for one in pair)
-
-        def done(found: Comparison) -> None:
-            if self._compared == pair:
-                self.detail.comparison.put(found, nouns)
-                self._title_detail()
-
-        self._comparing.ask(lambda: compare(outcome, left, right, measure), done)
+        self._figures.forget(self.detail)
 
     def _rest(self) -> None:
         """Draw once nothing has changed for a while."""
