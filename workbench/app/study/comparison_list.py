@@ -91,7 +91,7 @@ class ComparisonList(RowList):
         difference, measure = found.difference, found.measure
         size = count(len(found.values), item, items)
         mean = f"{signed(difference.value, measure)} {bounds(difference.interval, measure, difference=True)}".rstrip()
-        said = self._sentences(f"{mean}  {measure} on {size} of both", width, "strong")
+        said = self._sentences(f"{mean}  {measure}, {size} of both", width, "strong")
         said += self._sentences(self._test_words(), width, "")
         names = max(len(items), len(rows)) + 2
         said += [

@@ -194,6 +194,8 @@ class StudyScreen(ModeScreen):
         self.detail.set_class(bool(sentence) and not several, "-off")
         if sentence and several:
             self.detail.choose(STUDIES)
+            self._title_detail()
+            self.focus_pane(self.detail)
         self._refresh_tabs()
         if sentence:
             self.set_status("no study" if not failed else "✗ failed")
@@ -363,7 +365,7 @@ class StudyScreen(ModeScreen):
         self.detail.choose(tab)
         self._fill_tab()
         self._title_detail()
-        self._rest()
+        self._draw()
         self.refresh_bindings()
 
     def action_weighting(self) -> None:
