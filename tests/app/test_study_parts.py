@@ -67,7 +67,7 @@ def test_rows_are_sorted_by_a_column_with_those_without_a_value_last(agents: Stu
 def test_the_column_under_the_cursor_is_in_sight_and_nothing_stands_beyond_the_width(columns: int, width: int) -> None:
     first = 0
     for current in [*range(columns), *reversed(range(columns))]:
-        layout = layout_of(("a_rather_long_name_of_a_repository",), columns, width, current, first)
+        layout = layout_of(35, columns, width, current, first)
         first = layout.first
         assert layout.first <= current < layout.first + layout.shown <= columns
         assert layout.names + layout.shown * (layout.width + 1) <= width or layout.shown == 1

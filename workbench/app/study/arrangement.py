@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -72,9 +73,21 @@ class Layout:
         return self.first + at if x >= self.names and at < self.shown else None
 
 
-def layout_of(rows: tuple[str, ...], columns: int, width: int, current: int, first: int) -> Layout:
-    """Return the layout for ``width`` cells in which the column ``current`` is in sight; ``first`` was the first one before."""
-    longest = max((cell_len(row) for row in rows[:1_000]), default=_LEAST_NAME)
+def longest_of(rows: Iterable[str]) -> int:
+    """Return the cells of the longest name."""
+    return max((cell_len(row) for row in rows), default=_LEAST_NAME)
+
+
+def layout_of(longest: int, columns: int, width: int, current: int, first: int) -> Layout:
+    """Return the layout for ``width`` cells in which the column ``current`` is in sight.
+
+    Args:
+        longest: Cells of the longest name.
+        columns: How many columns there are.
+        width: Cells of the whole row.
+        current: The column under the cursor.
+        first: The column that was the first one in sight before.
+    """
     # A third for the names, a quarter where that leaves a column out; more where all columns have what they need.
     least = min(longest + 1, max(_LEAST_NAME, width // 3))
     if columns * (_NARROWEST + 2) > width - least:

@@ -10,7 +10,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from workbench.app.study.arrangement import Layout, Order, layout_of, rows_in_order
+from workbench.app.study.arrangement import Layout, Order, layout_of, longest_of, rows_in_order
 from workbench.app.study.wording import cell_text, mean_text, progress, share
 from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.row_list import fit
@@ -49,6 +49,7 @@ class StudyMatrix(HeadedList):
         self.marked: list[str] = []
         self._column = 0
         self._first = 0
+        self._longest = 0
         self._rows: list[int] = []
 
     # -- what is in it
@@ -60,6 +61,7 @@ class StudyMatrix(HeadedList):
         names = {column.name for column in outcome.columns} if outcome is not None else set()
         self.marked = [name for name in self.marked if name in names]
         self._column = min(self._column, max(0, len(names) - 1))
+        self._longest = longest_of(outcome.rows) if outcome is not None else 0
         self._rows = rows_in_order(outcome, self.order, measure) if outcome is not None else []
         at = next((at for at, place in enumerate(self._rows, 1) if outcome and outcome.rows[place] == row), 1)
         self.rows_changed(cursor=at)
@@ -103,6 +105,12 @@ class StudyMatrix(HeadedList):
         self.refresh()
         self.post_message(self.Moved(self, self.cursor))
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer nothing of a matrix where there is none."""
+        if action in {"choose", "mark", "column"}:
+            return bool(self._rows)
+        return super().check_action(action, parameters)
+
     def action_column(self, step: int) -> None:
         """Go to the next or previous column."""
         if self.outcome is not None:
@@ -144,7 +152,7 @@ class StudyMatrix(HeadedList):
     def divided(self, width: int) -> Layout:
         """Return how the rows are divided now."""
         assert self.outcome is not None
-        found = layout_of(self.outcome.rows, len(self.outcome.columns), width, self._column, self._first)
+        found = layout_of(self._longest, len(self.outcome.columns), width, self._column, self._first)
         self._first = found.first
         return found
 

@@ -18,8 +18,8 @@ from workbench.text import one_line, shortened
 Resampled = Mapping[tuple[str, str, str, str], float]
 """Share of resamples that keep an order, by model, measure, better and worse system."""
 Taus = Mapping[tuple[Setting, Setting], float | None]
-_PAIR = 32
-"""Cells of the figures of a pair."""
+_APART, _KEPT, _RESAMPLED = 8, 9, 11
+"""Cells of the figures of a pair; the second needs at least its heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +123,10 @@ class RankingList(RowList):
             return self._pair(row.ranking, row.pair, width)
         ranking = row.ranking
         if row.kind == "heading":
-            names = max(10, width - _PAIR)
-            return [(f"{fit('     pair', names)}{'apart':>8}{self._noun:>13}{'resampled':>10} ", "dim")]
+            names, kept = self._divided(width)
+            return [
+                (f"{fit('    pair', names)}{'apart':>{_APART}}{self._noun:>{kept}}{'resampled':>{_RESAMPLED}}", "dim")
+            ]
         if row.kind == "order":
             said = ranking.words if ranking.items else "no item that all of them have"
             return [("   ", ""), (fit(one_line(said, 600), width - 3).rstrip(), "" if ranking.items else "dim")]
@@ -142,6 +144,11 @@ class RankingList(RowList):
             (f"{tau:>6} ", "score"),
         ]
 
+    def _divided(self, width: int) -> tuple[int, int]:
+        """Return the cells of the names of a pair, and of how many rows keep its order."""
+        kept = max(_KEPT, len(self._noun) + 1)
+        return max(10, width - _APART - kept - _RESAMPLED), kept
+
     def _tau(self, setting: Setting) -> str:
         if self._open is None:
             return ""
@@ -156,14 +163,14 @@ class RankingList(RowList):
             drawn = UNKNOWN
         else:
             drawn = share(self._resampled.get((setting.model, setting.measure, pair.better, pair.worse)))
-        names = max(10, width - _PAIR)
+        names, wide = self._divided(width)
         half = (names - 8) // 2
         sign = ">" if pair.difference else "="
-        said = f"     {shortened(one_line(pair.better, 200), half)} {sign} {shortened(one_line(pair.worse, 200), half)}"
+        said = f"    {shortened(one_line(pair.better, 200), half)} {sign} {shortened(one_line(pair.worse, 200), half)}"
         kept = f"{pair.repositories} of {pair.of}"
         return [
             (fit(said, names), ""),
-            (f"{signed(pair.difference, setting.measure):>8}", "score"),
-            (f"{kept:>13}", ""),
-            (f"{drawn:>10} ", ""),
+            (f"{signed(pair.difference, setting.measure):>{_APART}}", "score"),
+            (f"{kept:>{wide}}", ""),
+            (f"{drawn:>{_RESAMPLED}}", ""),
         ]

@@ -25,7 +25,7 @@ from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.texts import Static
 from workbench.studies.declaration import AGENTS
-from workbench.text import one_line
+from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,7 +100,7 @@ class StudyScreen(ModeScreen):
 
     def on_mount(self) -> None:
         """Begin in the matrix."""
-        self._say("Opening…")
+        self._say("Opening…" if self.workbench.session_path is not None else NO_SESSION)
         self.workbench.after_first_paint(self.matrix.focus)
 
     @property
@@ -244,7 +244,8 @@ class StudyScreen(ModeScreen):
     def _show_cell(self) -> None:
         outcome, cell = self.outcome, self.matrix.selected
         text = cell_sentence(outcome, cell, self._measure) if outcome is not None and cell is not None else ""
-        self.query_one("#study-line", Static).update(text)
+        # Its height is fixed: the cursor moves without a layout of the screen.
+        self.query_one("#study-line", Static).update(text, layout=False)
         self.detail.cell_items.put(outcome, cell, self._measure)
         self._title_detail()
 
@@ -256,7 +257,8 @@ class StudyScreen(ModeScreen):
             count = len(self.detail.cell_items.items)
             title = f"{cell.row} · {titles[cell.column.name]} · {count:,}"
         elif tab == COMPARISON and found is not None and found.right.name in titles and found.left.name in titles:
-            title = f"B {titles[found.right.name]} − A {titles[found.left.name]}"
+            right, left = (shortened(titles[one.name], 30) for one in (found.right, found.left))
+            title = f"B {right} − A {left}"
         elif tab == RANKINGS:
             title = "Rankings" + (f" by {self.detail.rankings.weighting}" if self.detail.rankings.weighting else "")
         self.retitle("#study-detail", one_line(title, 200), "items, tau" if tab == RANKINGS else "")
