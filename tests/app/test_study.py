@@ -176,3 +176,23 @@ async def test_without_a_study_it_says_how_to_begin_one_and_several_are_chosen_f
         await pilot.press("H")
         await until(pilot, lambda: screen.outcome is not None and "repository01" in screen_text(app), "the other")
         await until(pilot, lambda: "what is compared" in screen_text(app), "the list of studies")
+
+
+async def test_a_column_of_another_session_opens_that_one_and_escape_this_one_again(tmp_path: Path) -> None:
+    put_agents(tmp_path / "theirs.session", {("word_counter", "white"): [70.0]})
+    study = put_agents(tmp_path / "mine.session", {("word_counter", "none"): [40.0]}, name="mine")
+    with SessionWriter(tmp_path / "mine.session") as writer:
+        writer.put_study("mine", {**study.to_json(), "results": [f"session:{tmp_path / 'theirs.session'}"]})
+    async with study_of(tmp_path / "mine.session") as (pilot, screen):
+        app = pilot.app
+        assert "(theirs.session)" in screen_text(app)
+        await pilot.press("l", "enter")
+        await until(
+            pilot, lambda: app.reader is not None and app.reader.path.name == "theirs.session", "the other session"
+        )
+        await until(pilot, lambda: isinstance(app.screen, TrajectoryScreen), "its trial")
+        await until(pilot, lambda: app.trail.back is not None, "the way back")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is screen and screen.outcome is not None, "the study again")
+        assert app.reader.path.name == "mine.session"
+        assert screen.outcome.study.name == "mine"

@@ -67,12 +67,16 @@ def test_rows_are_sorted_by_a_column_with_those_without_a_value_last(agents: Stu
 def test_the_column_under_the_cursor_is_in_sight_and_nothing_stands_beyond_the_width(columns: int, width: int) -> None:
     first = 0
     for current in [*range(columns), *reversed(range(columns))]:
-        layout = layout_of(35, columns, width, current, first)
+        layout = layout_of(35, 14, columns, width, current, first)
         first = layout.first
         assert layout.first <= current < layout.first + layout.shown <= columns
         assert layout.names + layout.shown * (layout.width + 1) <= width or layout.shown == 1
         assert layout.column_at(layout.names) == layout.first
         assert layout.column_at(0) is None
+
+
+def test_columns_are_as_wide_as_their_headings_where_there_is_room() -> None:
+    assert [layout_of(12, heads, 2, 80, 0, 0).width for heads in (8, 24, 90)] == [15, 24, 32]
 
 
 def test_a_forest_plot_has_its_dot_between_its_bounds_and_zero_where_it_lies() -> None:

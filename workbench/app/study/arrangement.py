@@ -78,11 +78,12 @@ def longest_of(rows: Iterable[str]) -> int:
     return max((cell_len(row) for row in rows), default=_LEAST_NAME)
 
 
-def layout_of(longest: int, columns: int, width: int, current: int, first: int) -> Layout:
+def layout_of(longest: int, heads: int, columns: int, width: int, current: int, first: int) -> Layout:
     """Return the layout for ``width`` cells in which the column ``current`` is in sight.
 
     Args:
         longest: Cells of the longest name.
+        heads: Cells of the longest heading; columns are as wide as that where there is room.
         columns: How many columns there are.
         width: Cells of the whole row.
         current: The column under the cursor.
@@ -94,7 +95,7 @@ def layout_of(longest: int, columns: int, width: int, current: int, first: int) 
         least = min(least, max(_LEAST_NAME, width // 4))
     room = width - least
     if columns * (_WITH_INTERVAL + 1) <= room:
-        each = _WITH_INTERVAL
+        each = max(_WITH_INTERVAL, min(heads, room // max(1, columns) - 1))
     else:
         each = min(_USUAL, max(_NARROWEST, room // max(1, columns) - 1))
     shown = max(1, room // (each + 1))

@@ -49,7 +49,7 @@ class StudyMatrix(HeadedList):
         self.marked: list[str] = []
         self._column = 0
         self._first = 0
-        self._longest = 0
+        self._longest = self._heads = 0
         self._rows: list[int] = []
 
     # -- what is in it
@@ -62,6 +62,8 @@ class StudyMatrix(HeadedList):
         self.marked = [name for name in self.marked if name in names]
         self._column = min(self._column, max(0, len(names) - 1))
         self._longest = longest_of(outcome.rows) if outcome is not None else 0
+        # Three more for the letter of a mark and the arrow of an order.
+        self._heads = longest_of(map(self._heading, outcome.by_column)) + 3 if outcome is not None else 0
         self._rows = rows_in_order(outcome, self.order, measure) if outcome is not None else []
         at = next((at for at, place in enumerate(self._rows, 1) if outcome and outcome.rows[place] == row), 1)
         self.rows_changed(cursor=at)
@@ -152,7 +154,7 @@ class StudyMatrix(HeadedList):
     def divided(self, width: int) -> Layout:
         """Return how the rows are divided now."""
         assert self.outcome is not None
-        found = layout_of(self._longest, len(self.outcome.columns), width, self._column, self._first)
+        found = layout_of(self._longest, self._heads, len(self.outcome.columns), width, self._column, self._first)
         self._first = found.first
         return found
 
@@ -169,12 +171,14 @@ class StudyMatrix(HeadedList):
             sorts = self.order.by == "column" and self.order.column == one.column.name
             arrow = ("↑" if self.order.reverse else "↓") if sorts else ""
             room = layout.width - len(arrow) - (2 if letter else 0)
-            name = (one.column.model or "default model") if self.has_systems else one.title
-            title = f"{letter + ' ' if letter else ''}{shortened(one_line(name, 200), room)}{arrow}"
+            title = f"{letter + ' ' if letter else ''}{shortened(self._heading(one), room)}{arrow}"
             style = "marked" if letter else "strong" if sorts or at == self._column else "dim"
             parts.append((" " + fit(title, layout.width, right=True), style))
         left_out = len(outcome.columns) - layout.first - layout.shown
         return [*parts, (f" +{left_out}" if left_out else "", "dim")]
+
+    def _heading(self, one: ColumnSummary) -> str:
+        return one_line((one.column.model or "default model") if self.has_systems else one.title, 200)
 
     @property
     def has_systems(self) -> bool:

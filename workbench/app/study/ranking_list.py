@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from workbench.app.study.wording import NOTHING, UNKNOWN, share, signed
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
-from workbench.statistics.rankings import WEIGHTINGS, PairOrder
+from workbench.statistics.rankings import EQUAL, WEIGHTINGS, PairOrder
 from workbench.studies.ranked import Ranking, Setting
 from workbench.text import one_line, shortened
 
@@ -165,7 +165,7 @@ class RankingList(RowList):
             drawn = share(self._resampled.get((setting.model, setting.measure, pair.better, pair.worse)))
         names, wide = self._divided(width)
         half = (names - 8) // 2
-        sign = ">" if pair.difference else "="
+        sign = ">" if pair.difference > EQUAL else "="
         said = f"    {shortened(one_line(pair.better, 200), half)} {sign} {shortened(one_line(pair.worse, 200), half)}"
         kept = f"{pair.repositories} of {pair.of}"
         return [
