@@ -7,7 +7,7 @@ the list equals the app's.
 from __future__ import annotations
 
 _NAMES = {
-    "app": "cases help interrupt leave-tour marked palette quit regeneration resume runs search sessions theme trajectory travel-back travel-forward",
+    "app": "cases help interrupt leave-tour marked palette quit regeneration resume runs search sessions study theme trajectory travel-back travel-forward",
     "cases": "back fetch files mark mark-all open run test-docs",
     "choice": "next previous",
     "compare": "back export next next-pair only-differences open previous previous-pair swap",
@@ -33,6 +33,8 @@ _NAMES = {
     "runs": "all back bring-back cancel compare later mark name open pause put-away resume reverse sooner sort",
     "search": "all-sessions back facet next open previous query results",
     "sessions": "all back bring-back cancel delete export mark merge name new open reload resume reverse sort use",
+    "study": "back compare export mark matrix-left matrix-right measure next-study next-tab open open-item open-leader open-pair open-ranking "
+    "open-study previous-study previous-tab reverse sort weighting",
     "trajectory": "annotate cancel copy down enter escape evidence export first fork last more next-hit next-step next-tab "
     "next-trial open page-down page-up previous-hit previous-step previous-tab previous-trial raw rerun "
     "rerun-model resume score-view scores search trials up where-from",

@@ -10,9 +10,12 @@ import recorded
 import regenerated
 from compared import shorter_trial
 from many_trials import many_trials
+from studied import by_cell, put_study
 
 from workbench.session import create
+from workbench.studies.declaration import Column
 
+_WHITE, _SINGLE = Column("white", "local"), Column("single-file", "local")
 LONG = "a_rather_long_name_that_no_column_can_hold_" * 3
 """A name that has to be cut wherever it is shown."""
 
@@ -40,6 +43,7 @@ def live(path: Path) -> None:
     for task, cells in zip(tasks, ("✓✗✓", "✗▸·", "···"), strict=True):
         again.cells(task, cells)
     again.close()
+    put_study(path, "agents", ("word_counter", "pyfiglet"), (_WHITE, _SINGLE), 3, by_cell(path))
 
 
 def failed(path: Path) -> None:
@@ -53,6 +57,8 @@ def failed(path: Path) -> None:
     again = regenerated.Recorder(path)
     regenerated.troubled(again)
     again.close()
+    problem = {("pyfiglet", _SINGLE): (None, (), "The case pyfiglet cannot be fetched: there is no network.")}
+    put_study(path, "agents", ("word_counter", "pyfiglet"), (_WHITE, _SINGLE), 2, {**by_cell(path), **problem})
 
 
 def huge(path: Path) -> None:
@@ -76,6 +82,9 @@ def huge(path: Path) -> None:
         for place, task in enumerate(tasks):
             again.cells(task, "✓✗✓✓!"[place % 5 :] + "✗⧖∅✓✓"[: place % 5])
     again.close()
+    cells = by_cell(path)
+    rows = [*dict.fromkeys(row for row, _ in cells), *(f"{n:02}_{LONG}" for n in range(40))]
+    put_study(path, "agents", rows, list(dict.fromkeys(column for _, column in cells)), 7, cells)
 
 
 STATES: dict[str, Callable[[Path], None]] = {"empty": empty, "live": live, "failed": failed, "huge": huge}

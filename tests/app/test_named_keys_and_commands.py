@@ -20,7 +20,7 @@ import workbench.app
 from workbench.cli import COMMANDS, build_parser
 
 ROOT = Path(__file__).parents[2]
-MODES = ("cases", "trajectory", "sessions", "regeneration")
+MODES = ("cases", "trajectory", "sessions", "regeneration", "study")
 SIGNS = {
     "?": "question_mark", "/": "slash", "!": "exclamation_mark", "+": "plus", "[": "left_square_bracket",
     "]": "right_square_bracket", "←": "left", "→": "right", "esc": "escape", "*": "asterisk",

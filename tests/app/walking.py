@@ -64,6 +64,9 @@ LOOKS = (
     Look("pass@k by file", "4", ("w", "left_square_bracket"), "WentWrongScreen", (HUGE,)),
     Look("pass@k by m", "4", ("w", "left_square_bracket", "left_square_bracket"), "WentWrongScreen", (HUGE,)),
     Look("regeneration dialog", "4", ("ctrl+n",), "RegenerationDialog", (EMPTY, LIVE)),
+    Look("study", "5"),
+    Look("study comparison", "5", ("space", "l", "C"), states=(HUGE,)),
+    Look("study rankings", "5", ("escape", "right_square_bracket"), states=(HUGE,)),
 )
 
 

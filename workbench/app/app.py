@@ -78,6 +78,7 @@ class WorkbenchApp(OpeningApp):
         "trajectory": modes.trajectory,
         "sessions": modes.sessions,
         "regeneration": modes.regeneration,
+        "study": modes.study,
     }
     COMMANDS = {modes.commands, modes.places}
     COMMAND_PALETTE_BINDING = "ctrl+p"
@@ -86,6 +87,7 @@ class WorkbenchApp(OpeningApp):
         Binding("2", "mode('trajectory')", "Trajectory", id="app.trajectory", show=False),
         Binding("3", "mode('sessions')", "Sessions", id="app.sessions", show=False),
         Binding("4", "mode('regeneration')", "Regeneration", id="app.regeneration", show=False),
+        Binding("5", "mode('study')", "Study", id="app.study", show=False),
         Binding("u", "resume", "resume", id="app.resume"),
         Binding("alt+left", "travel(-1)", "back to where you were", id="app.travel-back", show=False),
         Binding("alt+right", "travel(1)", "forward again", id="app.travel-forward", show=False),
@@ -442,6 +444,15 @@ class WorkbenchApp(OpeningApp):
         await self.show_mode("regeneration")
         if isinstance(self.screen, RegenerationScreen):
             self.screen.show_run(run_id, evaluator, place)
+
+    async def show_study(self, name: str) -> None:
+        """Show a study of the open session in the Study mode."""
+        from workbench.app.study.screen import StudyScreen
+
+        self.leave_place()
+        await self.show_mode("study")
+        if isinstance(self.screen, StudyScreen):
+            self.screen.show_study(name)
 
     async def show_trial(self, trial_id: str, place: Place | None = None) -> None:
         """Show a trial of the open session, or a place in it, in the Trajectory mode."""

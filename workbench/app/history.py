@@ -21,7 +21,7 @@ class Visit:
     Attributes:
         session: The session that was open, None for none.
         mode: The mode that was shown.
-        item: Its trial, run or case, "" for none.
+        item: Its trial, run, case or study, "" for none.
         place: The step or sample that was selected there, or the file of a case.
         evaluator: Whose samples of a run were shown.
         pair: The two that stood side by side over the mode, None where none did.

@@ -106,6 +106,9 @@ class Host(Protocol):
     async def show_run(self, run_id: str, evaluator: str = "", place: Place | None = None) -> None:
         """Show a regeneration run of the open session, with the samples of ``evaluator`` once there are some, and a place in it."""
 
+    async def show_study(self, name: str) -> None:
+        """Show a study of the open session, by its name, in the Study mode."""
+
     async def show_case(self, key: str, place: Place | None = None) -> None:
         """Show a case, or a file of it (``place.item``), in the Cases mode."""
 

@@ -46,14 +46,15 @@ KEY_TABLE = (
     _row("ctrl+f", "^f", "search everything; all sessions", "search all-sessions"),
     _row("x", "x", "export a report", "export"),
     _row("y", "y", "copy", "copy"),
-    _row("s", "s", "scores, by which rubric and judge", "scores scale"),
+    _row("s", "s", "scores, by which rubric, judge or measure", "scores scale measure"),
     _row("v", "v", "next evaluator", "evaluator"),
     _row("w", "w", "why: where it comes from, what went wrong", "where-from went-wrong"),
     _row("greater_than_sign", ">", "more of a long text", "more"),
     _row("left_square_bracket right_square_bracket", "[ ]", "previous, next tab", "next-tab previous-tab next-pair previous-pair"),
     _row("h l left right", "h l", "previous, next beside it; close, open a folder",
          "next-step previous-step next-sample previous-sample matrix-left matrix-right open close files"),
-    _row("H L", "H L", "previous, next trial or run", "next-trial previous-trial next-run previous-run"),
+    _row("H L", "H L", "previous, next trial, run or study",
+         "next-trial previous-trial next-run previous-run next-study previous-study"),
 )  # fmt: skip
 """Keys that several screens have, in the order of the help; keys that move, ``enter`` and ``escape`` are everywhere."""
 

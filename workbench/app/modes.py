@@ -38,6 +38,13 @@ def regeneration() -> Screen[None]:
     return RegenerationScreen()
 
 
+def study() -> Screen[None]:
+    """Return the mode that shows a declared matrix."""
+    from workbench.app.study.screen import StudyScreen
+
+    return StudyScreen()
+
+
 def commands() -> type[Provider]:
     """Return what offers commands in the palette."""
     from workbench.app.commands import WorkbenchCommands

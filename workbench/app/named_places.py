@@ -25,10 +25,10 @@ class NamedPlace:
     """Something that one can go to.
 
     Attributes:
-        kind: ``session``, ``case``, ``run``, ``trial``, ``task`` or ``file``.
+        kind: ``session``, ``case``, ``study``, ``run``, ``trial``, ``task`` or ``file``.
         name: What it is found by.
         about: What is said beside it.
-        key: The session's path, the case's key, the id of a run, trial or task, or the file's path.
+        key: The session's path, the case's key, the study's name, the id of a run, trial or task, or the file's path.
         run: The run of a task; ``regenerate`` or ``document`` for a run.
         trial: A run's first trial, None where it has none.
     """
@@ -55,7 +55,7 @@ def load_places(reader: SessionReader | None) -> list[NamedPlace]:
     found: list[NamedPlace] = []
     parts = [_sessions(), _cases()]
     if reader is not None:
-        parts += [_runs(reader), _trials(reader), _tasks(reader)]
+        parts += [_studies(reader), _runs(reader), _trials(reader), _tasks(reader)]
     for part in parts:
         try:
             found.extend(part)
@@ -77,6 +77,11 @@ def _cases() -> Iterator[NamedPlace]:
     for case in load_cases()[0]:
         about = " · ".join(filter(None, ("case", case.domain, case.language)))
         yield NamedPlace("case", case.name, about, case.id)
+
+
+def _studies(reader: SessionReader) -> Iterator[NamedPlace]:
+    for row in reader.studies():
+        yield NamedPlace("study", row.name, "study of this session", row.name)
 
 
 def _runs(reader: SessionReader) -> Iterator[NamedPlace]:

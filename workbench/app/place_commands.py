@@ -1,4 +1,4 @@
-"""The command palette's places: any session, case, run, trial, task and file by its name."""
+"""The command palette's places: any session, case, study, run, trial, task and file by its name."""
 
 from __future__ import annotations
 
@@ -56,6 +56,8 @@ class PlaceCommands(Provider):
             return partial(host.open_session, Path(place.key), show=True)
         if place.kind == "case":
             return partial(host.show_case, place.key)
+        if place.kind == "study":
+            return partial(host.show_study, place.key)
         if place.kind == "trial":
             return partial(host.show_trial, place.key)
         if place.kind == "task":

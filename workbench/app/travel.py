@@ -35,6 +35,9 @@ class Traveller(Protocol):
     async def show_run(self, run_id: str, evaluator: str = "", place: Place | None = None) -> None:
         """Show a regeneration run, or a place in it."""
 
+    async def show_study(self, name: str) -> None:
+        """Show a study."""
+
     async def show_case(self, key: str, place: Place | None = None) -> None:
         """Show a case, or a file of it."""
 
@@ -112,6 +115,8 @@ class Travel:
             await self._app.show_trial(visit.item, visit.place)
         elif visit.item and visit.mode == "regeneration":
             await self._app.show_run(visit.item, visit.evaluator, visit.place)
+        elif visit.item and visit.mode == "study":
+            await self._app.show_study(visit.item)
         elif visit.item and visit.mode == "cases":
             await self._app.show_case(visit.item, visit.place)
         else:

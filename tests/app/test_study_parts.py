@@ -1,0 +1,108 @@
+"""Parts of the Study mode without an app: how figures are written, how a matrix shares its width, the forest plot."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from studies.declared_studies import put_agents, put_matrix
+
+from workbench.app.study.arrangement import Order, layout_of, rows_in_order
+from workbench.app.study.forest import Scale, axis_row, forest_row
+from workbench.app.study.loading import StudyLoader
+from workbench.app.study.wording import cell_sentence, cell_text, figure, header, mean_text, shape, signed, state_of
+from workbench.session import SessionReader, SessionWriter
+from workbench.studies.following import read_study
+from workbench.studies.outcome import StudyOutcome
+
+
+@pytest.fixture
+def agents(tmp_path: Path) -> StudyOutcome:
+    scores = {
+        ("a", "white"): [80.0, 90.0], ("a", "none"): [50.0, 40.0], ("b", "white"): [60.0, None], ("b", "none"): [70.0, 60.0],
+    }  # fmt: skip
+    put_agents(tmp_path / "agents.session", scores)
+    with SessionReader(tmp_path / "agents.session") as reader:
+        return read_study(reader, "agents")
+
+
+def test_figures_have_as_many_digits_as_they_bear() -> None:
+    assert [figure(82.04, "score"), figure(0.583, "pass@1"), figure(None, "score")] == ["82.0", "0.58", "–"]
+    assert [signed(0.0709, "pass@1"), signed(-16.02, "score"), signed(-0.0001, "pass@1")] == [
+        "+0.071",
+        "−16.0",
+        "0.000",
+    ]
+
+
+def test_a_cell_says_its_mean_or_its_state_and_what_else_has_room(agents: StudyOutcome) -> None:
+    assert cell_text(agents.cell("a", "white · local"), "score", 9) == ("85.0", "")
+    failed = agents.cell("b", "white · local")
+    assert cell_text(failed, "score", 12) == ("60.0 ✗ 1/2", "failed")
+    assert cell_text(failed, "score", 8) == ("✗ 60.0", "failed")
+    assert "✗ The model gave no answer." in cell_sentence(agents, failed, "score")
+    assert state_of(agents) == "✗ 1 of 4 cells failed"
+    assert shape(agents.study, 2) == "2 cases × 2 agents"
+    assert [part.text for part in header(agents, "score", "")][1] == "agents"
+    assert mean_text(agents.by_column[0].means["score"], 3, "score", 14) == "72.5 of 2"
+
+
+def test_rows_are_sorted_by_a_column_with_those_without_a_value_last(agents: StudyOutcome) -> None:
+    order = Order("column", "none · local")
+    assert [agents.rows[at] for at in rows_in_order(agents, order, "score")] == ["b", "a"]
+    assert order.clicked("column", "none · local").reverse
+    assert not order.clicked("column", "white · local").reverse
+    assert [agents.rows[at] for at in rows_in_order(agents, Order("spread"), "score")] == ["a", "b"]
+    following = Order()
+    seen = []
+    for _ in range(4):
+        following = following.following("x")
+        seen.append(following.by)
+    assert seen == ["column", "spread", "name", "declared"]
+
+
+@pytest.mark.parametrize("width", [30, 77, 140])
+@pytest.mark.parametrize("columns", [1, 4, 12])
+def test_the_column_under_the_cursor_is_in_sight_and_nothing_stands_beyond_the_width(columns: int, width: int) -> None:
+    first = 0
+    for current in [*range(columns), *reversed(range(columns))]:
+        layout = layout_of(35, 14, columns, width, current, first)
+        first = layout.first
+        assert layout.first <= current < layout.first + layout.shown <= columns
+        assert layout.names + layout.shown * (layout.width + 1) <= width or layout.shown == 1
+        assert layout.column_at(layout.names) == layout.first
+        assert layout.column_at(0) is None
+
+
+def test_columns_are_as_wide_as_their_headings_where_there_is_room() -> None:
+    assert [layout_of(12, heads, 2, 80, 0, 0).width for heads in (8, 24, 90)] == [15, 24, 32]
+
+
+def test_a_forest_plot_has_its_dot_between_its_bounds_and_zero_where_it_lies() -> None:
+    scale = Scale.of([-0.2, 0.4])
+    text = "".join(part for part, _ in forest_row(0.1, -0.1, 0.3, scale, 31))
+    assert len(text) == 31
+    assert text.index("├") < text.index("●") < text.index("┤")
+    assert text[scale.cell(0.0, 31)] == "┼"
+    alone = "".join(part for part, _ in forest_row(-0.2, None, None, scale, 31))
+    assert (alone[0], alone[scale.cell(0.0, 31)]) == ("●", "│")
+    assert axis_row("−0.200", "+0.400", scale, 31)[scale.cell(0.0, 31)] == "0"
+    assert Scale.of([None]) == Scale(-1.0, 1.0)
+
+
+def test_the_newest_study_is_read_and_one_that_is_damaged_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "demo.session"
+    put_matrix(path, 2, 2, 1, 1, 2, random.Random(1))
+    loader = StudyLoader()
+    with SessionReader(path) as reader:
+        first = loader.look(reader)
+        assert (first.name, first.outcome is not None) == ("matrix", True)
+        assert loader.look(reader, "matrix").outcome is first.outcome
+        with SessionWriter(path) as writer:
+            writer.insert("studies", {"name": "broken", "declaration": "{", "created_at": 2e9})
+        view = loader.look(reader, "gone")
+        assert (view.name, view.outcome) == ("broken", None)
+        assert "damaged" in view.problem
+        assert [line.name for line in view.lines] == ["matrix", "broken"]
+        assert loader.look(reader, "matrix").outcome is not None

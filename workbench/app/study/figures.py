@@ -1,0 +1,78 @@
+"""Has the figures beside the matrix computed, in threads, each only while it is looked at; later ones take the place of earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from workbench.app.study.detail import LEADERBOARD, RANKINGS, Detail
+from workbench.app.toolkit.latest import Latest
+from workbench.studies.agreement import judge_agreement
+from workbench.studies.comparing import Comparison, compare
+from workbench.studies.declaration import AGENTS
+from workbench.studies.leaderboard import leaderboard
+from workbench.studies.ranked import Ranking, rankings, taus
+
+if TYPE_CHECKING:
+    from workbench.app.study.ranking_list import Taus
+    from workbench.app.toolkit.latest import Node
+    from workbench.studies.outcome import StudyOutcome
+
+ITEMS = {True: ("trial", "trials", "case", "cases"), False: ("task", "tasks", "repository", "repositories")}
+"""What an item and a row are called, each one and several, by whether the study is of agents."""
+
+
+class Figures:
+    """Remembers of which state of a study each tab shows the figures.
+
+    Args:
+        node: Whose message queue brings results back.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._comparing, self._ranking = Latest(node, "comparison"), Latest(node, "rankings")
+        self._leading = Latest(node, "leaderboard")
+        self._ranked: StudyOutcome | None = None
+        self._led: StudyOutcome | None = None
+        self._pair: tuple[str, str] | None = None
+
+    def fill(self, detail: Detail, outcome: StudyOutcome) -> None:
+        """Have the rankings or the leaderboard computed, where that is the tab that is shown."""
+        tab = detail.current
+        if tab == RANKINGS and self._ranked is not outcome:
+            self._ranked = outcome
+            noun = ITEMS[outcome.study.kind == AGENTS][3]
+
+            def ranked() -> tuple[tuple[Ranking, ...], Taus]:
+                found = rankings(outcome)
+                return found, taus(found)
+
+            self._ranking.ask(ranked, lambda both: detail.rankings.put(both[0], both[1], noun))
+        elif tab == LEADERBOARD and self._led is not outcome:
+            self._led = outcome
+            if outcome.study.kind == AGENTS:
+                found = lambda: (leaderboard(outcome), judge_agreement(outcome))  # noqa: E731
+                self._leading.ask(found, lambda both: detail.leaders.put(*both))
+            else:
+                self._leading.drop_waiting()
+                detail.leaders.put((), ())
+
+    def compare(
+        self, detail: Detail, outcome: StudyOutcome, pair: tuple[str, str], measure: str, shown: Callable[[], None]
+    ) -> None:
+        """Have two columns compared, and ``shown`` called once that is shown."""
+        self._pair = pair
+        names = {column.name: column for column in outcome.columns}
+        left, right = (names[one] for one in pair)
+
+        def done(found: Comparison) -> None:
+            if self._pair == pair:
+                detail.comparison.put(found, ITEMS[outcome.study.kind == AGENTS])
+                shown()
+
+        self._comparing.ask(lambda: compare(outcome, left, right, measure), done)
+
+    def forget(self, detail: Detail) -> None:
+        """Nothing is compared any more."""
+        self._pair = None
+        detail.comparison.put(None, ITEMS[True])

@@ -1,0 +1,124 @@
+"""From a study to what is behind it: a trial, the tasks of a run, two items side by side; escape leads back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.app.marks import Marked, Pair
+from workbench.app.place import Place
+from workbench.errors import WorkbenchError
+from workbench.studies.declaration import AGENTS
+from workbench.studies.reading import TaskTally, TrialTally
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.app.host import Host
+    from workbench.session.reader import SessionReader
+    from workbench.studies.comparing import Comparison, ItemPair, SideItem
+    from workbench.studies.outcome import Cell, StudyOutcome
+    from workbench.studies.reading import CellWork
+
+_CANDIDATES = (
+    "SELECT id, verdict FROM candidates WHERE task_id = ? AND evaluator = ? AND prompt = ? AND context = ? "
+    "AND control = 0 ORDER BY sample"
+)
+
+
+class Going:
+    """Shows what is behind cells and items.
+
+    Args:
+        host: The app.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    def to_cell(self, study: str, cell: Cell) -> None:
+        """Show the run of a docs cell, by its evaluator, or the only trial of an agents cell."""
+        if cell.work.trials:
+            self._go(study, cell.work, partial(self._host.show_trial, cell.work.trials[0].trial))
+        elif cell.run:
+            self._go(study, cell.work, partial(self._host.show_run, cell.run, cell.work.group[0]))
+
+    def to_item(self, study: str, cell: Cell, item: TrialTally | TaskTally) -> None:
+        """Show a trial, or a task in its run."""
+        if isinstance(item, TrialTally):
+            self._go(study, cell.work, partial(self._host.show_trial, item.trial))
+        else:
+            place = Place(item=item.task)
+            self._go(study, cell.work, partial(self._host.show_run, cell.run, cell.work.group[0], place))
+
+    def _go(self, study: str, work: CellWork, show: Callable[[], Any]) -> None:
+        host = self._host
+        own = host.session_path
+        if own is None:
+            return
+        back = partial(_back, host, own, study)
+        follow = partial(host.trail.follow, show, back)
+        other = Path(work.session) if work.session else own
+        # Another session is opened for what others did; going back opens this one again.
+        host.open_session(other, then=follow)
+
+
+def _back(host: Host, session: Path, study: str) -> None:
+    host.open_session(session, then=partial(host.show_study, study))
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    session: Path
+    title: str
+    item: SideItem
+    work: CellWork
+
+
+def sides_of(
+    outcome: StudyOutcome, comparison: Comparison, pair: ItemPair, session: Path
+) -> tuple[_Side, _Side] | None:
+    """Return both sides of a pair with where they are, None where one is missing."""
+    if pair.left is None or pair.right is None:
+        return None
+    titles = {one.column.name: one.title for one in outcome.by_column}
+    sides = []
+    for column, item in ((comparison.left, pair.left), (comparison.right, pair.right)):
+        title = one_line(f"{titles[column.name]} · {pair.row} · {pair.name}", 100)
+        work = outcome.cell(pair.row, column).work
+        sides.append(_Side(Path(item.session) if item.session else session, title, item, work))
+    return sides[0], sides[1]
+
+
+def pair_of(reader: SessionReader, outcome: StudyOutcome, sides: tuple[_Side, _Side], gap: float | None) -> Pair:
+    """Return what is to be shown side by side: two trials, or of two tasks a sample each; called in a thread.
+
+    Of tasks that differ, the samples are those that show it: one that passed on the better side, one that did not on the other.
+
+    Raises:
+        WorkbenchError: A task has no sample yet, or its session cannot be read.
+    """
+    if outcome.study.kind == AGENTS:
+        left, right = (Marked(one.session, "trial", one.item.id, one.title) for one in sides)
+        return Pair(left, right, *outcome.scale)
+    passed = (None, None) if not gap else (gap < 0, gap > 0)
+    found = [_sample(reader, one, wanted) for one, wanted in zip(sides, passed, strict=True)]
+    return Pair(found[0], found[1])
+
+
+def _sample(reader: SessionReader, side: _Side, passed: bool | None) -> Marked:
+    from workbench.session.reader import SessionReader
+
+    asked = (side.item.id, *side.work.group)
+    if side.session == reader.path:
+        rows = reader.query(_CANDIDATES, asked)
+    else:
+        with SessionReader(side.session, surveyed=False) as other:
+            rows = other.query(_CANDIDATES, asked)
+    done = [(str(key), verdict) for key, verdict in rows if verdict]
+    if not done:
+        raise WorkbenchError(f"{side.title} has no tested sample yet.")
+    fitting = [key for key, verdict in done if passed is None or (verdict == "passed") is passed]
+    return Marked(side.session, "candidate", (fitting or [done[0][0]])[0], side.title, side.item.run)

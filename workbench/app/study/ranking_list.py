@@ -1,0 +1,176 @@
+"""Rankings of the systems of a study under every setting, how alike they are, and how often each pair keeps its order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from workbench.app.study.wording import NOTHING, UNKNOWN, share, signed
+from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.toolkit.virtual_view import Part
+from workbench.statistics.rankings import EQUAL, WEIGHTINGS, PairOrder
+from workbench.studies.ranked import Ranking, Setting
+from workbench.text import one_line, shortened
+
+Resampled = Mapping[tuple[str, str, str, str], float]
+"""Share of resamples that keep an order, by model, measure, better and worse system."""
+Taus = Mapping[tuple[Setting, Setting], float | None]
+_APART, _KEPT, _RESAMPLED = 8, 9, 11
+"""Cells of the figures of a pair; the second needs at least its heading."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A line: a setting, its ranking, or a pair of systems in it."""
+
+    ranking: Ranking
+    kind: str
+    pair: PairOrder | None = None
+
+
+class RankingList(RowList):
+    """Two lines for each setting; below the one that is open its pairs. Tau is to the setting that is open."""
+
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "its pairs", id="study.open-ranking")]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.weighting = ""
+        self._all: tuple[Ranking, ...] = ()
+        self._taus: Taus = {}
+        self._resampled: Resampled | None = None
+        self._open: Setting | None = None
+        self._rows: list[_Row] = []
+        self._read = False
+        self._noun = "rows"
+        self._problem = ""
+
+    # -- what is in it
+
+    def put(self, rankings: Sequence[Ranking], taus: Taus, noun: str) -> None:
+        """Show rankings; ``noun`` is what several rows of the study are called."""
+        self._all, self._taus, self._noun, self._read = tuple(rankings), taus, noun, True
+        settings = {one.setting for one in rankings}
+        if self._open not in settings:
+            self._open = rankings[0].setting if rankings else None
+        self._arrange()
+
+    def put_resampled(self, resampled: Resampled | None, problem: str = "") -> None:
+        """Show what was drawn, None while it is being drawn."""
+        self._resampled, self._problem = resampled, problem
+        self.refresh()
+
+    def weigh(self) -> str:
+        """Show the settings of the next weighting only, after the last those of all; returns which."""
+        ways = ["", *(one for one in WEIGHTINGS if any(known.setting.weighting == one for known in self._all))]
+        self.weighting = ways[(ways.index(self.weighting) + 1) % len(ways)] if self.weighting in ways else ""
+        self._arrange()
+        return self.weighting
+
+    @property
+    def selected(self) -> tuple[Ranking, PairOrder | None] | None:
+        """The ranking under the cursor, and the pair of it."""
+        if not 0 <= self.cursor < len(self._rows):
+            return None
+        row = self._rows[self.cursor]
+        return row.ranking, row.pair
+
+    def toggle(self, ranking: Ranking) -> None:
+        """Open a ranking's pairs, or close them."""
+        self._open = None if self._open == ranking.setting else ranking.setting
+        self._arrange(to=ranking.setting)
+
+    def _arrange(self, to: Setting | None = None) -> None:
+        kept = to
+        if kept is None and self.selected is not None:
+            kept = self.selected[0].setting
+        rows = []
+        for one in self._all:
+            if self.weighting in ("", one.setting.weighting):
+                rows += [_Row(one, "setting"), _Row(one, "order")]
+                if one.setting == self._open and one.orders:
+                    rows += [_Row(one, "heading"), *(_Row(one, "pair", pair) for pair in one.orders)]
+        self._rows = rows
+        self.rows_changed(cursor=next((at for at, row in enumerate(rows) if row.ranking.setting == kept), 0))
+
+    # -- painting
+
+    def row_count(self) -> int:
+        """Return how many lines there are; where there is no ranking a sentence."""
+        return len(self._rows) or 1
+
+    def selectable(self, index: int) -> bool:
+        """The order below a setting, and the heading of its pairs, are passed over."""
+        return bool(self._rows) and self._rows[index].kind in ("setting", "pair")
+
+    def words_of(self, index: int) -> str:
+        """Return the setting, or the two systems of a pair."""
+        row = self._rows[index]
+        pair = f" {row.pair.better} {row.pair.worse}" if row.pair is not None else ""
+        return row.ranking.setting.words + pair
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        """Return a line."""
+        if not self._rows:
+            said = "No model has two systems that could be ranked." if self._read else "Ranking…"
+            return [(fit(f" {said}", width), "dim")]
+        row = self._rows[index]
+        if row.pair is not None:
+            return self._pair(row.ranking, row.pair, width)
+        ranking = row.ranking
+        if row.kind == "heading":
+            names, kept = self._divided(width)
+            return [
+                (f"{fit('    pair', names)}{'apart':>{_APART}}{self._noun:>{kept}}{'resampled':>{_RESAMPLED}}", "dim")
+            ]
+        if row.kind == "order":
+            said = ranking.words if ranking.items else "no item that all of them have"
+            return [("   ", ""), (fit(one_line(said, 600), width - 3).rstrip(), "" if ranking.items else "dim")]
+        opened = ranking.setting == self._open
+        sign = "▾" if opened else "▸" if ranking.orders else " "
+        tau = "tau" if opened else self._tau(ranking.setting)
+        names = max(10, width - 14)
+        setting = ranking.setting
+        # The name of a model gives way: what it is measured by tells the settings apart.
+        after = setting.words.removeprefix(setting.model) if setting.model else f" · {setting.words}"
+        model = shortened(one_line(setting.model, 300), max(4, names - len(after) - 3))
+        return [
+            (fit(f"{sign} {model}{after}" if setting.model else f"{sign}{after[2:]}", names), "group"),
+            (f"{ranking.items:>7,}", "dim"),
+            (f"{tau:>6} ", "score"),
+        ]
+
+    def _divided(self, width: int) -> tuple[int, int]:
+        """Return the cells of the names of a pair, and of how many rows keep its order."""
+        kept = max(_KEPT, len(self._noun) + 1)
+        return max(10, width - _APART - kept - _RESAMPLED), kept
+
+    def _tau(self, setting: Setting) -> str:
+        if self._open is None:
+            return ""
+        tau = self._taus.get((self._open, setting), self._taus.get((setting, self._open)))
+        return NOTHING if tau is None else f"{tau:.2f}".replace("-", "−")
+
+    def _pair(self, ranking: Ranking, pair: PairOrder, width: int) -> Sequence[Part]:
+        setting = ranking.setting
+        if self._problem:
+            drawn = NOTHING
+        elif self._resampled is None:
+            drawn = UNKNOWN
+        else:
+            drawn = share(self._resampled.get((setting.model, setting.measure, pair.better, pair.worse)))
+        names, wide = self._divided(width)
+        half = (names - 8) // 2
+        sign = ">" if pair.difference > EQUAL else "="
+        said = f"    {shortened(one_line(pair.better, 200), half)} {sign} {shortened(one_line(pair.worse, 200), half)}"
+        kept = f"{pair.repositories} of {pair.of}"
+        return [
+            (fit(said, names), ""),
+            (f"{signed(pair.difference, setting.measure):>{_APART}}", "score"),
+            (f"{kept:>{wide}}", ""),
+            (f"{drawn:>{_RESAMPLED}}", ""),
+        ]

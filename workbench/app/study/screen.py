@@ -1,0 +1,468 @@
+"""The Study mode: a matrix of rows and columns while it is executed, and what it says: comparison, rankings, leaderboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.widget import Widget
+
+from workbench.app.history import Visit
+from workbench.app.study.detail import CELL, COMPARISON, LEADERBOARD, RANKINGS, STUDIES, Detail
+from workbench.app.study.draws import REST_SECONDS, Drawn, Draws
+from workbench.app.study.figures import ITEMS, Figures
+from workbench.app.study.going import Going, pair_of, sides_of
+from workbench.app.study.loading import StudyLoader, StudyView
+from workbench.app.study.matrix import StudyMatrix, SummaryLines, SystemLine
+from workbench.app.study.wording import cell_sentence, header
+from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.literal import set_title
+from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.tab_line import TabLine
+from workbench.app.toolkit.texts import Static
+from workbench.studies.declaration import AGENTS
+from workbench.text import one_line, shortened
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from textual.timer import Timer
+
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import Change
+    from workbench.studies.outcome import StudyOutcome
+
+REFRESH_SECONDS = 0.5
+"""Time between two looks at a study that is being executed; one that takes long is not begun again before its end."""
+_SHOWN = frozenset({"study", "run", "trial", "score", "task", "candidate", "stage"})
+"""Kinds of changes that a study shows."""
+NO_SESSION = "No session is open: press 3 and choose one."
+NO_STUDY = (
+    "This session has no study.\n\nA study is a declared matrix: agents on cases, or doc systems on repositories.\n"
+    "Begin one in a terminal: `workbench study agents`\n"
+    "or with a file of your own: `workbench study study.toml`; add --session to have it in this session."
+)
+_ORDERS = {"declared": "", "name": "by name", "spread": "by how far columns are apart", "column": "by "}
+
+
+class StudyScreen(ModeScreen):
+    """A matrix beside what is asked of it."""
+
+    mode_name = "Study"
+    first_pane = "study-matrix-pane"
+    CSS_PATH = "../styles/study.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("C", "compare", "compare", id="study.compare"),
+        Binding("s", "measure", "measure", id="study.measure"),
+        Binding("o", "order", "sort", id="study.sort"),
+        Binding("O", "reverse", "reverse", id="study.reverse", show=False),
+        Binding("right_square_bracket", "tab(1)", "tab", key_display="[ ]", id="study.next-tab"),
+        Binding("left_square_bracket", "tab(-1)", "Previous tab", id="study.previous-tab", show=False),
+        Binding("B", "weighting", "weighting of rankings", id="study.weighting"),
+        Binding("L", "study(1)", "Next study", id="study.next-study", show=False),
+        Binding("H", "study(-1)", "Previous study", id="study.previous-study", show=False),
+        Binding("x", "export", "export", id="study.export"),
+        Binding("escape", "leave", "Back to the matrix", id="study.back", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._loader = StudyLoader()
+        self._loading, self._pairing = Latest(self, "study"), Latest(self, "pair")
+        self._figures = Figures(self)
+        self._draws = Draws(self, self._show_drawn)
+        self._going = Going(self.workbench)
+        self._view: StudyView | None = None
+        self._session: Path | None = None
+        self._study = self._measure = ""
+        self._refresh_due = False
+        self._resting: Timer | None = None
+        self._compared: tuple[str, str] | None = None
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield the matrix, with what is said of the cell, and the tabs beside it."""
+        matrix = StudyMatrix(id="study-matrix")
+        inside = (
+            Static("", id="study-problems"), SystemLine(matrix, id="study-systems"), matrix,
+            SummaryLines(matrix, id="study-means"), Static("", id="study-line"),
+        )  # fmt: skip
+        pane = Container(*inside, id="study-matrix-pane", classes="pane")
+        set_title(pane, "Matrix")
+        detail = Detail(id="study-detail", classes="pane")
+        set_title(detail, CELL)
+        yield Static("", id="study-state", classes="state")
+        yield pane
+        yield detail
+
+    def on_mount(self) -> None:
+        """Begin in the matrix."""
+        self._say("Opening…" if self.workbench.session_path is not None else NO_SESSION)
+        self.workbench.after_first_paint(self.matrix.focus)
+
+    @property
+    def matrix(self) -> StudyMatrix:
+        """The matrix."""
+        return self.query_one("#study-matrix", StudyMatrix)
+
+    @property
+    def detail(self) -> Detail:
+        """What stands beside it."""
+        return self.query_one("#study-detail", Detail)
+
+    @property
+    def outcome(self) -> StudyOutcome | None:
+        """What is shown, None for nothing."""
+        return self._view.outcome if self._view is not None else None
+
+    # -- what is shown
+
+    def show_study(self, name: str) -> None:
+        """Show another study of the open session, the newest where ``name`` is none of it."""
+        self._study = name
+        self._load()
+
+    def on_session_opened(self, reader: SessionReader | None) -> None:
+        """Read the study; another session has none of these."""
+        path = reader.path if reader is not None else None
+        if self._session not in (None, path):
+            self._study = ""
+        self._session = path
+        if reader is None:
+            self._view = None
+            self._put()
+            self._say("Opening…" if self.workbench.session_path is not None else NO_SESSION)
+        else:
+            self._load()
+
+    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
+        """Look again soon."""
+        if not self._refresh_due and any(change.kind in _SHOWN for change in changes):
+            self._refresh_due = True
+            self.set_timer(REFRESH_SECONDS, self._refresh_now)
+
+    def _refresh_now(self) -> None:
+        self._refresh_due = False
+        if self._loading.idle:
+            self._load()
+        else:
+            self._refresh_due = True
+            self.set_timer(REFRESH_SECONDS, self._refresh_now)
+
+    def _load(self) -> None:
+        reader, name = self.workbench.reader, self._study
+        if reader is not None:
+            self._loading.ask(lambda: self._loader.look(reader, name), self._show, self._failed)
+
+    def _failed(self, sentence: str) -> None:
+        self._view = None
+        self._put()
+        self._say(sentence, failed=True)
+
+    def _show(self, view: StudyView) -> None:
+        before, self._view, self._study = self._view, view, view.name
+        if view.session != self._session:
+            return  # of a session that was closed meanwhile
+        if not view.lines:
+            self._put()
+            self._say(NO_STUDY)
+        elif view.outcome is None:
+            self._put()
+            self._say(f"The study {view.name} cannot be shown: {view.problem}", failed=True)
+        elif before is None or before.outcome is not view.outcome or before.lines != view.lines:
+            if self._measure not in view.outcome.study.measures:
+                self._measure = view.outcome.study.measures[0]
+            if before is None or before.name != view.name:
+                self._compared = None
+                self.matrix.marked = []
+            self._say("")
+            self._put()
+        self.refresh_bindings()
+
+    def _say(self, sentence: str, *, failed: bool = False) -> None:
+        """Show a sentence in place of the matrix, "" for the matrix."""
+        state = self.query_one("#study-state", Static)
+        state.update(sentence)
+        state.set_class(not sentence, "-off")
+        state.set_class(failed, "-failed")
+        self.query_one("#study-matrix-pane").set_class(bool(sentence), "-off")
+        # Of a session with several studies one that cannot be shown must not hide the others.
+        several = self._view is not None and len(self._view.lines) > 1
+        self.detail.set_class(bool(sentence) and not several, "-off")
+        if sentence and several:
+            self.detail.choose(STUDIES)
+            self._title_detail()
+            self.focus_pane(self.detail)
+        self._refresh_tabs()
+        if sentence:
+            self.set_status("no study" if not failed else "✗ failed")
+
+    def _put(self) -> None:
+        """Show the figures of the study by the measure that is chosen."""
+        outcome, measure, view = self.outcome, self._measure, self._view
+        self.matrix.put(outcome, measure)
+        # No higher than its rows, so that the means stand right below them.
+        self.matrix.styles.max_height = max(1, self.matrix.row_count())
+        self.query_one(SystemLine).again()
+        self.query_one(SummaryLines).again()
+        self._draws.of(outcome, measure)
+        lines = view.lines if view is not None else ()
+        self.detail.studies.put(lines, self._study)
+        nothing = frozenset({LEADERBOARD} if outcome is not None and outcome.study.kind != AGENTS else ())
+        self.detail.mark_empty(nothing)
+        if outcome is not None:
+            names = [line.name for line in lines]
+            place = f"{names.index(self._study) + 1} of {len(names)}" if len(names) > 1 else ""
+            self.set_status(header(outcome, measure, place))
+            self._title_matrix()
+            problems = self.query_one("#study-problems", Static)
+            problems.update(one_line(" ".join(outcome.problems), 1_000))
+            problems.set_class(not outcome.problems, "-off")
+        self._show_cell()
+        self._compare_again()
+        self._fill_tab()
+        self._rest()
+
+    def _title_matrix(self) -> None:
+        outcome = self.outcome
+        if outcome is None:
+            return
+        order = self.matrix.order
+        titles = {one.column.name: one.title for one in outcome.by_column}
+        by = _ORDERS[order.by] + (titles.get(order.column, "") if order.by == "column" else "")
+        by += ", the other way round" if order.reverse and by else ""
+        rows = len(outcome.rows)
+        shown = self.matrix.narrow_counts()[0] if self.matrix.narrowed else rows
+        count = f"{shown:,} of {rows:,}" if shown != rows else f"{rows:,}"
+        noun = ITEMS[outcome.study.kind == AGENTS][2 if rows == 1 else 3]
+        parts = [f"{self._measure}", f"{count} {noun}", f"sorted {by}" if by else ""]
+        self.retitle("#study-matrix-pane", one_line(" · ".join(filter(None, parts)), 200), "mean [95 % interval]")
+
+    def _show_cell(self) -> None:
+        outcome, cell = self.outcome, self.matrix.selected
+        text = cell_sentence(outcome, cell, self._measure) if outcome is not None and cell is not None else ""
+        # Its height is fixed: the cursor moves without a layout of the screen.
+        self.query_one("#study-line", Static).update(text, layout=False)
+        self.detail.cell_items.put(outcome, cell, self._measure)
+        self._title_detail()
+
+    def _title_detail(self) -> None:
+        outcome, tab, title = self.outcome, self.detail.current, self.detail.current
+        cell, found = self.matrix.selected, self.detail.comparison.comparison
+        titles = {one.column.name: one.title for one in outcome.by_column} if outcome is not None else {}
+        if tab == CELL and cell is not None:
+            count = len(self.detail.cell_items.items)
+            title = f"{cell.row} · {titles[cell.column.name]} · {count:,}"
+        elif tab == COMPARISON and found is not None and found.right.name in titles and found.left.name in titles:
+            right, left = (shortened(titles[one.name], 30) for one in (found.right, found.left))
+            title = f"B {right} − A {left}"
+        elif tab == RANKINGS:
+            title = "Rankings" + (f" by {self.detail.rankings.weighting}" if self.detail.rankings.weighting else "")
+        self.retitle("#study-detail", one_line(title, 200), "items, tau" if tab == RANKINGS else "")
+
+    # -- what is asked of it
+
+    def _fill_tab(self) -> None:
+        """Have what the chosen tab shows computed, if that is not there yet."""
+        if self.outcome is not None:
+            self._figures.fill(self.detail, self.outcome)
+            if self.detail.current == RANKINGS:
+                self._draws.want(orders=True)
+
+    def _compare_again(self) -> None:
+        outcome = self.outcome
+        if outcome is not None and self._compared is not None:
+            if set(self._compared) <= {column.name for column in outcome.columns}:
+                self._figures.compare(self.detail, outcome, self._compared, self._measure, self._title_detail)
+                return
+            self._compared = None
+        self._figures.forget(self.detail)
+
+    def _rest(self) -> None:
+        """Draw once nothing has changed for a while."""
+        if self._resting is not None:
+            self._resting.stop()
+        self._resting = self.set_timer(REST_SECONDS, self._draw)
+
+    def _draw(self) -> None:
+        if self._view is not None:
+            self._draws.draw(self._view)
+
+    def _show_drawn(self, drawn: Drawn | None) -> None:
+        pair = self._compared
+        test = drawn.tests.get(pair) if drawn is not None and pair is not None else None
+        problem = drawn.problem if drawn is not None else ""
+        self.detail.comparison.put_test(test, max(1, len(self._draws.pairs)), problem)
+        self.detail.rankings.put_resampled(drawn.resampled if drawn is not None else None, problem)
+
+    # -- keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer only what makes sense now."""
+        if not self.is_mounted or not self.query("#study-detail"):
+            return True
+        outcome = self.outcome
+        if action == "study":
+            return self._view is not None and len(self._view.lines) > 1
+        if action in {"compare", "order", "reverse", "tab", "export"}:
+            return outcome is not None
+        if action == "measure":
+            return outcome is not None and len(outcome.study.measures) > 1
+        if action == "weighting":
+            return self.detail.current == RANKINGS
+        return super().check_action(action, parameters)
+
+    def action_compare(self) -> None:
+        """Compare the two marked columns, or the marked one with the one under the cursor."""
+        marked, column = self.matrix.marked, self.matrix.column
+        if len(marked) == 1 and column is not None and column.column.name not in marked:
+            marked = [*marked, column.column.name]
+        if len(marked) != 2:
+            self.notify("Mark a column with space, then go to another one and press C.", timeout=6)
+        else:
+            self.compare_columns(marked[0], marked[1])
+
+    def compare_columns(self, left: str, right: str) -> None:
+        """Show how two columns differ."""
+        self.matrix.marked = [left, right]
+        self.matrix.refresh()
+        self._compared = left, right
+        self._draws.want((left, right))
+        self.detail.comparison.put_test(None, len(self._draws.pairs))
+        self._choose(COMPARISON)
+        self._compare_again()
+        self.focus_pane(self.detail)
+        self.call_after_refresh(self.detail.comparison.focus)
+        self._draw()
+
+    def action_measure(self) -> None:
+        """Show the study by its next measure."""
+        if self.outcome is not None:
+            measures = self.outcome.study.measures
+            self._measure = measures[(measures.index(self._measure) + 1) % len(measures)]
+            self._put()
+
+    def action_order(self) -> None:
+        """Sort the rows by the next thing: the column under the cursor, how far columns are apart, the name."""
+        column = self.matrix.column
+        self.matrix.sort(self.matrix.order.following(column.column.name if column is not None else ""))
+
+    def action_reverse(self) -> None:
+        """Sort the other way round."""
+        order = self.matrix.order
+        self.matrix.sort(order.clicked(order.by, order.column))
+
+    def action_tab(self, step: int) -> None:
+        """Show the next or previous tab."""
+        self._choose(self.detail.turn(step))
+
+    def on_tab_line_chosen(self, message: TabLine.Chosen) -> None:
+        """Show the tab that was clicked."""
+        self._choose(message.name)
+
+    def _choose(self, tab: str) -> None:
+        self.detail.choose(tab)
+        self._fill_tab()
+        self._title_detail()
+        self._draw()
+        self.refresh_bindings()
+
+    def action_weighting(self) -> None:
+        """Show the rankings of the next weighting only."""
+        self.detail.rankings.weigh()
+        self._title_detail()
+
+    def action_study(self, step: int) -> None:
+        """Show the next or previous study of the session."""
+        if self._view is not None:
+            names = [line.name for line in self._view.lines]
+            self.show_study(names[(names.index(self._study) + step) % len(names)])
+
+    @work
+    async def action_export(self) -> None:
+        """Write a report of the session."""
+        from workbench.app.toolkit.report_question import ask_and_export
+
+        if self.workbench.session_path is not None:
+            await ask_and_export(self.workbench, self.workbench.session_path)
+
+    def action_leave(self) -> None:
+        """Go from the tabs to the matrix; there, take the marks away."""
+        if self.current_pane is self.detail and self.outcome is not None:
+            self.focus_pane(self.query_one("#study-matrix-pane"))
+        elif self.matrix.marked:
+            self.matrix.marked = []
+            self.matrix.refresh()
+
+    # -- lists
+
+    def on_study_matrix_arranged(self) -> None:
+        """Say in which order rows stand."""
+        self._title_matrix()
+
+    def on_row_list_narrowed(self, message: RowList.Narrowed) -> None:
+        """Say how many rows are left."""
+        self._title_matrix()
+
+    def on_row_list_moved(self, message: RowList.Moved) -> None:
+        """Say more of what is under the cursor."""
+        if message.row_list is self.matrix:
+            self._show_cell()
+            self.query_one(SystemLine).refresh()
+            self.query_one(SummaryLines).refresh()
+
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+        """Open what is under the cursor."""
+        detail, cell, chosen = self.detail, self.matrix.selected, message.row_list
+        if chosen is self.matrix and cell is not None:
+            if len(cell.work.trials) > 1:
+                self._choose(CELL)
+                self.focus_pane(detail)
+                self.call_after_refresh(detail.cell_items.focus)
+            elif cell.run or cell.work.trials:
+                self._going.to_cell(self._study, cell)
+            else:
+                self.notify(cell.problem or "Nothing is behind this cell yet.", timeout=6)
+        elif chosen is detail.cell_items and detail.cell_items.cell is not None and detail.cell_items.selected:
+            self._going.to_item(self._study, detail.cell_items.cell, detail.cell_items.selected)
+        elif chosen is detail.comparison:
+            self._open_pair()
+        elif chosen is detail.rankings and detail.rankings.selected is not None:
+            ranking, pair = detail.rankings.selected
+            if pair is None:
+                detail.rankings.toggle(ranking)
+            else:
+                self._compare_systems(ranking.setting.model, pair.worse, pair.better)
+        elif chosen is detail.leaders and detail.leaders.selected is not None:
+            self.matrix.go_to(self.matrix.row, detail.leaders.selected.summary.column.name)
+        elif chosen is detail.studies and detail.studies.selected is not None:
+            self.show_study(detail.studies.selected.name)
+
+    def _compare_systems(self, model: str, left: str, right: str) -> None:
+        from workbench.studies.ranked import system_name
+
+        assert self.outcome is not None
+        names = {system_name(one): one.name for one in self.outcome.columns if one.model == model}
+        if left in names and right in names:
+            self.compare_columns(names[left], names[right])
+
+    def _open_pair(self) -> None:
+        """Show both items of the pair under the cursor side by side; from a row of the plot go to that of the matrix."""
+        shown, outcome, reader = self.detail.comparison, self.outcome, self.workbench.reader
+        if shown.selected_row:
+            self.matrix.go_to(shown.selected_row, self._compared[1] if self._compared is not None else "")
+        elif shown.selected is not None and shown.comparison is not None and outcome is not None and reader is not None:
+            pair = shown.selected
+            sides = sides_of(outcome, shown.comparison, pair, reader.path)
+            if sides is not None:
+                both = sides
+                self._pairing.ask(lambda: pair_of(reader, outcome, both, pair.difference), self.workbench.show_pair)
+
+    # -- where a person is
+
+    def visit(self) -> Visit | None:
+        """Return the study as a place to come back to."""
+        return Visit(self.workbench.session_path, "study", self._study)

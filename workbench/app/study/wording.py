@@ -1,0 +1,193 @@
+"""How the figures of a study are written: no figure is computed here, and no widget is in sight."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from workbench.app.toolkit.header import Header, Part
+from workbench.glyphs import STATES
+from workbench.studies.declaration import AGENTS
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.statistics.intervals import Interval
+    from workbench.studies.declaration import Study
+    from workbench.studies.outcome import Cell, Mean, StudyOutcome
+
+NOTHING = "–"
+UNKNOWN = "…"
+"""Stands for a figure that is being drawn."""
+SCORE = "score"
+_STYLES = {
+    "running": "running",
+    "interrupted": "paused",
+    "failed": "failed",
+    "queued": "waiting",
+    "cancelled": "waiting",
+}
+_ROWS = {"case": "cases", "repository": "repositories"}
+_COLUMNS = {AGENTS: ("agent", "agents")}
+_DOCS = ("doc system", "doc systems")
+
+
+def figure(value: float | None, measure: str) -> str:
+    """Return points with one decimal, a share with two."""
+    if value is None:
+        return NOTHING
+    return f"{value:.1f}" if measure == SCORE else f"{value:.2f}"
+
+
+def signed(value: float | None, measure: str) -> str:
+    """Return a difference with its sign, a digit more than its sides have."""
+    if value is None:
+        return NOTHING
+    text = f"{value:+.1f}" if measure == SCORE else f"{value:+.3f}"
+    return ("0" + text[2:] if not float(text) else text).replace("-", "−")
+
+
+def bounds(interval: Interval, measure: str, *, difference: bool = False) -> str:
+    """Return ``[0.41, 0.73]``, "" where there are none."""
+    if interval.low is None or interval.high is None:
+        return ""
+    written = signed if difference else figure
+    return f"[{written(interval.low, measure)}, {written(interval.high, measure)}]"
+
+
+def tight_bounds(interval: Interval, measure: str) -> str:
+    """Return ``[.41, .73]`` for a cell: whole points, shares without their zero; "" where there are none."""
+    if interval.low is None or interval.high is None:
+        return ""
+    low, high = (f"{one:.0f}" if measure == SCORE else f"{one:.2f}" for one in (interval.low, interval.high))
+    return f"[{_tight(low)}, {_tight(high)}]"
+
+
+def _tight(text: str) -> str:
+    known = {"0.00": "0", "1.00": "1"}
+    return known.get(text, text.removeprefix("0") if text.startswith("0.") else text)
+
+
+def chance(p: float) -> str:
+    """Return a p-value as papers write it."""
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def share(value: float | None) -> str:
+    """Return a share in per cent."""
+    return NOTHING if value is None else f"{100 * value:.0f} %"
+
+
+def progress(done: int, planned: int | None) -> str:
+    """Return ``38/55``, or how many there are where it is not known of how many."""
+    return f"{done:,}/{planned:,}" if planned is not None else f"{done:,}"
+
+
+def cell_text(cell: Cell, measure: str, width: int) -> tuple[str, str]:
+    """Return what stands in a cell of so many cells of the screen, and its style.
+
+    A cell that is not done has the sign of its state; how far it is, and the mean so far, as there is room.
+    """
+    mean = cell.means[measure]
+    value = figure(mean.value, measure)
+    if cell.state == "missing":
+        return NOTHING, "dim"
+    if cell.state == "done":
+        whole = f"{value} {tight_bounds(mean.interval, measure)}".rstrip()
+        return (whole if len(whole) <= width else value), ""
+    sign = STATES.get(cell.state, "?")
+    far = progress(cell.done, cell.planned)
+    if cell.state == "failed" and not cell.done:
+        texts = [f"{sign} failed", sign]
+    elif mean.value is not None:
+        # What fits of the mean so far and of the progress; a failed cell goes no further.
+        texts = [
+            f"{value} {sign} {far}",
+            f"{sign} {value}" if cell.state == "failed" else f"{sign} {far}",
+            f"{sign} {value}",
+        ]
+    elif cell.state == "queued":
+        texts = [f"{sign} waiting", sign]
+    else:
+        texts = [f"{sign} {far}", sign]
+    return next((text for text in texts if len(text) <= width), texts[-1]), _STYLES.get(cell.state, "unscored")
+
+
+def mean_text(mean: Mean, rows: int, measure: str, width: int) -> str:
+    """Return a column's mean with what fits of its interval; it says over how many rows where these are not ``rows``."""
+    value = figure(mean.value, measure)
+    if mean.value is None:
+        return NOTHING
+    fewer = f"{value} of {mean.rows}"
+    whole = f"{value} {tight_bounds(mean.interval, measure)}".rstrip()
+    texts = [fewer] if mean.rows != rows else [whole]
+    return next((text for text in texts if len(text) <= width), value)
+
+
+def count(number: int, one: str, many: str) -> str:
+    """Return ``1 case`` or ``3 cases``."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def shape(study: Study, columns: int) -> str:
+    """Return ``3 repositories × 5 doc systems``; columns of several models are called columns."""
+    rows = count(len(study.rows), study.row_noun, _ROWS[study.row_noun])
+    one_model = len({one.model for one in study.columns}) <= 1
+    return f"{rows} × {count(columns, *(_COLUMNS.get(study.kind, _DOCS) if one_model else ('column', 'columns')))}"
+
+
+def state_of(outcome: StudyOutcome) -> str:
+    """Return how a study stands, with the sign of what matters most."""
+    states = Counter(cell.state for cell in outcome.cells.values() if not cell.column.source)
+    total = sum(states.values())
+    if states["running"]:
+        of = f" of {outcome.planned:,}" if outcome.planned is not None else " so far"
+        return f"{STATES['running']} {outcome.done:,}{of}"
+    if states["interrupted"]:
+        return f"{STATES['interrupted']} interrupted: u resumes"
+    if states["queued"]:
+        return f"{STATES['queued']} {states['queued']:,} of {total:,} cells wait"
+    if states["failed"]:
+        return f"{STATES['failed']} {states['failed']:,} of {count(total, 'cell', 'cells')} failed"
+    if states["cancelled"]:
+        return f"{STATES['cancelled']} {states['cancelled']:,} of {total:,} cells cancelled"
+    if states["missing"]:
+        return f"{states['missing']:,} of {count(total, 'cell', 'cells')} not begun"
+    return f"{STATES['done']} done" if total else "results of others"
+
+
+def header(outcome: StudyOutcome, measure: str, place: str) -> Header:
+    """Return the first line of the mode."""
+    cost = f"${outcome.cost_usd:.2f}" if outcome.cost_usd is not None else ""
+    return (
+        Part("study", rank=3),
+        Part(outcome.study.name, rank=1, name=True),
+        Part(place, rank=5),
+        Part(shape(outcome.study, len(outcome.columns)), rank=4),
+        Part(measure, rank=2),
+        Part(cost, rank=2),
+        Part(state_of(outcome), reason=True),
+    )
+
+
+def cell_sentence(outcome: StudyOutcome, cell: Cell, measure: str) -> str:
+    """Return all that is to be said of a cell on a line: why it stopped first, then its figures and what they rest on."""
+    title = next(one.title for one in outcome.by_column if one.column.name == cell.column.name)
+    mean = cell.means[measure]
+    noun = "trial" if outcome.study.kind == AGENTS else "task"
+    parts = [f"{cell.row} · {title}"]
+    if cell.problem:
+        parts.append(f"{STATES.get(cell.state, '')} {cell.problem}".strip())
+    elif cell.state == "missing":
+        parts.append("nothing planned yet")
+    elif cell.state != "done":
+        parts.append(f"{STATES.get(cell.state, '?')} {cell.state} {progress(cell.done, cell.planned)}")
+    if mean.value is not None:
+        parts.append(f"{measure} {figure(mean.value, measure)} {bounds(mean.interval, measure)}".rstrip())
+        parts.append(count(mean.items, noun, f"{noun}s"))
+        if mean.undefined:
+            parts.append(f"{mean.undefined:,} without a value")
+    if cell.documented is not None:
+        parts.append(f"documented {share(cell.documented)}")
+    if mean.value is not None:
+        parts.append(mean.interval.words)
+    return one_line(" · ".join(parts), 600)
