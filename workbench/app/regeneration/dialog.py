@@ -97,7 +97,10 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         if field == "source":
             return "A case, a folder, a git URL@revision or NAME==VERSION, with pytest tests."
         if field == "docs":
-            return "original, none, llm:MODEL, a documented copy (folder:PATH, source:SOURCE), or package.module:Class."
+            return (
+                "original, none, llm:MODEL, repoagent:MODEL, osa:MODEL, command:PROGRAM…, a documented copy (folder:PATH, "
+                "source:SOURCE), or package.module:Class."
+            )
         if field == "scope":
             return (
                 "repository: all docstrings of the tree are the doc system's. target: only that of the function itself."

@@ -59,7 +59,7 @@ class LeaderList(HeadedList):
         super().__init__(id=id)
         self.lines: tuple[LeaderLine, ...] = ()
         self._below: list[tuple[str, str]] = []
-        self._said = "A leaderboard is of agents; this study is of doc systems: see Rankings."
+        self._said = "Only studies of agents have one: see Rankings."
 
     def put(self, lines: Sequence[LeaderLine], agreements: Sequence[JudgeAgreement]) -> None:
         """Show the agents."""
