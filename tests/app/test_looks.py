@@ -47,6 +47,7 @@ async def _walk(session: Path, state: str) -> Seen:
                     await walking.go(pilot, look)
                     for size in (*walking.SIZES, *walking.EDGES.get(state, ())):
                         await pilot.resize_terminal(*size)
+                        await walking.until(pilot, lambda size=size: pilot.app.screen.size == size, f"{size}")
                         text = await walking.settled(pilot)
                         seen[look.name, size] = text, walking.cut(pilot.app)
                     await pilot.resize_terminal(*walking.SIZES[1])

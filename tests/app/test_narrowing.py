@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from app.compared import two_trials
 from app.regeneration_app import press, regeneration
 from app.test_compare import pair_of
 from app.test_side_by_side import shown, two_evaluators
+from app.test_study import study_of
+from studies.declared_studies import put_agents, put_matrix
 from trajectory_app import screen_text, table_of_trials, trajectory, until
 
 import workbench.app
@@ -30,6 +33,7 @@ from workbench.app.compare.run_trial_rows import RunTrialRows
 from workbench.app.compare.run_trials_screen import RunTrialsScreen
 from workbench.app.compare.screen import CompareScreen
 from workbench.app.compare.task_rows import TaskRows
+from workbench.app.compare.tasks_screen import TasksScreen
 from workbench.app.help import HelpScreen
 from workbench.app.marked.screen import MarkedScreen
 from workbench.app.marks import Marked, Pair
@@ -103,7 +107,8 @@ def test_every_list_of_the_app_is_in_the_walk() -> None:
     import_all()
     walked = {"CaseList", "RepositoryTree", "Outline", "SessionTable", "TrialTable", "MatrixView", "LossList", "RunTable",
               "MarkedList", "StepRows", "PointRows", "FileRows", "TextRows", "FacetList", "SpreadPlot", "TaskRows", "FailingRows",
-              "UnifiedRows", "RunTrialRows", "FindingList"}  # fmt: skip
+              "UnifiedRows", "RunTrialRows", "FindingList", "FactRows", "TaskTestRows", "EvaluatorRows", "StudyMatrix", "CellItems",
+              "ComparisonList", "RankingList", "LeaderList", "StudyList"}  # fmt: skip
     found = {kind.__name__ for kind in kinds() if kind not in ABSTRACT and kind.__module__.startswith("workbench")}
     assert found - SEARCHED_BY_THEIR_SCREEN - NEVER_FOCUSED == walked
     assert RunScreen.searches
@@ -181,6 +186,36 @@ async def test_in_the_trials_of_two_runs(tmp_path: Path) -> None:
         pilot.app.show_pair(Pair(run, run))
         screen = await shown(pilot, RunTrialsScreen)
         await narrowed(pilot, screen.query_one(RunTrialRows))
+
+
+async def test_in_two_tasks_side_by_side(tmp_path: Path) -> None:
+    async with regeneration(two_evaluators(tmp_path / "two.session"), (120, 40)) as (pilot, mode):
+        await press(pilot, mode, "g", "space", "j", "C")
+        screen = await shown(pilot, TasksScreen)
+        for one in screen.lists:
+            if any(one.selectable(at) for at in range(one.row_count())):
+                await narrowed(pilot, one)
+        met = {type(one).__name__ for one in screen.lists if one.row_count()}
+        assert {"FactRows", "TaskTestRows", "EvaluatorRows"} <= met
+
+
+async def test_in_studies(tmp_path: Path) -> None:
+    put_matrix(tmp_path / "docs.session", 3, 2, 1, 3, 4, random.Random(5))
+    async with study_of(tmp_path / "docs.session") as (pilot, screen):
+        detail = screen.detail
+        await narrowed(pilot, screen.matrix)
+        await narrowed(pilot, detail.cell_items)
+        screen.compare_columns("docs0 · model/0", "docs1 · model/0")
+        for one, turns in ((detail.comparison, 0), (detail.rankings, 1), (detail.studies, 2)):
+            await pilot.press(*["right_square_bracket"] * turns)
+            await until(pilot, lambda one=one: any(map(one.selectable, range(one.row_count()))), type(one).__name__)
+            await narrowed(pilot, one)
+    put_agents(tmp_path / "agents.session", {("word_counter", "white"): [82.0], ("word_counter", "none"): [40.0]})
+    async with study_of(tmp_path / "agents.session") as (pilot, screen):
+        await pilot.press("left_square_bracket", "left_square_bracket")
+        leaders = screen.detail.leaders
+        await until(pilot, lambda: any(map(leaders.selectable, range(leaders.row_count()))), "the leaderboard")
+        await narrowed(pilot, leaders)
 
 
 async def test_in_cases_and_sessions_and_in_the_text_of_a_file(tmp_path: Path) -> None:

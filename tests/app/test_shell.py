@@ -136,7 +136,7 @@ async def test_modes_by_number_and_help_by_question_mark(start) -> None:
         await person.press("1")
         await person.sees("Synthetic 3")
         await person.press("question_mark")
-        await person.sees("cases.run", "list.narrow", "app.runs")
+        await person.sees("cases.run", "list.narrow", "app.study")
         await person.press(*"jjjjjjjjjjjj")
         await person.sees("The same on every screen", "app.palette", "app.search")
         assert "leave the tour" not in person.screen_text

@@ -152,6 +152,7 @@ def test_every_page_overwritten(kind: str, filling: bytes, tmp_path: Path, home:
     with contextlib.closing(sqlite3.connect(base)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         size = connection.execute("PRAGMA page_size").fetchone()[0]
+        of_schema = connection.execute("SELECT count(*) FROM dbstat WHERE name = 'sqlite_schema'").fetchone()[0]
     sound, path = base.read_bytes(), tmp_path / "demo.session"
     outcomes = {"refused with a sentence": 0, "read, and named": 0, "read": 0}
     for page in range(len(sound) // size):
@@ -165,8 +166,8 @@ def test_every_page_overwritten(kind: str, filling: bytes, tmp_path: Path, home:
         for name, answer in faces(path):
             assert not problem_of(name, answer), f"page {page}"
     print(outcomes)
-    # Only pages of the schema itself are beyond help.
-    assert outcomes["refused with a sentence"] <= 6
+    # Only pages of the schema itself, and the root of the list of changes, are beyond help.
+    assert outcomes["refused with a sentence"] <= of_schema + 1
     assert outcomes["read, and named"] >= 10
 
 

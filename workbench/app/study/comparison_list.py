@@ -36,7 +36,6 @@ class ComparisonList(RowList):
     """Sentences, then a row for each row of the study, then a row for each item; the cursor goes over the last two."""
 
     ALLOW_SELECT = False
-    narrows: ClassVar[bool] = False
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "side by side", id="study.open-pair")]
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -70,6 +69,13 @@ class ComparisonList(RowList):
     def selected(self) -> ItemPair | None:
         """The item under the cursor."""
         return self._rows[self.cursor].item if 0 <= self.cursor < len(self._rows) else None
+
+    def words_of(self, index: int) -> str:
+        """Return the names in a line."""
+        row = self._rows[index]
+        if row.item is not None:
+            return f"{row.item.row} {row.item.file} {row.item.name}"
+        return row.plotted or row.text
 
     @property
     def selected_row(self) -> str:
