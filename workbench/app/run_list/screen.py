@@ -20,6 +20,7 @@ from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.soon import Soon
 from workbench.app.toolkit.texts import Static
 from workbench.text import one_line
 
@@ -84,7 +85,7 @@ class RunsScreen(ModeScreen):
         super().__init__()
         self._current = current
         self._loading, self._doing = Latest(self, "runs"), Latest(self, "run-orders", every=True)
-        self._refresh_due = False
+        self._soon = Soon(self, REFRESH_SECONDS, self._load, idle=lambda: self._loading.idle)
         self._first = True
         self._put_away: list[str] = []
 
@@ -117,17 +118,8 @@ class RunsScreen(ModeScreen):
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Read again soon."""
         kinds = {"trial", "run", "score", "candidate", "stage", "label"}
-        if not self._refresh_due and any(change.kind in kinds for change in changes):
-            self._refresh_due = True
-            self.set_timer(REFRESH_SECONDS, self._refresh_now)
-
-    def _refresh_now(self) -> None:
-        self._refresh_due = False
-        if self._loading.idle:
-            self._load()
-        else:
-            self._refresh_due = True
-            self.set_timer(REFRESH_SECONDS, self._refresh_now)
+        if any(change.kind in kinds for change in changes):
+            self._soon.ask()
 
     def _load(self) -> None:
         reader = self.workbench.reader

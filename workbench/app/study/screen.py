@@ -22,6 +22,7 @@ from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.soon import Soon
 from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.texts import Static
 from workbench.studies.declaration import AGENTS
@@ -79,7 +80,7 @@ class StudyScreen(ModeScreen):
         self._view: StudyView | None = None
         self._session: Path | None = None
         self._study = self._measure = ""
-        self._refresh_due = False
+        self._soon = Soon(self, REFRESH_SECONDS, self._load, idle=lambda: self._loading.idle)
         self._resting: Timer | None = None
         self._compared: tuple[str, str] | None = None
 
@@ -140,17 +141,8 @@ class StudyScreen(ModeScreen):
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Look again soon."""
-        if not self._refresh_due and any(change.kind in _SHOWN for change in changes):
-            self._refresh_due = True
-            self.set_timer(REFRESH_SECONDS, self._refresh_now)
-
-    def _refresh_now(self) -> None:
-        self._refresh_due = False
-        if self._loading.idle:
-            self._load()
-        else:
-            self._refresh_due = True
-            self.set_timer(REFRESH_SECONDS, self._refresh_now)
+        if any(change.kind in _SHOWN for change in changes):
+            self._soon.ask()
 
     def _load(self) -> None:
         reader, name = self.workbench.reader, self._study

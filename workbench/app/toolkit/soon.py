@@ -1,0 +1,38 @@
+"""Something that is done soon, once, however often it is asked for meanwhile: what follows a live session reads no more often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+
+class Clock(Protocol):
+    """What has timers: a screen or widget."""
+
+    def set_timer(self, delay: float, callback: Callable[[], Any]) -> Any:
+        """Call something after so many seconds."""
+
+
+class Soon:
+    """Calls something ``seconds`` after it was first asked for, later where the last call is still at work.
+
+    Attributes:
+        due: Whether a call is to come.
+    """
+
+    def __init__(self, clock: Clock, seconds: float, what: Callable[[], Any], *, idle: Callable[[], bool]) -> None:
+        self._clock, self._seconds, self._what, self._idle = clock, seconds, what, idle
+        self.due = False
+
+    def ask(self) -> None:
+        """Ask for it."""
+        if not self.due:
+            self.due = True
+            self._clock.set_timer(self._seconds, self._now)
+
+    def _now(self) -> None:
+        self.due = False
+        if self._idle():
+            self._what()
+        else:
+            self.ask()
