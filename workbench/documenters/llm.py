@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from workbench.documenters.sources import Sources
 from workbench.documenters.types import Asker, Docstring, Progress
+from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
 from workbench.models.types import Message, Request, Sampling
 from workbench.regeneration.context import build_context
 from workbench.regeneration.extraction import MAX_ANSWER
@@ -66,11 +67,12 @@ class LlmDocs:
     needs_model = True
 
     def __init__(self, model: str, asker: Asker | None, sampling: Sampling | None = None) -> None:
-        """Ask ``model`` through ``asker``; by default at temperature 0.3 with up to 700 tokens."""
+        """Ask ``model`` through ``asker``; by default at temperature 0.3 with up to 700 tokens, 256 of the embedded one."""
         self.model = model
         self.name = f"llm:{model}"
         self._asker = asker
-        self._sampling = sampling or Sampling(temperature=0.3, max_tokens=700)
+        most = LOCAL_DOCSTRING_TOKENS if is_local(model) else 700
+        self._sampling = sampling or Sampling(temperature=0.3, max_tokens=most)
 
     async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
         """Take note of the files; a model is asked function by function."""

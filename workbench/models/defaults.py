@@ -22,6 +22,8 @@ _HOSTED = {
     "evaluator": "openai/gpt-5-mini",
 }
 QWEN_WINDOW = 32_768
+#: A docstring of the embedded model is rarely longer; where nothing stops it, it repeats itself until its window is full.
+LOCAL_DOCSTRING_TOKENS = 256
 _SAMPLING = {
     "agent": Sampling(temperature=0.3),
     "judge": Sampling(temperature=0.3),

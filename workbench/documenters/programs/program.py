@@ -19,7 +19,7 @@ from workbench.disks import says_full
 from workbench.documenters.programs.adapter import COPY, Adapter, Place, Start, Written, seen_of
 from workbench.documenters.programs.work_folder import Documented, WorkFolder
 from workbench.documenters.types import Asker, Docstring, DocumentationFailed, Progress
-from workbench.models.defaults import is_local
+from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
 from workbench.models.endpoint import ChatEndpoint
 from workbench.reasons import last_words
 from workbench.repository import Snapshot
@@ -28,8 +28,6 @@ from workbench.sandbox import program as sandboxed
 from workbench.sandbox.program import Ended, Program, ProgramLimits
 
 _INSIDE = "/documented"
-#: The embedded model, where nothing stops it, goes on until its window is full, which takes minutes.
-_LOCAL_TOKENS = 512
 _REPORT_SECONDS = 0.5
 _KINDS = {"function": "functions", "class": "classes", "module": "modules"}
 
@@ -109,7 +107,7 @@ class DocProgram:
             self._adapter.model,
             purpose="documenter",
             scope=scope,
-            most_tokens=_LOCAL_TOKENS if is_local(self._adapter.model) else None,
+            most_tokens=LOCAL_DOCSTRING_TOKENS if is_local(self._adapter.model) else None,
         )
         ended = await self._run(endpoint, work, report)
         await asyncio.to_thread(work.log.write_text, ended.output, encoding="utf-8")
