@@ -9,7 +9,15 @@ import pytest
 
 from workbench.errors import UsageError
 from workbench.studies.checking import check_study, column_problem
-from workbench.studies.declaration import BadStudy, Column, Study, column_titles, read_study_file, row_titles
+from workbench.studies.declaration import (
+    BadStudy,
+    Column,
+    Study,
+    column_titles,
+    read_study_file,
+    row_titles,
+    with_amounts,
+)
 from workbench.studies.known import packaged_studies, study_named
 
 AGENTS = 'name = "mine"\nkind = "agents"\nrows = ["word_counter"]\n'
@@ -32,6 +40,16 @@ def test_columns_are_every_agent_with_every_model(tmp_path: Path) -> None:
     names = [column.name for column in study.columns]
     assert names == ["white · a/b", "white · c/d", "planner-2 · a/b", "planner-2 · c/d"]
     assert (study.repeats, study.spend_limit, study.limits.steps, study.measures) == (4, 2.5, 5, ("score",))
+
+
+def test_the_command_line_may_say_how_many_trials_or_candidates() -> None:
+    assert with_amounts(study_named("agents"), repeats=3).repeats == 3
+    assert with_amounts(study_named("docs"), samples=5).samples == 5
+    assert with_amounts(study_named("docs")) == study_named("docs")
+    with pytest.raises(BadStudy, match="repeats belongs to a study of agents"):
+        with_amounts(study_named("docs"), repeats=2)
+    with pytest.raises(BadStudy, match="pass@3, which 2 samples do not define"):
+        with_amounts(study_named("docs"), samples=2)
 
 
 def test_k_follows_from_the_samples_unless_it_is_given(tmp_path: Path) -> None:

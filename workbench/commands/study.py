@@ -6,7 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.commands.arguments import whole
 from workbench.commands.estimating import add_estimate_arguments
+from workbench.numbers import MOST_REPEATS
 
 if TYPE_CHECKING:
     from workbench.studies.declaration import Study
@@ -28,6 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--session", help="a session file or name (unless given: study-NAME); what it has of the study is used"
     )
+    parser.add_argument("--repeats", type=whole(1, MOST_REPEATS), default=0, metavar="N", help="trials per cell of agents, instead of what the study says")  # fmt: skip
+    parser.add_argument("--samples", type=whole(1), default=0, metavar="M", help="candidates per task of docs, instead of what the study says")  # fmt: skip
     parser.add_argument("--show", action="store_true", help="print what the session has of it and start nothing")
     parser.add_argument("--detach", action="store_true", help="start and leave; it goes on without this command")
     add_estimate_arguments(parser)
@@ -37,10 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Order, execute, print; return 0 when every cell is done, 1 if one is not, 130 if interrupted."""
     from workbench.commands.run import session_path
-    from workbench.studies.declaration import PAPER
+    from workbench.studies.declaration import PAPER, with_amounts
 
     session = session_path(arguments.session) if arguments.session else None
-    study = _declared(arguments.name, session)
+    study = with_amounts(_declared(arguments.name, session), repeats=arguments.repeats, samples=arguments.samples)
     if study.kind == PAPER:
         return _paper(arguments.format)
     if session is None:

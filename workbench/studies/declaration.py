@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -162,6 +162,20 @@ class Study:
             return cls(**given)
         except (ValueError, TypeError, AttributeError, RecursionError):
             raise BadStudy("The declaration of a study in this session is damaged; declare it anew.") from None
+
+
+def with_amounts(study: Study, *, repeats: int = 0, samples: int = 0) -> Study:
+    """Return a study with another number of trials per cell or of candidates per task; 0 leaves what it declares.
+
+    Raises:
+        BadStudy: A study of this kind has no such number, or a k is above the samples.
+    """
+    for kind, key, number in ((AGENTS, "repeats", repeats), (DOCS, "samples", samples)):
+        if number and study.kind != kind:
+            raise BadStudy(f"{key} belongs to a study of {kind}; {study.name} is one of {study.kind}.")
+    if samples and study.k[-1] > samples:
+        raise BadStudy(f"The study {study.name} has pass@{study.k[-1]}, which {samples} samples do not define.")
+    return replace(study, repeats=repeats or study.repeats, samples=samples or study.samples)
 
 
 def column_titles(columns: Sequence[Column]) -> list[str]:
