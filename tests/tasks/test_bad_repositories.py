@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from tasks.conftest import RULES
 
+from workbench.regeneration.environment import EnvironmentFailed, build_environment
 from workbench.regeneration.suite import SuiteFailed
 from workbench.regeneration.unlisted_tests import odd_test_files
 from workbench.sandbox import Limits
@@ -197,3 +198,13 @@ async def test_a_test_that_hangs_and_one_that_kills_its_process_are_taken_out(ma
     assert sorted(built.taken_out) == ["test_bad.py::test_dies", "test_bad.py::test_hangs"]
     assert built.quarantined == "2 hanging or fatal"
     assert [task.tests for task in built.tasks] == [("test_sums.py::test_total",)]
+
+
+async def test_a_project_that_pytest_is_built_on(make) -> None:
+    files = {
+        "pyproject.toml": '[project]\nname = "iniconfig"\nversion = "2.0"\n',
+        "src/iniconfig/__init__.py": SUMS,
+        "testing/test_sums.py": SUITE.replace("sums", "iniconfig"),
+    }
+    with pytest.raises(EnvironmentFailed, match="iniconfig cannot be judged by its tests: pytest itself imports it"):
+        await build_environment(make(files))

@@ -14,6 +14,7 @@ import asyncio
 import contextlib
 import fcntl
 import hashlib
+import importlib.metadata
 import json
 import os
 import re
@@ -256,6 +257,11 @@ async def _build(
         except EnvironmentFailed:
             pass  # without them some tests cannot be imported, which is reported later
     if declared.name:
+        if _plain(declared.name) in _beneath_pytest(_site_packages(folder)):
+            raise EnvironmentFailed(
+                f"The functions of {declared.name} cannot be judged by its tests: pytest itself imports it, and a function "
+                "that fails would end pytest before any test."
+            )
         _remove_copy(folder, declared.name)
     on_progress("compiling the environment")
     await _command(
@@ -319,6 +325,21 @@ def _contents(folder: Path) -> tuple[list[str], list[str]]:
         installed.append(f"{name.replace('_', '-').lower()}=={version}")
     modules = {path.name.split(".")[0] for path in site.iterdir() if not path.name.endswith((".dist-info", ".pth"))}
     return installed, sorted(modules)
+
+
+def _beneath_pytest(site: Path) -> frozenset[str]:
+    """Return the plain names of what pytest is built on, itself included, as installed in ``site``."""
+    found: dict[str, tuple[str, ...]] = {}
+    for one in importlib.metadata.distributions(path=[str(site)]):
+        needed = (line for line in one.requires or () if "extra ==" not in line)
+        found[_plain(one.name)] = tuple(_plain(match[0]) for line in needed if (match := re.match(r"[\w.-]+", line)))
+    beneath, todo = set(), ["pytest"]
+    while todo:
+        name = todo.pop()
+        if name in found and name not in beneath:
+            beneath.add(name)
+            todo += found[name]
+    return frozenset(beneath)
 
 
 def _remove_copy(folder: Path, name: str) -> None:
