@@ -348,24 +348,26 @@ def to_json(found: GroupMetrics) -> dict[str, Any]:
         **found.group.to_json(),
         "tasks": found.tasks,
         "notes": list(found.notes),
-        "metrics": [
-            {
-                "metric": one.metric,
-                "pair": one.pair,
-                "tasks": len(one.values),
-                "mean": one.mean,
-                "low": one.interval.low,
-                "high": one.interval.high,
-                "interval": one.interval.words,
-                "correlations": {
-                    str(k): {
-                        each.kind: {"value": each.value, "low": each.low, "high": each.high, "tasks": each.tasks}
-                        for each in all_kinds
-                    }
-                    for k, all_kinds in one.correlations.items()
-                },
-                "values": dict(one.values),
+        "metrics": [column_json(one) for one in found.columns],
+    }
+
+
+def column_json(one: MetricColumn) -> dict[str, Any]:
+    """Return a metric with its correlations as JSON values."""
+    return {
+        "metric": one.metric,
+        "pair": one.pair,
+        "tasks": len(one.values),
+        "mean": one.mean,
+        "low": one.interval.low,
+        "high": one.interval.high,
+        "interval": one.interval.words,
+        "correlations": {
+            str(k): {
+                each.kind: {"value": each.value, "low": each.low, "high": each.high, "tasks": each.tasks}
+                for each in all_kinds
             }
-            for one in found.columns
-        ],
+            for k, all_kinds in one.correlations.items()
+        },
+        "values": dict(one.values),
     }

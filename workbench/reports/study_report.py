@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,15 @@ from workbench.text import json_text
 _PAGES = {"md": page_markdown, "html": page_html, "latex": page_latex}
 
 
-def write_study_report(session: Path | None, study: str, format: str, out: Path | None) -> Path | bytes:
+def write_study_report(
+    session: Path | None,
+    study: str,
+    format: str,
+    out: Path | None,
+    *,
+    metrics: Sequence[str] = (),
+    model: Path | None = None,
+) -> Path | bytes:
     """Write a report on a study; blocks while it reads and computes, so call it from a thread worker or a process of its own.
 
     Args:
@@ -30,6 +38,8 @@ def write_study_report(session: Path | None, study: str, format: str, out: Path 
         study: Its name.
         format: One of :data:`workbench.reports.STUDY_FORMATS`.
         out: Where to write it; the file appears complete or not at all. None returns its bytes.
+        metrics: Metrics of texts by name; without any, the usual ones as far as their packages are installed.
+        model: Folder with the weights of ``codebertscore``.
 
     Returns:
         The path written, or the bytes.
@@ -40,14 +50,20 @@ def write_study_report(session: Path | None, study: str, format: str, out: Path 
     """
     if format not in ("csv", "parquet"):
         needed("numpy", "tests of a study")
-    chunks = compose_paper(format) if session is None else compose_study(session, study, format)
+    chunks = (
+        compose_paper(format)
+        if session is None
+        else compose_study(session, study, format, metrics=metrics, model=model)
+    )
     if out is None:
         return b"".join(one if isinstance(one, bytes) else encoded(one) for one in chunks)
     check_place(out, session)
     return write_atomically(out, chunks)
 
 
-def compose_study(session: Path, name: str, format: str) -> Iterator[str | bytes]:
+def compose_study(
+    session: Path, name: str, format: str, *, metrics: Sequence[str] = (), model: Path | None = None
+) -> Iterator[str | bytes]:
     """Yield a report on a study of a session, piece by piece.
 
     Args:
@@ -55,6 +71,8 @@ def compose_study(session: Path, name: str, format: str) -> Iterator[str | bytes
         name: Name of the study.
         format: One of :data:`workbench.reports.STUDY_FORMATS`. ``csv`` and ``parquet`` have a row for each cell and each trial or task; ``latex`` is a
             fragment without a preamble.
+        metrics: As in :func:`write_study_report`.
+        model: As in :func:`write_study_report`.
 
     Raises:
         UsageError: The session has no such study; the format is unknown.
@@ -78,18 +96,20 @@ def compose_study(session: Path, name: str, format: str) -> Iterator[str | bytes
             yield study_parquet(outcome)
             return
         from workbench.reports.study_method import method_section
+        from workbench.studies.analysis import analyse
 
         method = method_section(reader, outcome)
+        analysis = analyse(reader, outcome, metrics, model=model)
         foot = f"Written by Workbench {workbench.__version__}'s report from {session.name}."
     if format == "json":
         from workbench.reports.study_values import study_json
 
-        values = {"type": "study", **study_json(outcome), "method": _section_json(method)}
+        values = {"type": "study", **study_json(outcome, analysis=analysis), "method": _section_json(method)}
         yield json_text(values, indent=1) + "\n"
         return
     from workbench.reports.study_page import study_page
 
-    yield _PAGES[format](replace(study_page(outcome, method=method), foot=foot))
+    yield _PAGES[format](replace(study_page(outcome, analysis=analysis, method=method), foot=foot))
 
 
 def compose_paper(format: str) -> Iterator[str | bytes]:
