@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from workbench.catalog.published import CODE_DOC_CORRELATION, MOST_LEXICAL_CORRELATION
-from workbench.metrics.tasks import MetricColumn
+from workbench.metrics.tasks import PAIRS, MetricColumn
 from workbench.reports.page import Grid, Note, Part, Section
 from workbench.reports.study_figures import NOTHING, figure, mean_words, percent
-from workbench.statistics.correlations import Correlation
+from workbench.statistics.correlations import FEWEST, Correlation
 from workbench.studies.analysis import Analysis
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.text_metrics import LEXICAL, MetricsOf, furthest
@@ -30,7 +30,7 @@ def metrics_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Secti
     for one in (*found.together, *(each for each in found.by_column if each.model not in together)):
         parts += [_with_pass(one, k) for k in outcome.study.k]
     parts += _by_column(outcome, found.by_column)
-    parts.append(Note(_rules(analysis)))
+    parts.append(Note(_rules(outcome, analysis)))
     if found.together:
         parts.append(Note(_beside_the_text(found.together)))
     yield Section("Metrics of texts, and how they go with pass@k", tuple(parts))
@@ -65,7 +65,7 @@ def _by_column(outcome: StudyOutcome, columns: Sequence[MetricsOf]) -> Iterator[
         return
     rows = tuple((*key, *(_mean(mine[key]) if key in mine else NOTHING for _, mine in named)) for key in keys)
     yield Grid("Means of metrics by column.", heads, rows, frozenset({0, 1}))
-    for k in outcome.study.k:
+    for k in outcome.study.k[:1]:
         rows = tuple(
             (*key, *(_correlation(_spearman(mine[key], k)) if key in mine else NOTHING for _, mine in named))
             for key in keys
@@ -90,7 +90,7 @@ def _correlation(one: Correlation | None) -> str:
     return NOTHING if one is None else one.words.partition(" over ")[0]
 
 
-def _rules(analysis: Analysis) -> str:
+def _rules(outcome: StudyOutcome, analysis: Analysis) -> str:
     found = analysis.metrics
     assert found is not None
     units = {
@@ -107,12 +107,12 @@ def _rules(analysis: Analysis) -> str:
     ]
     if units:
         said.append(
-            f"Intervals by the jackknife over {', '.join(units)}; too few of them, or values that do not vary, give none."
+            f"Intervals of correlations by the jackknife over {', '.join(units)}; too few of them, or values that do not vary, give none."
         )
     else:
-        said.append(
-            "No correlation has an interval: fewer than five repositories or files, or values that do not vary."
-        )
+        said.append("No correlation has an interval: fewer than five files, or values that do not vary.")
+    if 1 < len(outcome.rows) < FEWEST:
+        said.append("Fewer than five repositories are taken as they are: their files are left out in turn.")
     if found.together:
         said.append(
             "All systems together: a task counts once under each, so a correlation is also that between systems; that within one stands by column."
@@ -128,13 +128,13 @@ def _rules(analysis: Analysis) -> str:
 def _beside_the_text(together: Sequence[MetricsOf]) -> str:
     said = [
         f"The paper's text: no lexical metric's correlation with pass@k is further from 0 than {MOST_LEXICAL_CORRELATION}, CodeBERTScore of "
-        f"code and docs is below {CODE_DOC_CORRELATION}. Here, by Pearson's:"
+        f"code and docs is below {CODE_DOC_CORRELATION}. Here, lexical metrics furthest from 0 by Pearson's:"
     ]
     for one in together:
-        lexical, code_doc = furthest(one, LEXICAL), furthest(one, (), pair="code-doc")
+        picks = [(pair, furthest(one, LEXICAL, pair=pair)) for pair in PAIRS]
         words = [
-            f"{what} {metric.metric} {metric.pair} {_correlation(found)} (pass@{k})"
-            for what, pick in (("lexical", lexical), ("code and docs", code_doc))
+            f"{pair} {metric.metric} {_correlation(found)} (pass@{k})"
+            for pair, pick in picks
             if pick is not None
             for metric, k, found in [pick]
         ]
@@ -160,8 +160,8 @@ def leaks_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section
     )
     if not rows:
         return
-    heads = ("docs", "tasks", "leaking", "share", "overlap")
-    heads += tuple(words for measure in measures for words in (measure, f"{measure} without"))
+    figures = (words for measure in measures for words in (measure, f"{measure} without"))
+    heads = ("docs", "tasks", "leaking", "share", "overlap", *figures)
     yield Section(
         "Docs that carry the code",
         (

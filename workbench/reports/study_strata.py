@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from workbench.reports.page import Grid, Note, Part, Section
 from workbench.reports.study_figures import figure, mean_words
+from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
 from workbench.studies.outcome import StudyOutcome
 
@@ -30,13 +31,13 @@ def strata_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Sectio
             ),
             frozenset({0, 1}),
         )
-        for measure in outcome.study.measures
+        for measure in outcome.study.measures[:1]
     ]
     parts.append(
         Note(
             "Parts of about equal size; equal values are in one part. Means are unweighted over rows, as those of the whole. Difficulty is "
             "the mean over all columns, so a stratum's means are near it: what it shows is how columns differ there. Length of docs "
-            "divides each column's own docs."
+            "divides each column's own docs. Other k are in --format json."
         )
     )
     yield Section("By kinds of functions", tuple(parts))
@@ -46,18 +47,23 @@ def stability_section(analysis: Analysis) -> Iterator[Section]:
     """Yield the section on rankings of parts, where there are any."""
     if not analysis.stability:
         return
+    shown = [one for one in analysis.stability if not one.stratum or (one.tau is not None and one.tau < 1 - EQUAL)]
     rows = tuple(
-        (one.model, one.measure, one.part, one.words or "–", f"{one.items:,}", figure(one.tau, 2))
-        for one in analysis.stability
+        (one.model, one.measure, one.part, one.words or "–", f"{one.items:,}", figure(one.tau, 2)) for one in shown
     )
+    parts = [one for one in analysis.stability if one.stratum]
+    kept = sum(one.tau is not None and one.tau >= 1 - EQUAL for one in parts)
+    unordered = sum(one.tau is None for one in parts)
     heads = ("model", "measure", "functions", "ranking", "count", "tau")
     yield Section(
         "Do rankings hold in parts?",
         (
             Grid("Rankings on parts of the functions that all systems have.", heads, rows, frozenset({0, 1, 2, 3})),
             Note(
-                "tau: Kendall's, with the ranking on all functions. Without leaking docs, and documented everywhere: under each of the systems "
-                "that write docs."
+                f"{kept:,} of {len(parts):,} strata (below) have the ranking of all functions and are left out here"
+                + (f"; {unordered:,} have no order" if unordered else "")
+                + ". tau: Kendall's, with the ranking on all functions. Without leaking docs, and documented everywhere: under each of "
+                "the systems that write docs."
             ),
         ),
     )

@@ -1,12 +1,14 @@
 """How two values of tasks go together: Pearson, Spearman and Kendall, each with an interval over files or repositories.
 
 The interval is Student's around Fisher's z by the jackknife over clusters (Efron and Stein 1981): tasks of a file are alike, and
-Fisher's own standard error is for independent pairs. Imports numpy and scipy.
+Fisher's own standard error is for independent pairs. Fewer than five repositories are taken as they are: then their files are left
+out in turn, and the interval is of these repositories only. Imports numpy and scipy.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -64,7 +66,8 @@ class Correlation:
             return "–"
         over = f"over {self.units:,} {PLURALS[self.unit] if self.units != 1 else self.unit}"
         bounds = "" if self.low is None or self.high is None else f" [{self.low:.2f}, {self.high:.2f}]"
-        return f"{self.value:.2f}{bounds} {over}".replace("-", "−")
+        # What is rounded to zero has no sign.
+        return re.sub(r"-(?=0\.00(?!\d))", "", f"{self.value:.2f}{bounds} {over}").replace("-", "−")
 
 
 def correlation(pairs: Sequence[Pair], kind: str, *, level: float = LEVEL) -> Correlation:
@@ -81,10 +84,11 @@ def correlation(pairs: Sequence[Pair], kind: str, *, level: float = LEVEL) -> Co
     import numpy
 
     measure = _measure(kind)
-    unit = "repository" if len({one.repository for one in pairs}) > 1 else "file"
-    if unit == "file" and len({one.file for one in pairs}) == 1:
-        unit = "task"
-    names = [str(n) if unit == "task" else getattr(one, unit) for n, one in enumerate(pairs)]
+    unit = _unit(pairs)
+    names = [
+        (one.repository, "" if unit == "repository" else one.file, n if unit == "task" else 0)
+        for n, one in enumerate(pairs)
+    ]
     known = {name: number for number, name in enumerate(sorted(set(names)))}
     groups = numpy.array([known[name] % MOST_GROUPS for name in names], dtype=int)
     left, right = (numpy.array([getattr(one, side) for one in pairs], dtype=float) for side in ("left", "right"))
@@ -101,6 +105,13 @@ def correlation(pairs: Sequence[Pair], kind: str, *, level: float = LEVEL) -> Co
     half = student_quantile((1 + level) / 2, size - 1) * error
     low, high = (math.tanh(math.atanh(value) + sign * half) for sign in (-1, 1))
     return Correlation(kind, value, low, high, len(pairs), unit, len(known))
+
+
+def _unit(pairs: Sequence[Pair]) -> str:
+    """Return what is left out in turn: repositories, of fewer than :data:`FEWEST` their files, of a single file its tasks."""
+    if len({one.repository for one in pairs}) >= FEWEST:
+        return "repository"
+    return "file" if len({(one.repository, one.file) for one in pairs}) > 1 else "task"
 
 
 def _measure(kind: str) -> Callable[[Any, Any], float | None]:

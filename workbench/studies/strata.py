@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.catalog.published import POPULAR, published_counts, published_name
@@ -92,6 +92,7 @@ class RankedPart:
         scores: The mean of each, unweighted over rows.
         items: Functions.
         tau: Kendall's tau with the ranking on all functions; None where one of the two has no order.
+        stratum: Whether the part is a stratum.
     """
 
     model: str
@@ -101,6 +102,7 @@ class RankedPart:
     scores: Mapping[str, float]
     items: int
     tau: float | None
+    stratum: bool = False
 
     @property
     def words(self) -> str:
@@ -182,7 +184,8 @@ def stability(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> tupl
             for property, name, inside in parts:
                 mine = [one for one in common if all(inside(one, column) for column in asked)]
                 part = f"{property}: {name}" if property else name
-                found.append(_ranked(model, measure, part, mine, having, whole.scores))
+                ranked = _ranked(model, measure, part, mine, having, whole.scores)
+                found.append(replace(ranked, stratum=bool(property)))
     return tuple(found)
 
 

@@ -161,7 +161,7 @@ def _scores(metrics: Sequence[str], model: Path | None, notes: dict[str, None]) 
     for name in metrics:
         if name not in METRICS:
             raise UsageError(f"There is no metric {name!r}; there are {', '.join(METRICS)}.")
-    found = {}
+    found: dict[str, Score] = {}
     for name in metrics or USUAL:
         if name not in TEXT_METRICS:
             continue
