@@ -295,6 +295,62 @@ def test_csv_has_a_row_for_each_cell_and_item(matrix: Path, hostile: Path) -> No
     assert not any(cell.startswith(("=", "+", "@")) for row in dangerous for cell in row)
 
 
+def test_rows_of_tasks_have_what_strata_are_made_of(texts: Path) -> None:
+    rows = [row for row in csv.DictReader(io.StringIO(report(texts, "texts", "csv"))) if row["kind"] == "task"]
+    with SessionReader(texts) as reader:
+        known = {task.id: task for run in reader.runs() for task in reader.tasks(run.id)}
+        for row in rows:
+            task = known[row["item"]]
+            assert (float(row["leak"]), float(row["coverage"])) == (task.leak, task.coverage)
+            assert int(row["body_bytes"]) == len(reader.text(task.body_blob).encode())
+            assert row["docs_bytes"] == (
+                str(len(reader.text(task.docstring_blob).encode())) if task.docstring_blob else ""
+            )
+
+
+def test_the_analysis_of_a_study_stands_in_every_format_with_published_figures_beside(texts: Path) -> None:
+    values = json.loads(report(texts, "texts", "json"))["analysis"]
+    together = values["metrics"]["together"][0]["metrics"]
+    found = next(one for one in together if (one["metric"], one["pair"]) == ("rouge-1", "code-doc"))
+    pearson = found["correlations"]["1"]["pearson"]
+    bounds = f"{pearson['value']:.2f} [{pearson['low']:.2f}, {pearson['high']:.2f}]".replace("-", "−")
+    published = next(
+        one for one in values["beside_the_paper"]["published"] if (one["evaluator"], one["k"]) == ("gpt-5-mini", 1)
+    )
+    for format in ("md", "html"):
+        page = report(texts, "texts", format)
+        for section in (
+            "Do rankings hold in parts?",
+            "By kinds of functions",
+            "Docs that carry the code",
+            "The paper's figures beside these",
+        ):
+            assert section.replace("'", "&#x27;") in page or section in page
+        if format == "md":
+            line = next(one for one in page.splitlines() if one.startswith("| rouge-1 | code-doc |"))
+            assert bounds in line
+            assert f"| gpt-5-mini | 1 | published, 28 repositories | {published['means']['RepoAgent']:.3f} |" in page
+    assert (
+        main(
+            [
+                "report",
+                str(texts),
+                "--study",
+                "texts",
+                "--metric",
+                "leakage",
+                "--format",
+                "json",
+                "-o",
+                str(texts.parent / "x.json"),
+            ]
+        )
+        == 0
+    )
+    chosen = json.loads((texts.parent / "x.json").read_text())["analysis"]["metrics"]["together"][0]["metrics"]
+    assert {one["metric"] for one in chosen} == {"leakage"}
+
+
 def test_parquet_has_the_same_rows(hostile: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     written = write_study_report(hostile, "hostile", "parquet", None)
@@ -395,6 +451,9 @@ def test_the_command_writes_each_format_by_the_name_of_the_file(
     [
         (["{session}", "--study", "unknown"], "has no study 'unknown'; it has hostile"),
         (["{session}", "--format", "latex"], "latex is a format of studies"),
+        (["{session}", "--metric", "bleu"], "--metric and --model-path are of studies"),
+        (["{session}", "--study", "hostile", "--metric", "bleu"], "Metrics of texts are of studies of docs"),
+        (["--study", "paper", "--metric", "bleu"], "Metrics of texts are of studies of docs"),
         (["--study", "paper", "--format", "parquet"], "no report format 'parquet' of this study"),
         (["{session}", "--study", "hostile", "--item", "x"], "do not go together"),
         ([], "Name a session"),

@@ -70,7 +70,9 @@ def _by_column(outcome: StudyOutcome, columns: Sequence[MetricsOf]) -> Iterator[
             (*key, *(_correlation(_spearman(mine[key], k)) if key in mine else NOTHING for _, mine in named))
             for key in keys
         )
-        yield Grid(f"Spearman's correlation with pass@{k} by column.", heads, rows, frozenset({0, 1}))
+        # A metric, or pass@k, that is the same everywhere goes with nothing.
+        if rows := tuple(row for row in rows if set(row[2:]) != {NOTHING}):
+            yield Grid(f"Spearman's correlation with pass@{k} by column.", heads, rows, frozenset({0, 1}))
 
 
 def _spearman(one: MetricColumn, k: int) -> Correlation | None:

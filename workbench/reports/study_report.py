@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import workbench
 from workbench.errors import UsageError
@@ -17,7 +17,12 @@ from workbench.reports.page_latex import page_latex
 from workbench.reports.page_markdown import page_markdown
 from workbench.reports.writing import check_place, encoded, write_atomically
 from workbench.session.reader import SessionReader
+from workbench.studies.declaration import DOCS
 from workbench.text import json_text
+
+if TYPE_CHECKING:
+    from workbench.studies.outcome import StudyOutcome
+    from workbench.studies.task_facts import FunctionFacts
 
 _PAGES = {"md": page_markdown, "html": page_html, "latex": page_latex}
 
@@ -45,7 +50,7 @@ def write_study_report(
         The path written, or the bytes.
 
     Raises:
-        UsageError: The study or format is unknown, or ``out`` is a session.
+        UsageError: The study, format or a metric is unknown, or ``out`` is a session.
         WorkbenchError: The session cannot be read, the report cannot be written, or a package (numpy, pyarrow) is missing.
     """
     if format not in ("csv", "parquet"):
@@ -88,12 +93,12 @@ def compose_study(
         if format == "csv":
             from workbench.reports.study_rows import study_csv
 
-            yield from study_csv(outcome)
+            yield from study_csv(outcome, _facts(reader, outcome))
             return
         if format == "parquet":
             from workbench.reports.study_rows import study_parquet
 
-            yield study_parquet(outcome)
+            yield study_parquet(outcome, _facts(reader, outcome))
             return
         from workbench.reports.study_method import method_section
         from workbench.studies.analysis import analyse
@@ -110,6 +115,12 @@ def compose_study(
     from workbench.reports.study_page import study_page
 
     yield _PAGES[format](replace(study_page(outcome, analysis=analysis, method=method), foot=foot))
+
+
+def _facts(reader: SessionReader, outcome: StudyOutcome) -> tuple[FunctionFacts, ...]:
+    from workbench.studies.task_facts import function_facts
+
+    return function_facts(reader, outcome) if outcome.study.kind == DOCS else ()
 
 
 def compose_paper(format: str) -> Iterator[str | bytes]:

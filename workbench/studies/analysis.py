@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from workbench.errors import UsageError
 from workbench.metrics.packages import MetricUnavailable, needed
 from workbench.session.reader import SessionReader
 from workbench.studies.beside_paper import BesidePaper, beside_paper
@@ -18,6 +19,9 @@ from workbench.studies.outcome import StudyOutcome
 from workbench.studies.strata import LeakLine, RankedPart, Stratum, leaks, stability, strata
 from workbench.studies.task_facts import function_facts
 from workbench.studies.text_metrics import TextMetrics, text_metrics
+
+
+NO_TEXTS = "Metrics of texts are of studies of docs; this one has none."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +68,13 @@ def analyse(
         model: Folder with the weights of ``codebertscore``.
 
     Raises:
-        UsageError: there is no metric of such a name.
+        UsageError: there is no metric of such a name, or one was named for a study of agents.
         MetricUnavailable: a package or model of a metric that was named is missing.
         SessionError: a session cannot be read.
     """
     if outcome.study.kind != DOCS:
+        if metrics:
+            raise UsageError(NO_TEXTS)
         return None
     functions = function_facts(reader, outcome)
     if not functions:
