@@ -55,6 +55,10 @@ def write_study_report(
     """
     if format not in ("csv", "parquet"):
         needed("numpy", "tests of a study")
+    if session is None and metrics:
+        from workbench.studies.analysis import NO_TEXTS
+
+        raise UsageError(NO_TEXTS)
     chunks = (
         compose_paper(format)
         if session is None

@@ -20,7 +20,6 @@ from workbench.studies.strata import LeakLine, RankedPart, Stratum, leaks, stabi
 from workbench.studies.task_facts import function_facts
 from workbench.studies.text_metrics import TextMetrics, text_metrics
 
-
 NO_TEXTS = "Metrics of texts are of studies of docs; this one has none."
 
 
