@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from workbench.catalog.published import CODE_DOC_CORRELATION, MOST_LEXICAL_CORRELATION
 from workbench.metrics.tasks import PAIRS, MetricColumn
-from workbench.reports.page import Grid, Note, Part, Section
+from workbench.reports.page import Bar, Forest, Grid, Note, Part, Section
 from workbench.reports.study_figures import NOTHING, figure, mean_words, percent
 from workbench.statistics.correlations import FEWEST, Correlation
 from workbench.studies.analysis import Analysis
@@ -28,6 +28,7 @@ def metrics_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Secti
     parts: list[Part] = []
     together = {one.model for one in found.together}
     for one in (*found.together, *(each for each in found.by_column if each.model not in together)):
+        parts += _drawn(one, outcome.study.k[0])
         parts += [_with_pass(one, k) for k in outcome.study.k]
     parts += _by_column(outcome, found.by_column)
     parts.append(Note(_rules(outcome, analysis)))
@@ -36,8 +37,25 @@ def metrics_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Secti
     yield Section("Metrics of texts, and how they go with pass@k", tuple(parts))
 
 
+def _whose(one: MetricsOf) -> str:
+    return f"{one.model or 'default model'}, {'all doc systems together' if one.column is None else one.column.system}"
+
+
+def _drawn(one: MetricsOf, k: int) -> Iterator[Part]:
+    """Yield a figure of Pearson's correlations, where there are any."""
+    bars = tuple(
+        Bar(f"{each.metric} {each.pair}", found.value, found.low, found.high, _correlation(found))
+        for each in one.metrics
+        if each.correlations[k] and (found := each.correlations[k][0]).value is not None
+    )
+    if bars:
+        caption = (
+            f"{_whose(one)}: Pearson's correlation of metrics with pass@{k}; coloured where 0 is outside its interval."
+        )
+        yield Forest(caption, bars, f"Pearson's correlation with pass@{k}")
+
+
 def _with_pass(one: MetricsOf, k: int) -> Grid:
-    whose = "all doc systems together" if one.column is None else one.column.system
     rows = tuple(
         (
             each.metric,
@@ -49,7 +67,7 @@ def _with_pass(one: MetricsOf, k: int) -> Grid:
         for each in one.metrics
     )
     heads = ("metric", "of", "tasks", "mean", "Pearson", "Spearman", "Kendall")
-    return Grid(f"{one.model or 'default model'}, {whose}: with pass@{k}.", heads, rows, frozenset({0, 1}))
+    return Grid(f"{_whose(one)}: with pass@{k}.", heads, rows, frozenset({0, 1}))
 
 
 def _by_column(outcome: StudyOutcome, columns: Sequence[MetricsOf]) -> Iterator[Part]:
