@@ -17,7 +17,7 @@ from workbench.metrics.packages import MetricUnavailable
 from workbench.metrics.texts import text_metric
 from workbench.regeneration.leakage import measure_leakage
 from workbench.regeneration.passk import pass_at_k
-from workbench.session import SessionReader
+from workbench.session import SessionReader, SessionWriter
 from workbench.studies import text_metrics as module
 from workbench.studies.analysis import Analysis, analyse
 from workbench.studies.beside_paper import family_of
@@ -252,6 +252,40 @@ def test_many_tasks_are_looked_at_in_part_and_said_to_be(session, outcome, monke
     assert 0 < found.metrics.tasks <= 24
     per_system = {len(metric(one, "rouge-1", "code-code").values) for one in found.metrics.by_column}
     assert len(per_system) == 1
+
+
+def test_helpfulness_that_a_judge_was_asked_for_before_takes_part(tmp_path: Path) -> None:
+    path = tmp_path / "judged.session"
+    put_texts(path, random.Random(4), rows=("schema",), tasks=6, models=("m",))
+    with SessionWriter(path) as writer, writer.transaction():
+        with SessionReader(path) as reader:
+            tasks = [task for run in reader.runs() for task in reader.tasks(run.id) if task.docs == "osa-0.3.4:m"]
+        for number, task in enumerate(tasks):
+            # Functions of one parameter, text: all three aspects; the first answer cannot be used.
+            answers = ["no JSON"] if number == 0 else []
+            answers.append(json.dumps({"reasoning": "r", "summary": 1 + number % 5, "description": 3, "parameters": 5}))
+            for nth, answer in enumerate(answers):
+                writer.insert(
+                    "calls",
+                    {
+                        "run_id": task.run_id, "scope": f"{task.id}/helpfulness-1", "purpose": "metric", "model": "judge/j",
+                        "digest": f"d{number}{nth}", "sample": 0, "nth": 1, "messages_blob": "m", "sampling": "{}",
+                        "answer_blob": writer.blob(answer), "attempts": "[]", "source": "live", "started_at": 1.0,
+                    },
+                )  # fmt: skip
+    with SessionReader(path) as reader:
+        outcome = read_study(reader, "texts")
+        found = analyse(reader, outcome).metrics
+        named = analyse(reader, outcome, ("leakage",)).metrics
+    mine = next(one for one in found.by_column if one.column.system.startswith("osa"))
+    overall = metric(mine, "helpfulness-1 by judge/j", "doc")
+    assert list(overall.values.values()) == [(1 + number % 5 + 3 + 5) / 3 for number in range(6)]
+    summary = metric(mine, "helpfulness-1 summary by judge/j", "doc")
+    passed = [task.passed / task.counted for task in outcome.cell("schema", mine.column).work.tasks]
+    assert summary.correlations[1][0].value == pytest.approx(
+        stats.pearsonr([1 + number % 5 for number in range(6)], passed).statistic
+    )
+    assert all("helpfulness" not in each.metric for one in named.by_column for each in one.metrics)
 
 
 def test_what_is_missing_is_said_and_what_was_named_is_refused(session, outcome, monkeypatch) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import functools
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from workbench.errors import UsageError
+from workbench.metrics.helpfulness import Documented, recorded_helpfulness
 from workbench.metrics.packages import MetricUnavailable
 from workbench.metrics.tasks import (
     METRICS,
@@ -104,7 +105,8 @@ def text_metrics(
         reader: The study's session.
         outcome: The study.
         functions: Its functions.
-        metrics: Names from :data:`workbench.metrics.tasks.METRICS`; without any, the usual ones as far as their packages are installed.
+        metrics: Names from :data:`workbench.metrics.tasks.METRICS`; without any, the usual ones as far as their packages are installed,
+            and helpfulness as far as a judge was asked (``workbench metrics --helpfulness``).
         model: Folder with the weights of ``codebertscore``.
 
     Raises:
@@ -117,7 +119,7 @@ def text_metrics(
     step = -(-len(every) // MOST_TASKS)
     chosen = {told.task for one in functions[:: max(1, step)] for told in one.facts.values()}
     names = [one for one in metrics or USUAL if one in scores or one not in TEXT_METRICS]
-    measuring = _Measuring(outcome, names, chosen, scores)
+    measuring = _Measuring(outcome, names, chosen, scores, judged=not metrics)
     measuring.all(reader)
     ks = outcome.study.k
     by_column = tuple(
@@ -179,10 +181,17 @@ class _Measuring:
     """Collects the values of the chosen tasks by column, metric and pair, run by run."""
 
     def __init__(
-        self, outcome: StudyOutcome, metrics: Sequence[str], chosen: set[str], scores: Mapping[str, Score]
+        self,
+        outcome: StudyOutcome,
+        metrics: Sequence[str],
+        chosen: set[str],
+        scores: Mapping[str, Score],
+        *,
+        judged: bool,
     ) -> None:
         self.found: dict[str, dict[tuple[str, str], list[Measurement]]] = {one.name: {} for one in outcome.columns}
         self.notes: dict[str, None] = {}
+        self._judged = judged
         self._outcome, self._metrics, self._chosen, self._scores = outcome, metrics, chosen, scores
 
     def all(self, reader: SessionReader) -> None:
@@ -197,19 +206,41 @@ class _Measuring:
         texts, told = texts_of(reader, rows, self._metrics, originals)
         # What has no text to compare with is seen in the table; where names were looked for is not.
         self.notes |= dict.fromkeys(one for one in told if not one.startswith("no doc-doc"))
+        judged = _judgements(reader, texts, rows) if self._judged else {}
         for cell in self._outcome.cells.values():
             if (cell.work.session, cell.run) == (session, run):
-                self._cell(reader, cell, rows, texts)
+                self._cell(reader, cell, rows, texts, judged)
 
-    def _cell(self, reader: SessionReader, cell: Cell, rows: Mapping[str, TaskRow], texts: TaskTexts) -> None:
+    def _cell(
+        self,
+        reader: SessionReader,
+        cell: Cell,
+        rows: Mapping[str, TaskRow],
+        texts: TaskTexts,
+        judged: Mapping[str, Mapping[str, float]],
+    ) -> None:
         tasks = {one.task: one for one in cell.work.tasks if one.task in rows}
         passed = {key: {k: pass_of(one, k) for k in self._outcome.study.k} for key, one in tasks.items()}
         bodies = _bodies(reader, cell, list(tasks)) if self._scores else {}
-        for metric in self._metrics:
-            for pair, values in values_of(metric, tasks, rows, texts, bodies, self._scores).items():
-                self.found[cell.column.name].setdefault((metric, pair), []).extend(
-                    Measurement(task, cell.row, tasks[task].file, value, passed[task]) for task, value in values.items()
-                )
+        found = [
+            ((metric, pair), values)
+            for metric in self._metrics
+            for pair, values in values_of(metric, tasks, rows, texts, bodies, self._scores).items()
+        ]
+        found += [((name, "doc"), values) for name, values in judged.items()]
+        for key, values in found:
+            self.found[cell.column.name].setdefault(key, []).extend(
+                Measurement(task, cell.row, tasks[task].file, value, passed[task])
+                for task, value in values.items()
+                if task in tasks
+            )
+
+
+def _judgements(reader: SessionReader, texts: TaskTexts, tasks: Iterable[str]) -> dict[str, Mapping[str, float]]:
+    """Return what judges said of the docs of tasks, by version, aspect and judge."""
+    items = {task: Documented(texts.function[task], texts.docs[task]) for task in tasks}
+    judged = recorded_helpfulness(reader, items)
+    return {name: values for one in judged for name, values in one.columns.items() if values}
 
 
 def _bodies(reader: SessionReader, cell: Cell, tasks: Sequence[str]) -> dict[str, list[str]]:
