@@ -222,7 +222,7 @@ class _Measuring:
         tasks = {one.task: one for one in cell.work.tasks if one.task in rows}
         passed = {key: {k: pass_of(one, k) for k in self._outcome.study.k} for key, one in tasks.items()}
         bodies = _bodies(reader, cell, list(tasks)) if self._scores else {}
-        found = [
+        found: list[tuple[tuple[str, str], Mapping[str, float]]] = [
             ((metric, pair), values)
             for metric in self._metrics
             for pair, values in values_of(metric, tasks, rows, texts, bodies, self._scores).items()
