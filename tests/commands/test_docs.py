@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import zipfile
 
@@ -10,7 +11,10 @@ import pytest
 from workbench.cli import main
 from workbench.documenters.programs import known
 from workbench.documenters.programs.installing import Installable, environment, installed, interpreter
+from workbench.documenters.programs.work_folder import Documented, WorkFolder
 from workbench.errors import UsageError
+from workbench.repository import Snapshot
+from workbench.repository.definitions import DefinitionKey
 
 
 def wheel(folder):
@@ -87,3 +91,62 @@ def test_an_installation_that_fails_is_one_sentence(program, capsys, requirement
 def test_an_unknown_name_is_wrong_usage(home, capsys):
     assert main(["docs", "install", "docagent"]) == 2
     assert "invalid choice" in capsys.readouterr().err
+
+
+@pytest.fixture
+def two_kept(home, tmp_path):
+    """What a program wrote about a repository, and a folder that was interrupted."""
+    snapshot = Snapshot(tmp_path, "d" * 64, "word_counter", "", ())
+    counts = {"function": 2, "function_documented": 2, "function_unchanged": 1, "class": 0, "module": 0, "refused": 0, "edited": 1,
+              "requests": 3, "failed_requests": 0, "prompt_tokens": 10, "completion_tokens": 5, "cost_usd": 0.0, "seconds": 4.0}  # fmt: skip
+    done = WorkFolder(snapshot, "repoagent-0.2.0:m", "")
+    done.folder.mkdir(parents=True)
+    key = ("a.py", DefinitionKey("function", "f", 1))
+    done.save(Documented({key: "Doc."}, {}, counts, edited={key: "edited"}))
+    begun = WorkFolder(snapshot, "osa-0.3.4:m", "")
+    begun.area.mkdir(parents=True)
+    (begun.area / "half.py").write_text("x")
+    return done, begun
+
+
+def test_what_is_kept_is_listed_and_forgotten(two_kept, capsys):
+    done, begun = two_kept
+    assert main(["docs", "kept"]) == 0
+    out = capsys.readouterr().out
+    assert "word_counter × repoagent-0.2.0:m" in out
+    assert (
+        "2 of 2 functions documented · 1 of these unchanged · 1 definition left out, its code was edited · 3 requests"
+        in out
+    )
+    assert "not finished" in out
+    assert main(["docs", "kept", "--json"]) == 0
+    lines = {one["name"]: one for one in map(json.loads, capsys.readouterr().out.splitlines())}
+    assert lines[done.folder.name]["digest"] == "d" * 64
+    assert lines[begun.folder.name]["program"] is None
+    assert main(["docs", "forget", done.folder.name[:8]]) == 0
+    assert not done.folder.exists()
+    assert begun.folder.exists()
+    assert main(["docs", "forget", "zzz"]) == 2
+    assert "Nothing that is kept has the name 'zzz'" in capsys.readouterr().err
+    with (begun.folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert main(["docs", "forget", "all"]) == 2
+        assert "is being written by a run" in capsys.readouterr().err
+    assert main(["docs", "forget", "all"]) == 0
+    assert not begun.folder.exists()
+    assert main(["docs", "kept"]) == 0
+    assert capsys.readouterr().out.endswith("no program has documented a repository here.\n")
+
+
+def test_what_an_older_version_kept_is_used_and_listed(two_kept, capsys):
+    done, _ = two_kept
+    place = done.folder / "docstrings.json"
+    older = {
+        name: value
+        for name, value in json.loads(place.read_text()).items()
+        if name not in ("edited", "program", "source", "digest")
+    }
+    place.write_text(json.dumps(older))
+    assert done.load().texts == {("a.py", DefinitionKey("function", "f", 1)): "Doc."}
+    assert main(["docs", "kept"]) == 0
+    assert "by an older version" in capsys.readouterr().out

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from studies.declared_studies import put_agents, put_matrix
+from studies.declared_studies import put_agents, put_matrix, put_texts
 
 from workbench.cli import main
 from workbench.reports.page_markdown import page_markdown
@@ -78,6 +78,20 @@ def test_show_prints_what_is_there_and_starts_nothing(
     assert path.read_bytes() == before
     assert main(["study", "docs", "--session", str(path), "--show"]) == 2
     assert "has no study 'docs'; it has agents" in capsys.readouterr().err
+
+
+def test_show_has_the_analysis_of_a_study_of_docs(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import random
+
+    path = tmp_path / "texts.session"
+    put_texts(path, random.Random(3), rows=("schema",), tasks=3, models=("m",))
+    assert main(["study", "texts", "--session", str(path), "--show", "--format", "json"]) == 0
+    analysis = json.loads(capsys.readouterr().out)["analysis"]
+    assert [one["tasks"] for one in analysis["leaks"]] == [3, 3, 3, 3]
+    assert analysis["beside_the_paper"]["shared"] == ["schema"]
+    assert {one["part"] for one in analysis["stability"]} >= {"all functions", "without leaking docs"}
 
 
 def test_a_dry_run_says_what_it_takes_and_leaves_nothing(

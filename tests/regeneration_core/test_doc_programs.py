@@ -240,14 +240,35 @@ async def test_what_goes_wrong_is_one_sentence(program, snapshot, script, limits
     assert words in await sentence(program(script, **limits), snapshot)
 
 
-async def test_a_file_whose_code_was_edited_is_left_out_and_counted(program, snapshot):
-    script = WELL.replace("path.write_text(", "path.write_text(('y = 1' + chr(10) if path.name == 'o.py' else '') + ")
+async def test_what_was_edited_is_left_out_and_counted_and_the_rest_of_its_file_is_not(program, snapshot):
+    # m.py: a statement is added and the body of bare edited; o.py: its only function is renamed.
+    script = WELL.replace(
+        "path.write_text(ast.unparse(tree))",
+        "text = ast.unparse(tree)\n"
+        "    text = text.replace('return x', 'return [x]') + chr(10) + 'y = 1' if path.name == 'm.py' else text.replace('other', 'another')\n"
+        "    path.write_text(text)",
+    )
     system = program(script)
     await run(system, snapshot)
-    assert await texts(system) == {"Shape.area": "Doc of area.", "bare": "Doc of bare.", "other": None}
-    refused = await system.docstring("pack/o.py", "other", 1)
-    assert refused.notes[0].startswith("refused: the code differs apart from docstrings")
-    assert "1 files left out, their code was edited" in system.summary
+    assert await texts(system) == {"Shape.area": "Doc of area.", "bare": None, "other": None}
+    for path, name, why in (("m.py", "bare", "its code was edited"), ("pack/o.py", "other", "the code differs")):
+        assert (await system.docstring(path, name, 1)).notes[0].startswith(f"refused: {why}")
+    assert "1 file left out, its code was edited" in system.summary
+    assert "2 definitions left out, their code was edited" in system.summary, "the module and bare"
+    again = program(script)
+    await run(again, snapshot)
+    assert (await again.docstring("m.py", "bare", 1)).notes == (await system.docstring("m.py", "bare", 1)).notes
+
+
+async def test_docstrings_that_a_program_left_as_they_were_are_counted_apart(program, snapshot):
+    script = WELL.replace(
+        "if isinstance(node, ast.FunctionDef):", "if isinstance(node, ast.FunctionDef) and not ast.get_docstring(node):"
+    )
+    system = program(script)
+    await run(system, snapshot)
+    had = [name for name, text in (await texts(system)).items() if not text.startswith("Doc of ")]
+    assert had == ["Shape.area"]
+    assert f"3 of 3 functions documented · {len(had)} of these unchanged · " in system.summary
 
 
 async def test_a_program_that_asks_a_model_though_none_was_named(program, snapshot):

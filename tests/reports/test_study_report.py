@@ -15,7 +15,17 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from studies.declared_studies import CONTEXT, PROMPT, cell_of, put_agents, put_candidates, put_matrix, put_run, put_task
+from studies.declared_studies import (
+    CONTEXT,
+    PROMPT,
+    cell_of,
+    put_agents,
+    put_candidates,
+    put_matrix,
+    put_run,
+    put_task,
+    put_texts,
+)
 
 from workbench.catalog.published import published_name, published_scores
 from workbench.cli import main
@@ -56,6 +66,14 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def matrix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("matrix") / "matrix.session"
     put_matrix(path, 4, 3, 2, 3, 4, random.Random(5))
+    return path
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study of docs with real texts, of which two rows are repositories of the paper."""
+    path = tmp_path_factory.mktemp("texts") / "texts.session"
+    put_texts(path, random.Random(6), tasks=6)
     return path
 
 
@@ -168,14 +186,16 @@ def test_markdown_tables_keep_their_cells(hostile: Path) -> None:
 def latex_problems(text: str) -> list[str]:
     """Return what would stop a compiler: unbalanced groups and environments, rows with other than their columns, bare specials."""
     problems = []
-    bare = re.sub(r"(?m)^%.*$", "", text)
-    for environment in ("table", "tabular", "itemize"):
+    bare = re.sub(r"(?m)^%.*$|(?<=\{)%$", "", text)
+    for environment in ("table", "tabular", "itemize", "figure", "tikzpicture", "axis"):
         if bare.count(rf"\begin{{{environment}}}") != bare.count(rf"\end{{{environment}}}"):
             problems.append(environment)
     known = {
         "section", "subsection", "begin", "end", "centering", "small", "caption", "label", "toprule", "midrule", "bottomrule", "item",
         "textbackslash", "textasciitilde", "textasciicircum", "textless", "textgreater", "textbar", "textasciigrave",
         "textperiodcentered", "linewidth", "ldots", "times", "pm", "to", "le", "ge", "tau", "textbullet",
+        "footnotesize", "scriptsize", "tiny", "setlength", "tabcolsep", "belowcaptionskip", "clearpage", "ifdefined", "fi",
+        "pgfplotsset", "addplot", "node", "fill", "resizebox",
     }  # fmt: skip
     problems += [name for name in re.findall(r"(?<!\\)(?:\\\\)*\\([A-Za-z]+)", bare) if name not in known]
     plain = re.sub(r"\\[\\{}$&#%_]", "", re.sub(r"\\\\$", "", bare, flags=re.MULTILINE))
@@ -184,9 +204,9 @@ def latex_problems(text: str) -> list[str]:
     if plain.count("{") != plain.count("}"):
         problems.append("braces")
     for columns, body in re.findall(
-        r"\\begin\{tabular\}\{((?:[lr]|p\{0\.4\\linewidth\})+)\}(.*?)\\end\{tabular\}", bare, re.DOTALL
+        r"\\begin\{tabular\}\{((?:[lr]|p\{0\.\d+\\linewidth\})+)\}(.*?)\\end\{tabular\}", bare, re.DOTALL
     ):
-        columns = columns.replace(r"p{0.4\linewidth}", "p")
+        columns = re.sub(r"p\{0\.\d+\\linewidth\}", "p", columns)
         for row in (line for line in body.splitlines() if line.endswith(r"\\")):
             if len(re.findall(r"(?<!\\)&", row)) != len(columns) - 1:
                 problems.append(row)
@@ -195,7 +215,7 @@ def latex_problems(text: str) -> list[str]:
     return problems
 
 
-@pytest.mark.parametrize("name", ["hostile", "matrix", "beside", "paper"])
+@pytest.mark.parametrize("name", ["hostile", "matrix", "beside", "texts", "paper"])
 def test_latex_is_a_fragment_of_sound_tables(name: str, request: pytest.FixtureRequest) -> None:
     text = report(None if name == "paper" else request.getfixturevalue(name), name, "latex")
     assert r"\documentclass" not in text
@@ -208,13 +228,34 @@ def test_latex_is_a_fragment_of_sound_tables(name: str, request: pytest.FixtureR
 @pytest.mark.skipif(
     shutil.which("pdflatex") is None, reason="no TeX on this machine: only the structure of LaTeX is checked"
 )
-def test_latex_compiles(hostile: Path, tmp_path: Path) -> None:
-    (tmp_path / "study.tex").write_text(report(hostile, "hostile", "latex"), encoding="utf-8")
-    (tmp_path / "main.tex").write_text(
-        "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\\input{study}\\end{document}"
-    )
-    done = subprocess.run(["pdflatex", "-halt-on-error", "main"], cwd=tmp_path, capture_output=True, check=False)
-    assert done.returncode == 0, done.stdout[-2000:]
+@pytest.mark.parametrize("name", ["hostile", "matrix", "texts", "paper"])
+def test_latex_compiles_with_and_without_figures(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    text = report(None if name == "paper" else request.getfixturevalue(name), name, "latex")
+    (tmp_path / "study.tex").write_text(text, encoding="utf-8")
+    packages = ["booktabs"]
+    if subprocess.run(["kpsewhich", "pgfplots.sty"], capture_output=True, check=False).returncode == 0:
+        packages.append("pgfplots")
+    pages = []
+    for count in range(1, len(packages) + 1):
+        used = "".join(f"\\usepackage{{{one}}}" for one in packages[:count])
+        (tmp_path / "main.tex").write_text(
+            f"\\documentclass{{article}}{used}\\begin{{document}}\\input{{study}}\\end{{document}}"
+        )
+        done = subprocess.run(
+            ["pdflatex", "-halt-on-error", "main"],
+            cwd=tmp_path,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout[-2000:]
+        # What is wider than the line by more than a few letters would run out of the page.
+        wide = [float(one) for one in re.findall(r"Overfull \\hbox \(([\d.]+)pt", done.stdout)]
+        assert max(wide, default=0) < 40
+        assert "too large for page" not in done.stdout
+        pages.append((tmp_path / "main.pdf").stat().st_size)
+    assert pages == sorted(pages)
 
 
 def test_no_character_is_a_command_of_latex() -> None:
@@ -252,6 +293,62 @@ def test_csv_has_a_row_for_each_cell_and_item(matrix: Path, hostile: Path) -> No
     dangerous = list(csv.reader(io.StringIO(report(hostile, "hostile", "csv"))))
     assert any(cell.startswith("'=HYPERLINK") for row in dangerous for cell in row)
     assert not any(cell.startswith(("=", "+", "@")) for row in dangerous for cell in row)
+
+
+def test_rows_of_tasks_have_what_strata_are_made_of(texts: Path) -> None:
+    rows = [row for row in csv.DictReader(io.StringIO(report(texts, "texts", "csv"))) if row["kind"] == "task"]
+    with SessionReader(texts) as reader:
+        known = {task.id: task for run in reader.runs() for task in reader.tasks(run.id)}
+        for row in rows:
+            task = known[row["item"]]
+            assert (float(row["leak"]), float(row["coverage"])) == (task.leak, task.coverage)
+            assert int(row["body_bytes"]) == len(reader.text(task.body_blob).encode())
+            assert row["docs_bytes"] == (
+                str(len(reader.text(task.docstring_blob).encode())) if task.docstring_blob else ""
+            )
+
+
+def test_the_analysis_of_a_study_stands_in_every_format_with_published_figures_beside(texts: Path) -> None:
+    values = json.loads(report(texts, "texts", "json"))["analysis"]
+    together = values["metrics"]["together"][0]["metrics"]
+    found = next(one for one in together if (one["metric"], one["pair"]) == ("rouge-1", "code-doc"))
+    pearson = found["correlations"]["1"]["pearson"]
+    bounds = f"{pearson['value']:.2f} [{pearson['low']:.2f}, {pearson['high']:.2f}]".replace("-", "−")
+    published = next(
+        one for one in values["beside_the_paper"]["published"] if (one["evaluator"], one["k"]) == ("gpt-5-mini", 1)
+    )
+    for format in ("md", "html"):
+        page = report(texts, "texts", format)
+        for section in (
+            "Do rankings hold in parts?",
+            "By kinds of functions",
+            "Docs that carry the code",
+            "The paper's figures beside these",
+        ):
+            assert section.replace("'", "&#x27;") in page or section in page
+        if format == "md":
+            line = next(one for one in page.splitlines() if one.startswith("| rouge-1 | code-doc |"))
+            assert bounds in line
+            assert f"| gpt-5-mini | 1 | published, 28 repositories | {published['means']['RepoAgent']:.3f} |" in page
+    assert (
+        main(
+            [
+                "report",
+                str(texts),
+                "--study",
+                "texts",
+                "--metric",
+                "leakage",
+                "--format",
+                "json",
+                "-o",
+                str(texts.parent / "x.json"),
+            ]
+        )
+        == 0
+    )
+    chosen = json.loads((texts.parent / "x.json").read_text())["analysis"]["metrics"]["together"][0]["metrics"]
+    assert {one["metric"] for one in chosen} == {"leakage"}
 
 
 def test_parquet_has_the_same_rows(hostile: Path) -> None:
@@ -354,6 +451,9 @@ def test_the_command_writes_each_format_by_the_name_of_the_file(
     [
         (["{session}", "--study", "unknown"], "has no study 'unknown'; it has hostile"),
         (["{session}", "--format", "latex"], "latex is a format of studies"),
+        (["{session}", "--metric", "bleu"], "--metric and --model-path are of studies"),
+        (["{session}", "--study", "hostile", "--metric", "bleu"], "Metrics of texts are of studies of docs"),
+        (["--study", "paper", "--metric", "bleu"], "Metrics of texts are of studies of docs"),
         (["--study", "paper", "--format", "parquet"], "no report format 'parquet' of this study"),
         (["{session}", "--study", "hostile", "--item", "x"], "do not go together"),
         ([], "Name a session"),

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from workbench.statistics.correlations import KINDS, Pair, correlation
+from workbench.statistics.correlations import KINDS, Correlation, Pair, correlation
 
 stats = pytest.importorskip("scipy.stats")
 
@@ -60,8 +60,29 @@ def test_what_does_not_vary_has_no_correlation_and_few_clusters_no_interval():
     assert few.value is not None
     assert (few.low, few.high) == (None, None)
     assert correlation([], "pearson").value is None
+    assert Correlation("pearson", -0.001, -0.5, 0.5, 9, "file", 9).words == "0.00 [−0.50, 0.50] over 9 files"
     with pytest.raises(ValueError, match="one of pearson"):
         correlation(constant, "phi")
+
+
+def test_files_of_few_repositories_are_left_out_in_turn_and_repositories_from_five_on():
+    rng = random.Random(8)
+    for repositories, unit, units in ((4, "file", 12), (5, "repository", 5)):
+        # Files of one name in two repositories are two.
+        pairs = [
+            Pair(f"r{n}", one.file, one.left, one.right) for n in range(repositories) for one in drawn(rng, files=3)
+        ]
+        found = correlation(pairs, "spearman")
+        assert (found.unit, found.units) == (unit, units)
+        assert found.low < found.value < found.high
+
+
+@pytest.mark.parametrize("count", [30, 1_000])
+def test_tau_of_few_and_of_many_tasks_with_ties_is_scipys(count):
+    rng = random.Random(9)
+    pairs = [Pair("r", "f", float(rng.randrange(5)), rng.choice([0.0, 0.2, 0.4, 1.0])) for _ in range(count)]
+    independent = stats.kendalltau([one.left for one in pairs], [one.right for one in pairs]).statistic
+    assert correlation(pairs, "kendall").value == pytest.approx(independent)
 
 
 def test_many_tasks_of_one_file_are_left_out_in_groups():

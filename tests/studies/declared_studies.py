@@ -9,6 +9,7 @@ from pathlib import Path
 
 from samples.sessions import card
 
+from workbench.regeneration.leakage import measure_leakage
 from workbench.session import SessionWriter, create
 from workbench.session.identity import candidate_id, task_id, trial_id
 from workbench.session.rows import ScoreRow, StudyCellRow
@@ -155,3 +156,64 @@ def _put_trial(
                 ScoreRow(key, "aeo-bench", judge, total, 100.0, 15.0, 20.0, 25.0, max(0.0, total - 60.0), text, 1.0)
             )
     return key
+
+
+SYSTEMS = ("original", "none", "osa-0.3.4:m", "repoagent-0.2.0:m")
+"""Doc systems of :func:`put_texts`."""
+
+
+def put_texts(
+    path: Path,
+    rng: random.Random,
+    *,
+    rows: Sequence[str] = ("schema", "troika"),
+    tasks: int = 9,
+    models: Sequence[str] = ("m", "n"),
+) -> Study:
+    """Write a study ``texts`` of docs with real texts: a better system's docs share more words with the body, one copies some bodies."""
+    columns = tuple(Column(system, model) for system in SYSTEMS for model in models)
+    study = Study("texts", DOCS, tuple(rows), columns, samples=3, k=(1, 3))
+    create(path)
+    words = ["line", "word", "count", "text", "join", "split", "total", "index", "value", "parse", "check", "merge"]
+    with SessionWriter(path) as writer, writer.transaction():
+        writer.put_study(study.name, study.to_json())
+        cells = []
+        for row in study.rows:
+            bodies = [
+                "\n".join(
+                    f"{rng.choice(words)} = {rng.choice(words)}({rng.choice(words)}) + {number}"
+                    for _ in range(2 + number % 5)
+                )
+                for number in range(tasks)
+            ]
+            for place, system in enumerate(SYSTEMS):
+                run = put_run(writer, row, system)
+                for number, body in enumerate(bodies):
+                    copied = system.startswith("repoagent") and number % 4 == 0
+                    said = (
+                        body
+                        if copied
+                        else f"Do it with {' and '.join(rng.sample(words, 2 + place))}.\n\nReturns: a {rng.choice(words)}."
+                    )
+                    docs = None if system == "none" else said
+                    task = put_task(writer, run, row, system, number, tests=1 + number % 4)
+                    source = f"def function_{number}(text):\n    " + body.replace("\n", "\n    ") + "\n"
+                    known = {
+                        "body_blob": writer.blob(body), "docstring_blob": None if docs is None else writer.blob(docs),
+                        "source_blob": writer.blob(source), "leak": round(measure_leakage(docs, body).level, 4),
+                        "coverage": 0.5 + 0.05 * (number % 7),
+                    }  # fmt: skip
+                    writer.update("tasks", {"id": task}, known)
+                    for model in models:
+                        chance = min(0.95, 0.15 + 0.2 * place + 0.05 * (number % 5))
+                        verdicts = ["passed" if rng.random() < chance else "failed" for _ in range(3)]
+                        put_candidates(writer, run, task, model, verdicts)
+                        for sample, verdict in enumerate(verdicts):
+                            mine = writer.blob(body if verdict == "passed" else f"return {rng.choice(words)}")
+                            key = candidate_id(task, model, f"{PROMPT}/{CONTEXT}", sample)
+                            writer.update("candidates", {"id": key}, {"body_blob": mine})
+                cells += [cell_of(study, row, Column(system, model), run) for model in models]
+        writer.put_study_cells(
+            [StudyCellRow(**{**cell, "position": place}) for place, cell in enumerate(cells)], instead_of=study.name
+        )
+    return study

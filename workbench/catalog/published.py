@@ -14,6 +14,12 @@ from pathlib import Path
 
 #: The number of tasks in the paper's text, which differs from the sum of Table 2.
 TASKS_IN_THE_TEXT = 2924
+#: Stars above which the paper calls a repository popular.
+POPULAR = 100
+#: What the text says of correlations with pass@k: no lexical metric's is further from 0, CodeBERTScore of code and docs is below.
+MOST_LEXICAL_CORRELATION, CODE_DOC_CORRELATION = 0.2, 0.12
+#: Between these, the text says, lie interquartile ranges over repositories; in fewer than this share of them two columns keep their order.
+QUARTILES_APART, ORDER_KEPT = (0.15, 0.25), 0.4
 
 _FOLDER = Path(__file__).resolve().parent / "published"
 

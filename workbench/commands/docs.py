@@ -8,8 +8,8 @@ from workbench.commands.output import print_json, say, sign, tell
 from workbench.commands.verbs import Verbs
 from workbench.glyphs import VERDICTS, WAITING
 
-SUMMARY = "list the doc systems (--docs), and install RepoAgent or OSA"
-VERBS = ("list", "install", "remove")
+SUMMARY = "list the doc systems (--docs), install RepoAgent or OSA, list and forget what programs wrote"
+VERBS = ("list", "install", "remove", "kept", "forget")
 DEFAULT_TAKES_WORDS = False
 _OTHERS = (
     ("original", "the docstrings that the repository has"),
@@ -35,6 +35,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     removing = verbs.add("remove", "remove what install made", run_remove)
     for verb in (installing, removing):
         verb.add_argument("name", choices=INSTALLED, help="which one")
+
+    keeping = verbs.add(
+        "kept", "what programs wrote about repositories and the cache keeps, the newest first", run_kept
+    )
+    keeping.add_argument("--json", action="store_true", help="print one JSON object a line")
+    forgetting = verbs.add("forget", "remove some of it; the next run has it written, and paid, anew", run_forget)
+    forgetting.add_argument(
+        "names", nargs="+", metavar="NAME", help="the first characters of its name in `workbench docs kept`, or all"
+    )
 
 
 def run_list(arguments: argparse.Namespace) -> int:
@@ -83,3 +92,43 @@ def run_remove(arguments: argparse.Namespace) -> int:
     there = remove(program)
     say(f"{program.title} was {'removed' if there else 'not installed'}.")
     return 0 if there else 1
+
+
+def run_kept(arguments: argparse.Namespace) -> int:
+    """Print what is kept, one a line."""
+    from datetime import datetime
+
+    from workbench.documenters.programs import kept
+    from workbench.documenters.programs.program import told
+
+    found = kept()
+    for one in found:
+        documented = one.documented
+        if arguments.json:
+            print_json({
+                "type": "kept_docs", "name": one.folder.name, "program": documented.program if documented else None,
+                "source": documented.source if documented else None, "digest": documented.digest if documented else None,
+                "bytes": one.bytes, "changed_at": one.changed_at, "counts": documented.counts if documented else None,
+                "folder": str(one.folder),
+            })  # fmt: skip
+            continue
+        when = datetime.fromtimestamp(one.changed_at).astimezone().strftime("%Y-%m-%d %H:%M")
+        what = " × ".join(filter(None, (documented.source, documented.program))) if documented else "not finished"
+        if documented and not what:
+            what = "by an older version, which did not keep names"
+        say(f"{one.id}  {when}  {what} · {one.bytes / 1e6:,.1f} MB")
+        if documented:
+            say(f"          {told(documented)}")
+    if not found and not arguments.json:
+        say("Nothing is kept: no program has documented a repository here.")
+    return 0
+
+
+def run_forget(arguments: argparse.Namespace) -> int:
+    """Remove what is kept."""
+    from workbench.documenters.programs import forget
+
+    gone = forget(arguments.names)
+    megabytes = sum(one.bytes for one in gone) / 1e6
+    say(f"{len(gone)} forgotten, {megabytes:,.1f} MB." if gone else "Nothing is kept.")
+    return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,10 @@ def settle(
                     "building_seconds": told.building,
                     "dollars": told.dollars,
                     "basis": told.basis or None,
+                    "up_to": told.up_to,
+                    "left_out": list(told.left_out),
+                    "time_without": list(told.without),
+                    "documentation": None if told.documentation is None else asdict(told.documentation),
                 }
             )
         else:

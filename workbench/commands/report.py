@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.commands.arguments import path
+from workbench.commands.arguments import names, path
 from workbench.commands.output import tell
 from workbench.reports import FORMATS, STUDY_FORMATS
 
@@ -43,6 +43,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=path, metavar="FILE", help="where to write it; standard output if not given"
     )
+    parser.add_argument(
+        "--metric",
+        type=names,
+        default=(),
+        metavar="M[,M2]",
+        help="metrics of texts in the report of a study of docs, as `workbench metrics` names them; without it the usual ones, as far as "
+        "their packages are installed",
+    )
+    parser.add_argument("--model-path", type=path, metavar="DIR", help="the weights of codebertscore")
     parser.add_argument("--item", metavar="ITEM", help="only this trial or task: its id or the first characters of it")
 
 
@@ -56,6 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.reports import write_report
     from workbench.reports.writing import encoded
 
+    if arguments.metric or arguments.model_path:
+        raise UsageError("--metric and --model-path are of studies: --study NAME; of a session: workbench metrics.")
     if not arguments.session:
         raise UsageError("Name a session, or a study by --study NAME.")
     out: Path | None = arguments.output
@@ -86,7 +97,10 @@ def _study(arguments: argparse.Namespace) -> int:
     if arguments.session or arguments.study != PAPER:
         session = resolve_session(arguments.session or f"study-{arguments.study}")
     damaged = 0 if session is None else look_for_damage(session)
-    _told(write_study_report(session, arguments.study, format, out))
+    written = write_study_report(
+        session, arguments.study, format, out, metrics=arguments.metric, model=arguments.model_path
+    )
+    _told(written)
     return damaged
 
 

@@ -11,6 +11,7 @@ from workbench.commands.estimating import add_estimate_arguments
 from workbench.numbers import MOST_REPEATS
 
 if TYPE_CHECKING:
+    from workbench.studies.analysis import Analysis
     from workbench.studies.declaration import Study
     from workbench.studies.outcome import StudyOutcome
 
@@ -113,22 +114,24 @@ def _print(session: Path, name: str, form: str) -> int:
     from workbench.reports.study_values import study_json
 
     session = resolve_session(str(session))
-    outcome = _outcome(session, name)
+    outcome, analysis = _analysed(session, name)
     if form == "json":
-        print_json(study_json(outcome))
+        print_json(study_json(outcome, analysis=analysis))
     else:
-        say(page_markdown(study_page(outcome)).rstrip("\n"))
+        say(page_markdown(study_page(outcome, analysis=analysis)).rstrip("\n"))
         say()
         say(f"session: {session}")
     return 0 if outcome.finished and not outcome.problems else 1
 
 
-def _outcome(session: Path, name: str) -> StudyOutcome:
+def _analysed(session: Path, name: str) -> tuple[StudyOutcome, Analysis | None]:
     from workbench.session import SessionReader
+    from workbench.studies.analysis import analyse
     from workbench.studies.following import read_study
 
     with SessionReader(session) as reader:
-        return read_study(reader, name)
+        outcome = read_study(reader, name)
+        return outcome, analyse(reader, outcome)
 
 
 def _paper(form: str) -> int:

@@ -98,5 +98,8 @@ class CopiedDocs:
         graft = self._files[path]
         if path in graft.refused:
             return Docstring(None, (f"refused: {graft.refused[path]}",))
-        text = graft.definitions.get((path, DefinitionKey(kind, qualified_name, occurrence)))
+        key = (path, DefinitionKey(kind, qualified_name, occurrence))
+        if key in graft.edited:
+            return Docstring(None, (f"refused: {graft.edited[key]}",))
+        text = graft.definitions.get(key)
         return Docstring(text, () if text is not None else ("the copy has no docstring here",))

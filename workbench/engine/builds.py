@@ -6,6 +6,7 @@ A note of each source lies in the state folder, so that it outlives an emptied c
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import math
@@ -25,11 +26,13 @@ class Build:
         source: Its name as it was asked for.
         seconds: From the start to the last task, None where no complete build was measured.
         ready: Whether they are in the cache. A folder may have been changed since; then they are built anew.
+        tasks: The file that has them, None where it is gone.
     """
 
     source: str
     seconds: float | None
     ready: bool
+    tasks: Path | None = None
 
 
 def note_build(source: str, tasks: Path, seconds: float | None) -> None:
@@ -52,7 +55,30 @@ def builds() -> dict[str, Build]:
     except OSError:
         return {}
     notes = [note for note in map(_read, found) if isinstance(note.get("source"), str)]
-    return {str(note["source"]): Build(note["source"], _seconds(note), _is_ready(note)) for note in notes}
+    return {
+        str(note["source"]): Build(note["source"], _seconds(note), place is not None, place)
+        for note in notes
+        for place in [_tasks(note)]
+    }
+
+
+def tasks_in_cache(build: Build | None) -> tuple[str, ...] | None:
+    """Return the file of each task of a source in their order; None where the cache has none that can be read."""
+    if build is None or build.tasks is None:
+        return None
+    try:
+        changed = build.tasks.stat().st_mtime_ns
+    except OSError:
+        return None
+    return _files_of_tasks(build.tasks, changed)
+
+
+@functools.lru_cache(64)
+def _files_of_tasks(place: Path, _: int) -> tuple[str, ...] | None:
+    try:
+        return tuple(str(task["path"]) for task in json.loads(place.read_text(encoding="utf-8"))["tasks"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
 
 
 def _place(source: str) -> Path:
@@ -72,9 +98,9 @@ def _seconds(note: Mapping[str, Any]) -> float | None:
     return float(took) if isinstance(took, int | float) and math.isfinite(took) and took > 0 else None
 
 
-def _is_ready(note: Mapping[str, Any]) -> bool:
+def _tasks(note: Mapping[str, Any]) -> Path | None:
     tasks = note.get("tasks")
     try:
-        return isinstance(tasks, str) and Path(tasks).is_file()
+        return Path(tasks) if isinstance(tasks, str) and Path(tasks).is_file() else None
     except (OSError, ValueError):
-        return False
+        return None

@@ -40,8 +40,77 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
+class DocsRate:
+    """What a doc system asked of its model about one repository.
+
+    Attributes:
+        docs: Its name as in identities.
+        source: The source of the repository, "" where that is not known.
+        requests: Requests that were answered.
+        tokens: Of a request and its answer, on average.
+        seconds: Of a request, several side by side.
+        dollars: Of a request; None where the price is not known.
+        complete: Whether it came to its end, so that :attr:`requests` are all.
+        definitions: Functions, classes and modules of the repository, 0 where that is not known.
+    """
+
+    docs: str
+    source: str
+    requests: float
+    tokens: float
+    seconds: float
+    dollars: float | None
+    complete: bool
+    definitions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Documentation:
+    """What doc systems ask before any candidate is written; sums of what is known.
+
+    Attributes:
+        requests: Requests to models, by rule or by what earlier runs asked.
+        tokens: Of requests and answers; None where no answer of such a system was measured.
+        seconds: None where none was.
+        dollars: None where no price is known.
+        unknown: Doc systems, each about a source, of which nobody knows how much they will ask.
+        up_to: Whether the requests are an upper bound.
+    """
+
+    requests: float = 0.0
+    tokens: float | None = 0.0
+    seconds: float | None = 0.0
+    dollars: float | None = 0.0
+    unknown: tuple[str, ...] = ()
+    up_to: bool = False
+
+    def sentence(self) -> str:
+        """Return ``docs before that: about 91 requests, 80,000 tokens, 3 minutes, $0; …``, "" for nothing to ask."""
+        if not self.requests and not self.unknown:
+            return ""
+        missing = _listed(self.unknown)
+        if not self.requests:
+            return f"what docs will ask is not known: {missing}"
+        known = [
+            f"{_rounded(self.requests)} request{'' if self.requests == 1 else 's'}",
+            "" if self.tokens is None else f"{_rounded(self.tokens)} tokens",
+            "" if self.seconds is None else duration(self.seconds),
+            "" if self.dollars is None else dollars(self.dollars),
+        ]
+        lacking = [
+            name
+            for name, figure in (("tokens", self.tokens), ("time", self.seconds), ("cost", self.dollars))
+            if figure is None
+        ]
+        said = f"docs before that: {'up to' if self.up_to else 'about'} {', '.join(filter(None, known))}"
+        words = " and ".join(filter(None, (", ".join(lacking[:-1]), *lacking[-1:])))
+        said += f"; their {words} not known" if lacking else ""
+        return said + (f"; not known what is asked by {missing}" if missing else "")
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
-    """What former runs took: of trials, of their judges, and of candidates; and the tasks that sources have.
+    """What former runs took: of trials, of their judges, of candidates and of documentation; and the tasks that sources have.
 
     ``builds`` is what building the tasks of a source took here, and whether they are there still. ``had`` is what the session that is written has already: by source and evaluator, candidates by their sample, from 0.
     """
@@ -49,6 +118,7 @@ class Measured:
     trials: tuple[Rate, ...] = ()
     judging: tuple[Rate, ...] = ()
     candidates: tuple[Rate, ...] = ()
+    documenting: tuple[DocsRate, ...] = ()
     tasks: Mapping[str, int] = field(default_factory=dict)
     had: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
     builds: Mapping[str, Build] = field(default_factory=dict)
@@ -67,6 +137,10 @@ class Estimate:
         basis: By how many earlier items, or "" for none.
         building: So many of the seconds are for building tasks first, 0 where they are built; None where that is not known,
             and the seconds are those after it.
+        up_to: Whether the count is an upper bound, and with it all else.
+        without: Columns of a study of which no time was measured; the seconds are those of the others.
+        documentation: What doc systems ask first; None where that is not asked about.
+        left_out: Columns of a study that cannot be executed here; nothing of them is counted.
     """
 
     count: int | None
@@ -76,16 +150,25 @@ class Estimate:
     dollars: float | None = None
     basis: str = ""
     building: float | None = 0.0
+    up_to: bool = False
+    without: tuple[str, ...] = ()
+    documentation: Documentation | None = None
+    left_out: tuple[str, ...] = ()
 
     def sentence(self) -> str:
         """Return ``6 trials, about 30 requests, 4 minutes, $0.12 (by 12 earlier trials)``."""
+        docs = self.documentation.sentence() if self.documentation is not None else ""
+        none = f"not counted, because it cannot be used here: {_listed(self.left_out)}" if self.left_out else ""
+        return "; ".join(filter(None, (self._own_sentence(), docs, none)))
+
+    def _own_sentence(self) -> str:
         if self.count is None:
             free = "" if self.dollars is None else f", {dollars(self.dollars)}"
             wait = f", which takes about {duration(self.building)}" if self.building else ""
             return f"{self.noun}s, how many is known once the tasks are built{wait}{free}"
         if not self.count:
             return f"0 {self.noun}s: nothing is left to do"
-        what = f"{self.count:,} {self.noun}{'' if self.count == 1 else 's'}"
+        what = f"{'up to ' if self.up_to else ''}{self.count:,} {self.noun}{'' if self.count == 1 else 's'}"
         asked = "" if self.requests is None else _rounded(self.requests)
         known = [
             f"{asked} request{'' if asked == '1' else 's'}" if asked else "",
@@ -96,7 +179,8 @@ class Estimate:
         said = f"{what}, about {', '.join(filter(None, known))}" if any(known) else what
         if self.seconds is None:
             return f"{said}; {' and '.join(unknown)} not known: {NOTHING_KNOWN}"
-        return said + (", cost not known" if unknown else "") + (f" (by {self.basis})" if self.basis else "")
+        said += (", cost not known" if unknown else "") + (f" (by {self.basis})" if self.basis else "")
+        return said + (f", without {_listed(self.without)}: {NOTHING_KNOWN}" if self.without else "")
 
     def beside(self, asked: int) -> str:
         """Return :meth:`sentence` where so many were asked for, those that the session has already told apart."""
@@ -114,10 +198,13 @@ class Estimate:
 
     def beyond(self, most_dollars: float, most_minutes: float) -> str:
         """Return why to ask before this starts: which stated amount it passes; "" for none. An amount of 0 is none."""
-        if most_dollars and self.dollars is not None and self.dollars > most_dollars:
-            return f"about {dollars(self.dollars)}, more than the {dollars(most_dollars)} of ask_above_dollars"
-        if most_minutes and self.seconds is not None and self.seconds > 60 * most_minutes:
-            return f"about {duration(self.seconds)}, more than the {most_minutes:g} minutes of ask_above_minutes"
+        docs = self.documentation or Documentation()
+        cost = _known_sum(self.dollars, docs.dollars)
+        seconds = _known_sum(self.seconds, docs.seconds)
+        if most_dollars and cost is not None and cost > most_dollars:
+            return f"about {dollars(cost)}, more than the {dollars(most_dollars)} of ask_above_dollars"
+        if most_minutes and seconds is not None and seconds > 60 * most_minutes:
+            return f"about {duration(seconds)}, more than the {most_minutes:g} minutes of ask_above_minutes"
         return ""
 
 
@@ -146,13 +233,11 @@ def estimate_trials(
             break
         used |= {id(rate) for rate in own}
         took += [_median(own)] * repeats
-    free = 0.0 if _is_free(model) else None
+    free = 0.0 if is_free(model) else None
     if len(took) < count or not count:
-        requests = [rate.requests for rate in measured.trials if rate.agent == agent]
-        each = median(requests) if requests else None
-        told = Estimate(count, "trial", None if each is None else each * count, None, free)
+        told = _by_the_model(measured, agent, model, count, at_once)
     else:
-        side_by_side = 1 if _is_free(model) else max(1, min(at_once, count))
+        side_by_side = 1 if is_free(model) else max(1, min(at_once, count))
         seconds = [rate.seconds for rate in took]
         told = Estimate(
             count,
@@ -165,6 +250,37 @@ def estimate_trials(
     return _with_judges(told, measured, judges, count)
 
 
+def _by_the_model(measured: Measured, agent: str, model: str, count: int, at_once: int) -> Estimate:
+    """Return what trials of an agent will take that never worked with this model: by what the model's requests took, roughly."""
+    free = 0.0 if is_free(model) else None
+    near = [rate for rate in measured.trials if rate.model == model and rate.requests]
+    own = [rate.requests for rate in measured.trials if rate.agent == agent] or [rate.requests for rate in near]
+    each = median(own) if own else None
+    if not near or each is None or not count:
+        return Estimate(count, "trial", None if each is None else each * count, None, free)
+    side_by_side = 1 if is_free(model) else max(1, min(at_once, count))
+    priced = [rate.dollars / rate.requests for rate in near if rate.dollars is not None]
+    return Estimate(
+        count,
+        "trial",
+        each * count,
+        each * count * median(rate.seconds / rate.requests for rate in near) / side_by_side,
+        free if free is not None else median(priced) * each * count if priced else None,
+        f"{_basis(len(near), 'trial')} of other agents, roughly",
+    )
+
+
+def seconds_of_request(measured: Measured, model: str) -> tuple[float, str] | None:
+    """Return what a request to a model took in whatever it was asked for, and by what that is known; None where nothing was."""
+    docs = [rate.seconds for rate in measured.documenting if model and rate.docs.endswith(f":{model}") and rate.seconds]
+    trials = [rate.seconds / rate.requests for rate in measured.trials if rate.model == model and rate.requests]
+    bodies = [rate.seconds / rate.requests for rate in measured.candidates if rate.model == model and rate.requests]
+    for found, noun in ((bodies, "run"), (docs, "documentation"), (trials, "trial")):
+        if found:
+            return median(found), f"{_basis(len(found), noun)} with this model, roughly"
+    return None
+
+
 def _with_judges(estimate: Estimate, measured: Measured, judges: Sequence[str], count: int) -> Estimate:
     """Add what judges ask; the time of their answers is in that of the trials that were measured."""
     for judge in judges:
@@ -172,7 +288,7 @@ def _with_judges(estimate: Estimate, measured: Measured, judges: Sequence[str], 
             continue
         known = [rate for rate in measured.judging if rate.model == judge]
         if not known:
-            estimate = replace(estimate, dollars=estimate.dollars if _is_free(judge) else None)
+            estimate = replace(estimate, dollars=estimate.dollars if is_free(judge) else None)
             continue
         each = _median(known)
         estimate = replace(
@@ -195,7 +311,7 @@ def estimate_fork(
         same: Whether the parent was made with this model, so that its own steps are the measure.
     """
     count = len(steps)
-    free = 0.0 if _is_free(model) else None
+    free = 0.0 if is_free(model) else None
     if same and steps:
         cost = free if free is not None else _sum(dollars for _, dollars in steps)
         return Estimate(1, "trial", count, sum(seconds for seconds, _ in steps), cost, "the parent's steps")
@@ -214,12 +330,16 @@ def estimate_candidates(measured: Measured, source: str, evaluator: str, *, cand
     Runs of the evaluator on this source count, else its runs on others; what is asked again because a sandbox was lost does
     not. ``candidates`` is None where nobody knows yet how many tasks there are.
     """
-    free = 0.0 if _is_free(evaluator) else None
+    free = 0.0 if is_free(evaluator) else None
     alike = [rate for rate in measured.candidates if rate.model == evaluator]
     alike = [rate for rate in alike if rate.case == source] or alike
     if candidates is None or not alike:
         requests = 0.0 if evaluator in CONTROLS else None if candidates is None else float(candidates)
-        return Estimate(candidates, "candidate", requests, None, free)
+        near = seconds_of_request(measured, evaluator)
+        if candidates is None or near is None:
+            return Estimate(candidates, "candidate", requests, None, free)
+        # What their tests take is not known; it is little beside a request.
+        return Estimate(candidates, "candidate", requests, near[0] * candidates, free, near[1])
     each = _median(alike)
     return Estimate(
         candidates,
@@ -300,7 +420,7 @@ def dollars(usd: float) -> str:
     return f"${usd:,.2f}" if usd < 100 else f"${usd:,.0f}"
 
 
-def _is_free(model: str) -> bool:
+def is_free(model: str) -> bool:
     """Return whether a model costs nothing: the embedded one, a replay, a control, answers from a file."""
     return model in CONTROLS or model.startswith(("replay:", "samples:", "local/")) or model == "local"
 
@@ -330,6 +450,15 @@ def _sum(values: Iterable[float | None]) -> float | None:
             return None
         total += value
     return total
+
+
+def _known_sum(one: float | None, other: float | None) -> float | None:
+    return one if other is None else other if one is None else one + other
+
+
+def _listed(names: Sequence[str], most: int = 3) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def _basis(count: int, noun: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from workbench import paths
 from workbench.engine.builds import builds
-from workbench.engine.estimate import Measured, Rate
+from workbench.engine.estimate import DocsRate, Measured, Rate
 from workbench.errors import WorkbenchError
 from workbench.session import SUFFIX, SessionReader
 
@@ -29,6 +30,12 @@ SELECT run_id, evaluator, count(*), count(call_id), max(at) - min(at), sum(coale
        sum(cost_usd), count(cost_usd), sum(coalesce(tested_s, 0))
 FROM candidates WHERE verdict IS NOT NULL AND verdict != 'error' GROUP BY run_id, evaluator
 """
+_DOCUMENTING = """
+SELECT run_id, count(*), total(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)), min(started_at),
+       max(started_at + coalesce(latency_s, 0)), total(latency_s), sum(cost_usd), count(cost_usd)
+FROM calls WHERE purpose = 'documenter' AND answer_blob IS NOT NULL AND source = 'live' GROUP BY run_id
+"""
+_DOCUMENTED = "SELECT run_id FROM stages WHERE name = 'documentation' AND state = 'done'"
 _SAMPLES = (
     "SELECT run_id, evaluator, sample, count(*) FROM candidates WHERE control = 0 AND sample >= 0 "
     "GROUP BY run_id, evaluator, sample"
@@ -57,6 +64,7 @@ def measured_in(sessions: Iterable[Path]) -> Measured:
     trials: list[Rate] = []
     judging: list[Rate] = []
     candidates: list[Rate] = []
+    documenting: list[DocsRate] = []
     tasks: dict[str, int] = {}
     for path in sessions:
         try:
@@ -72,8 +80,9 @@ def measured_in(sessions: Iterable[Path]) -> Measured:
         trials += one.trials
         judging += one.judging
         candidates += one.candidates
+        documenting += one.documenting
         tasks = {**one.tasks, **tasks}
-    return Measured(tuple(trials), tuple(judging), tuple(candidates), tasks)
+    return Measured(tuple(trials), tuple(judging), tuple(candidates), tuple(documenting), tasks)
 
 
 _known: dict[Path, tuple[tuple[tuple[int, int], ...], Measured]] = {}
@@ -118,15 +127,33 @@ def _measured(reader: SessionReader) -> Measured:
             Rate("", str(evaluator), sources.get(run, ""), asked / count, seconds, price, _number(tests) / count)
         )
     tasks = {sources[run]: int(count) for run, count in reader.query(_TASKS) if sources.get(run)}
-    return Measured(tuple(trials), tuple(judging), tuple(candidates), tasks)
+    return Measured(tuple(trials), tuple(judging), tuple(candidates), tuple(_documenting(reader, sources)), tasks)
+
+
+def _documenting(reader: SessionReader, sources: Mapping[str, str]) -> Iterator[DocsRate]:
+    rows = reader.query(_DOCUMENTING)
+    systems = {run.id: _planned(run.config, "docs") for run in reader.runs()} if rows else {}
+    done = {str(run) for (run,) in reader.query(_DOCUMENTED)} if rows else set()
+    for run, count, tokens, began, ended, waited, cost, priced in rows:
+        if systems.get(run):
+            # A run that was stopped and gone on with lasted longer than its requests took one after the other.
+            together = min(_number(ended) - _number(began), _number(waited) or math.inf)
+            price = _number(cost) / count if priced == count else None
+            yield DocsRate(
+                systems[run], sources.get(run, ""), count, _number(tokens) / count, together / count, price, run in done
+            )
 
 
 def _source(config: str) -> str:
+    return _planned(config, "source")
+
+
+def _planned(config: str, name: str) -> str:
     try:
         plan = json.loads(config)
     except (ValueError, RecursionError):
         return ""
-    return str(plan.get("source") or "") if isinstance(plan, dict) else ""
+    return str(plan.get(name) or "") if isinstance(plan, dict) else ""
 
 
 def _number(value: object) -> float:

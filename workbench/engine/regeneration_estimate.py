@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.engine.builds import tasks_in_cache
 from workbench.engine.estimate import (
     Estimate,
     Measured,
@@ -22,9 +23,13 @@ if TYPE_CHECKING:
 
 
 def known_tasks(measured: Measured, source: str, limit: int = 0) -> int | None:
-    """Return how many tasks a source has, by its name or as a path; None where none were ever built."""
-    found = tasks_of(measured, source, limit)
-    return found if found is not None else tasks_of(measured, _as_path(source), limit)
+    """Return how many tasks a source has, by its name or as a path; None where neither a session nor the cache has them."""
+    for name in (source, _as_path(source)):
+        if (found := tasks_of(measured, name, limit)) is not None:
+            return found
+        if (built := tasks_in_cache(measured.builds.get(name))) is not None:
+            return min(len(built), limit) if limit else len(built)
+    return None
 
 
 def _as_path(source: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from workbench.engine import client
+from workbench.engine.docs_estimate import documentation
 from workbench.engine.estimate import Estimate, Measured, added, estimate_candidates, estimate_trials
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.regeneration_client import resolved
@@ -26,7 +28,8 @@ WHERE tasks.run_id = ? AND counts.evaluator = ? AND counts.prompt = ? AND counts
 def estimate_study(measured: Measured, session: Path, study: Study, at_once: int) -> Estimate:
     """Return what will be executed of a study and what it will take, one cell after the other.
 
-    What a doc system asks for itself is in no estimate: nobody knows it before it has documented a repository.
+    What doc systems ask by themselves stands apart (:mod:`workbench.engine.docs_estimate`). Where tasks are not built yet and the
+    study takes some of each source only, that many are an upper bound.
 
     Args:
         measured: What former runs took.
@@ -36,39 +39,64 @@ def estimate_study(measured: Measured, session: Path, study: Study, at_once: int
     """
     if study.kind == AGENTS:
         found = []
+        lacking = []
         for column in study.columns:
             plan, trials = client.meant_trials(session, document_plan(study, column))
             # What was begun and did not come to its end is taken up again.
             if cases := [one.case for one in trials if one.state != "done"]:
+                lacking.append(column.name)
                 found.append(
                     estimate_trials(
                         measured, cases, plan.agent, plan.model, plan.asked_judges, repeats=1, at_once=at_once
                     )
                 )
-        return added(found) if found else Estimate(0, "trial", 0.0, 0.0, 0.0)
+        return _all(found, lacking) if found else Estimate(0, "trial", 0.0, 0.0, 0.0)
     cells = []
+    names = []
+    orders = []
     built: set[str] = set()
+    left_out: dict[str, None] = {}
     for row in study.rows:
         for column in study.columns:
             if column_problem(study, column):
+                left_out[column.name] = None
                 continue
             try:
                 plan_of_cell = resolved(regeneration_plan(study, row, column))
             except WorkbenchError:
-                continue  # its cell will say why
+                left_out[column.name] = None  # its cell will say why
+                continue
             missing = _missing(measured, session, study, plan_of_cell)
             if missing == 0:
                 continue
-            told = estimate_candidates(measured, row, column.model, candidates=missing)
+            most = study.limits.tasks * study.samples if not plan_of_cell.asks[0].tasks else 0
+            told = estimate_candidates(measured, row, column.model, candidates=missing or most or None)
+            told = replace(told, up_to=missing is None and most > 0)
             if row not in built:
                 told = building_first(told, measured, row)
                 built.add(row)
             cells.append(told)
+            names.append(f"{row} × {column.name}")
+            orders.append((plan_of_cell, is_documented(session, plan_of_cell)))
     if not cells:
-        return Estimate(0, "candidate", 0.0, 0.0, 0.0)
-    whole = added(cells)
+        return Estimate(0, "candidate", 0.0, 0.0, 0.0, left_out=tuple(left_out))
     building = [one.building for one in cells]
-    return replace(whole, building=None if None in building else sum(one or 0.0 for one in building))
+    return replace(
+        _all(cells, names),
+        building=None if None in building else sum(one or 0.0 for one in building),
+        documentation=documentation(measured, orders),
+        left_out=tuple(left_out),
+    )
+
+
+def _all(found: Sequence[Estimate], names: Sequence[str]) -> Estimate:
+    """Return all of some estimates; where the time of some is not known, that of the others, which says so."""
+    whole = replace(added(found), up_to=any(one.up_to for one in found))
+    timed = [one.seconds for one in found if one.seconds is not None]
+    if whole.count is None or whole.seconds is not None or not timed:
+        return whole
+    without = tuple(name for name, one in zip(names, found, strict=True) if one.seconds is None)
+    return replace(whole, seconds=sum(timed), without=without)
 
 
 def _missing(measured: Measured, session: Path, study: Study, plan: RegenerationPlan) -> int | None:
@@ -78,6 +106,18 @@ def _missing(measured: Measured, session: Path, study: Study, plan: Regeneration
     if tasks is None or ask.tasks:
         return None
     return max(0, tasks * study.samples - _had(session, study, plan))
+
+
+def is_documented(session: Path, plan: RegenerationPlan) -> bool:
+    """Return whether a session has what a doc system wrote for an order, all of it."""
+    if not session.exists():
+        return False
+    with SessionReader(session, surveyed=False) as reader:
+        return any(
+            is_same_work(run, plan)
+            and any(stage.name == "documentation" and stage.state == "done" for stage in reader.stages(run.id))
+            for run in reader.runs()
+        )
 
 
 def _had(session: Path, study: Study, plan: RegenerationPlan) -> int:

@@ -20,11 +20,16 @@ from workbench.models.types import Message, ModelError, Request, Sampling
 
 if TYPE_CHECKING:
     from workbench.models.types import Answer
+    from workbench.session.reader import SessionReader
 
 VERSION = "helpfulness-1"
 LEAST, MOST = 1, 5
 TRIES = 3
 """How often a docstring is asked about before it stays unjudged; each time with what was wrong with the answer before."""
+_RECORDED = """
+SELECT scope, model, answer_blob FROM calls
+WHERE scope IN (SELECT value FROM json_each(?)) AND purpose = 'metric' AND answer_blob IS NOT NULL ORDER BY id
+"""
 _CODE_LIMIT = 12_000
 _DOC_LIMIT = 8_000
 
@@ -133,8 +138,40 @@ async def judge_helpfulness(gateway: Asker, model: str, items: Mapping[str, Docu
     return Helpfulness(model, ordered, problems)
 
 
+def recorded_helpfulness(reader: SessionReader, items: Mapping[str, Documented]) -> tuple[Helpfulness, ...]:
+    """Return what judges said of docstrings as far as a session has it, by judge; nobody is asked.
+
+    Args:
+        reader: The session.
+        items: Functions by task.
+    """
+    scopes = {f"{task}/{VERSION}": task for task in items}
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for scope, model, digest in reader.query(_RECORDED, (json.dumps(list(scopes)),)):
+        task = scopes[scope]
+        points, _ = read_points(reader.kept(digest, "an answer of a judge") or "", _aspects(items[task]))
+        if points is not None:
+            # The first usable answer counts, as it did when it was asked for.
+            found.setdefault(str(model), {}).setdefault(task, points)
+    return tuple(
+        Helpfulness(
+            model,
+            {
+                aspect: {task: points[task][aspect] for task in items if aspect in points.get(task, {})}
+                for aspect in ASPECTS
+            },
+            {},
+        )
+        for model, points in sorted(found.items())
+    )
+
+
+def _aspects(item: Documented) -> tuple[str, ...]:
+    return tuple(aspect for aspect in ASPECTS if aspect != "parameters" or _has_parameters(item.function))
+
+
 async def _ask(gateway: Asker, model: str, task: str, item: Documented) -> tuple[dict[str, float] | None, str]:
-    asked = tuple(aspect for aspect in ASPECTS if aspect != "parameters" or _has_parameters(item.function))
+    asked = _aspects(item)
     messages = [Message("system", SYSTEM), Message("user", question(item, asked))]
     problem = ""
     for _ in range(TRIES):

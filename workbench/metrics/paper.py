@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from workbench.catalog.published import TASKS_IN_THE_TEXT, published_counts, published_scores
+from workbench.catalog.published import POPULAR, TASKS_IN_THE_TEXT, published_counts, published_scores
 from workbench.statistics.clusters import Value
 from workbench.statistics.paired import Difference, holm, paired_difference
 from workbench.statistics.permutation import RESAMPLES, PermutationTest, permutation_test
@@ -19,8 +19,6 @@ from workbench.statistics.rankings import Measured, PairOrder, kendall_tau, pair
 from workbench.statistics.resampling import drawn_orders, resampled_means
 
 SYSTEMS = ("RepoAgent", "OSA", "default")
-POPULAR = 100
-"""Stars above which the paper calls a repository popular."""
 ROUNDING = 0.005
 """Half a unit of the last printed digit."""
 

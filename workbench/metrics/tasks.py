@@ -8,7 +8,7 @@ docs). Of the docs alone: completeness, truthfulness, leakage. The controls are 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from workbench.repository.functions import find_functions
 from workbench.session.groups import Group, settings_of
 from workbench.session.rows import CandidateRow, TaskRow
 from workbench.session.sample_counts import group_of, sample_counts
-from workbench.statistics.clusters import Value
+from workbench.statistics.clusters import Value, clusters_of
 from workbench.statistics.correlations import KINDS, Correlation, Pair, correlation
 from workbench.statistics.intervals import Interval, difference_interval
 
@@ -37,6 +37,19 @@ DOC_METRICS = (*(f"completeness-{one}" for one in VERSIONS), "truthfulness", "le
 METRICS = (*TEXT_METRICS, *DOC_METRICS)
 USUAL = ("bleu", "rouge-1", "rouge-lsum", *DOC_METRICS)
 """What is computed unless named: what takes a second and needs no weights."""
+FunctionKey = tuple[str, str, str, int]
+"""Snapshot, path, qualified name and occurrence of a function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A metric's value of one task, beside its pass@k by k, None where it has fewer samples."""
+
+    task: str
+    repository: str
+    file: str
+    value: float
+    passed: Mapping[int, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +86,8 @@ class GroupMetrics:
 
 
 @dataclass
-class _Texts:
-    """The texts of a run's tasks."""
+class TaskTexts:
+    """The texts of tasks by their ids: function, docs that prompts showed, body, original docs; names of each snapshot."""
 
     function: dict[str, str] = field(default_factory=dict)
     docs: dict[str, str] = field(default_factory=dict)
@@ -113,7 +126,7 @@ def measure_run(
     scores = {name: text_metric(name, model) for name in metrics if name in TEXT_METRICS}
     ks = ks_of(settings_of(run.config))
     tasks = {task.id: task for task in reader.tasks(run_id)}
-    texts, notes = _texts(reader, run_id, tasks, metrics)
+    texts, notes = texts_of(reader, tasks, metrics, original_docs(reader, run_id))
     outcomes = [
         one
         for one in group_outcomes(sample_counts(reader, run_id, by_task=True), tasks.values(), ks)
@@ -124,14 +137,11 @@ def measure_run(
     found = []
     for outcome in outcomes:
         results = {one.task: one for one in outcome.results}
-        columns = []
-        for name in metrics:
-            by_pair = (
-                _of_pairs(scores[name], results, texts, bodies.get(outcome.group, {}))
-                if name in scores
-                else {"doc": _of_docs(name, results, tasks, texts)}
-            )
-            columns += [_column(name, pair, values, results, ks) for pair, values in by_pair.items() if values]
+        columns = [
+            _column(name, pair, values, results, ks)
+            for name in metrics
+            for pair, values in values_of(name, results, tasks, texts, bodies.get(outcome.group, {}), scores).items()
+        ]
         for name, judgements in judged.columns.items() if judged is not None else ():
             mine = {task: value for task, value in judgements.items() if task in results}
             columns += [_column(name, "doc", mine, results, ks)] if mine else []
@@ -144,36 +154,68 @@ def measure_run(
 def docs_of(reader: SessionReader, run_id: str) -> dict[str, Documented]:
     """Return the functions of a run's ready tasks with the docs that their prompts showed, by task; docs may be ""."""
     tasks = {task.id: task for task in reader.tasks(run_id) if task.state == "ready"}
-    texts, _ = _texts(reader, run_id, tasks, ())
+    texts, _ = texts_of(reader, tasks, (), {})
     return {task: Documented(texts.function[task], texts.docs[task]) for task in tasks}
+
+
+def values_of(
+    metric: str,
+    chosen: Iterable[str],
+    tasks: Mapping[str, TaskRow],
+    texts: TaskTexts,
+    bodies: Mapping[str, Sequence[str]],
+    scores: Mapping[str, Score],
+) -> dict[str, dict[str, float]]:
+    """Return one metric of tasks by pair and task; a pair that no task has both texts of is left out.
+
+    Args:
+        metric: One of :data:`METRICS`.
+        chosen: Ids of the tasks.
+        tasks: Their rows.
+        texts: Their texts, see :func:`texts_of`.
+        bodies: The counted bodies of each.
+        scores: The metrics of two texts by name, see :func:`workbench.metrics.texts.text_metric`.
+    """
+    if metric in scores:
+        found = _of_pairs(scores[metric], chosen, texts, bodies)
+    else:
+        found = {"doc": _of_docs(metric, chosen, tasks, texts)}
+    return {pair: values for pair, values in found.items() if values}
+
+
+def metric_column(metric: str, pair: str, measured: Sequence[Measurement], ks: Sequence[int]) -> MetricColumn:
+    """Return a metric over tasks: its mean, and how it goes with pass@k."""
+    rows = [Value(one.repository, one.file, one.value) for one in measured]
+    correlations = {}
+    for k in ks:
+        pairs = [
+            Pair(one.repository, one.file, one.value, passed)
+            for one in measured
+            if (passed := one.passed.get(k)) is not None
+        ]
+        correlations[k] = tuple(correlation(pairs, kind) for kind in KINDS) if pairs else ()
+    # Not the rule for shares: BERTScore goes below 0, and no metric is a count of successes.
+    interval = difference_interval(rows)
+    mean = clusters_of(rows).mean if rows else None
+    return MetricColumn(metric, pair, {one.task: one.value for one in measured}, mean, interval, correlations)
 
 
 def _column(
     metric: str, pair: str, values: Mapping[str, float], results: Mapping[str, TaskResult], ks: Sequence[int]
 ) -> MetricColumn:
-    rows = [Value(results[task].repository, results[task].file, value) for task, value in values.items()]
-    by_repository: dict[str, list[float]] = {}
-    for row in rows:
-        by_repository.setdefault(row.repository, []).append(row.value)
-    means = [math.fsum(mine) / len(mine) for mine in by_repository.values()]
-    correlations = {}
-    for k in ks:
-        pairs = [
-            Pair(results[task].repository, results[task].file, value, passed)
-            for task, value in values.items()
-            if (passed := results[task].at(k)) is not None
-        ]
-        correlations[k] = tuple(correlation(pairs, kind) for kind in KINDS) if pairs else ()
-    # Not the rule for shares: BERTScore goes below 0, and no metric is a count of successes.
-    interval = difference_interval(rows)
-    return MetricColumn(metric, pair, values, math.fsum(means) / len(means), interval, correlations)
+    measured = [
+        Measurement(task, one.repository, one.file, value, {k: one.at(k) for k in ks})
+        for task, value in values.items()
+        for one in [results[task]]
+    ]
+    return metric_column(metric, pair, measured, ks)
 
 
 def _of_pairs(
-    score: Score, results: Mapping[str, TaskResult], texts: _Texts, bodies: Mapping[str, Sequence[str]]
+    score: Score, chosen: Iterable[str], texts: TaskTexts, bodies: Mapping[str, Sequence[str]]
 ) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {pair: {} for pair in PAIRS}
-    for task in results:
+    for task in chosen:
         docs, body = texts.docs.get(task), texts.body.get(task)
         if docs and (original := texts.original.get(task)):
             found["doc-doc"][task] = score(docs, original)
@@ -184,11 +226,9 @@ def _of_pairs(
     return found
 
 
-def _of_docs(
-    metric: str, results: Mapping[str, TaskResult], tasks: Mapping[str, TaskRow], texts: _Texts
-) -> dict[str, float]:
+def _of_docs(metric: str, chosen: Iterable[str], tasks: Mapping[str, TaskRow], texts: TaskTexts) -> dict[str, float]:
     found = {}
-    for task in results:
+    for task in chosen:
         if metric == "leakage":
             value = tasks[task].leak
         elif metric == "truthfulness":
@@ -201,18 +241,28 @@ def _of_docs(
     return found
 
 
-def _texts(
-    reader: SessionReader, run_id: str, tasks: Mapping[str, TaskRow], metrics: Sequence[str]
-) -> tuple[_Texts, tuple[str, ...]]:
-    texts = _Texts()
-    originals = _original_docs(reader, run_id)
+def texts_of(
+    reader: SessionReader,
+    tasks: Mapping[str, TaskRow],
+    metrics: Sequence[str],
+    originals: Mapping[FunctionKey, str],
+) -> tuple[TaskTexts, tuple[str, ...]]:
+    """Return the texts of tasks, and notes on what is missing.
+
+    Args:
+        reader: The session.
+        tasks: The tasks by their ids.
+        metrics: What is to be computed; names of repositories are looked for where one needs them.
+        originals: Original docs by function, see :func:`original_docs`.
+    """
+    texts = TaskTexts()
     sources: dict[str, dict[tuple[str, int], str]] = {}
     for key, task in tasks.items():
         texts.docs[key] = _read(reader, task.docstring_blob)
         texts.body[key] = _read(reader, task.body_blob)
         # The original docs against themselves would only say 1.
         if task.docs != "original":
-            texts.original[key] = originals.get(_function(task), "")
+            texts.original[key] = originals.get(function_key(task), "")
         if task.source_blob and task.source_blob not in sources:
             sources[task.source_blob] = _functions(_read(reader, task.source_blob), task.path)
         known = sources.get(task.source_blob or "", {})
@@ -225,7 +275,7 @@ def _texts(
     return texts, tuple(notes)
 
 
-def _known_names(reader: SessionReader, tasks: Mapping[str, TaskRow], texts: _Texts) -> list[str]:
+def _known_names(reader: SessionReader, tasks: Mapping[str, TaskRow], texts: TaskTexts) -> list[str]:
     """Fill in every name of each repository: of all its Python files and paths, else of the files that have tasks."""
     notes: dict[str, None] = {}
     for snapshot in {task.snapshot for task in tasks.values()}:
@@ -244,9 +294,10 @@ def _known_names(reader: SessionReader, tasks: Mapping[str, TaskRow], texts: _Te
     return list(notes)
 
 
-def _original_docs(reader: SessionReader, but: str) -> dict[tuple[str, str, str, int], str]:
+def original_docs(reader: SessionReader, but: str = "") -> dict[FunctionKey, str]:
+    """Return the original docs of all functions that a run of the session has them of, ``but`` one run."""
     return {
-        _function(task): _read(reader, task.docstring_blob)
+        function_key(task): _read(reader, task.docstring_blob)
         for run in reader.runs()
         if run.kind == "regenerate" and run.id != but
         for task in reader.tasks(run.id)
@@ -266,7 +317,8 @@ def _counts(row: CandidateRow) -> bool:
     return not row.control and row.verdict not in (None, "error") and bool(row.body_blob)
 
 
-def _function(task: TaskRow) -> tuple[str, str, str, int]:
+def function_key(task: TaskRow) -> FunctionKey:
+    """Return what a function is called in all runs: snapshot, path, qualified name, occurrence."""
     return task.snapshot, task.path, task.qualified_name, task.occurrence
 
 
@@ -296,24 +348,26 @@ def to_json(found: GroupMetrics) -> dict[str, Any]:
         **found.group.to_json(),
         "tasks": found.tasks,
         "notes": list(found.notes),
-        "metrics": [
-            {
-                "metric": one.metric,
-                "pair": one.pair,
-                "tasks": len(one.values),
-                "mean": one.mean,
-                "low": one.interval.low,
-                "high": one.interval.high,
-                "interval": one.interval.words,
-                "correlations": {
-                    str(k): {
-                        each.kind: {"value": each.value, "low": each.low, "high": each.high, "tasks": each.tasks}
-                        for each in all_kinds
-                    }
-                    for k, all_kinds in one.correlations.items()
-                },
-                "values": dict(one.values),
+        "metrics": [column_json(one) for one in found.columns],
+    }
+
+
+def column_json(one: MetricColumn) -> dict[str, Any]:
+    """Return a metric with its correlations as JSON values."""
+    return {
+        "metric": one.metric,
+        "pair": one.pair,
+        "tasks": len(one.values),
+        "mean": one.mean,
+        "low": one.interval.low,
+        "high": one.interval.high,
+        "interval": one.interval.words,
+        "correlations": {
+            str(k): {
+                each.kind: {"value": each.value, "low": each.low, "high": each.high, "tasks": each.tasks}
+                for each in all_kinds
             }
-            for one in found.columns
-        ],
+            for k, all_kinds in one.correlations.items()
+        },
+        "values": dict(one.values),
     }

@@ -1,19 +1,21 @@
 """Take docstrings from a documented copy and put them into the pristine tree.
 
 Doc systems edit code in place, rename folders and add files. Only their docstrings are used: they are matched by (path,
-qualified name, occurrence), and only in files whose syntax tree equals the pristine one apart from docstrings. Any other
-file is refused with the reason, so that changed code is never documented.
+qualified name, occurrence), and only where the syntax tree equals the pristine one apart from docstrings: that of the file,
+or, in a file that was edited elsewhere, that of the function or class itself. What was edited is left out with the reason, so
+that changed code is never documented.
 """
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench import python_syntax
-from workbench.repository.definitions import DefinitionKey, find_definitions
+from workbench.repository.definitions import DefinitionKey, DefinitionKind, find_definitions
 from workbench.repository.functions import Function, find_functions
 from workbench.repository.splicing import replace_docstring
 
@@ -31,12 +33,14 @@ class Graft:
         missing: Identities of functions in accepted files that have no docstring in the copy.
         refused: Path → why the file was refused.
         definitions: (path, key) → text, for modules, classes and functions that have a docstring in the copy.
+        edited: (path, key) → why it is left out although its file is not refused: the code of just this was edited.
     """
 
     docstrings: dict[Key, str]
     missing: tuple[str, ...]
     refused: dict[str, str]
     definitions: dict[tuple[str, DefinitionKey], str] = field(default_factory=dict)
+    edited: dict[tuple[str, DefinitionKey], str] = field(default_factory=dict)
 
 
 def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -> Graft:
@@ -48,6 +52,7 @@ def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -
     missing: list[str] = []
     refused: dict[str, str] = {}
     definitions: dict[tuple[str, DefinitionKey], str] = {}
+    edited: dict[tuple[str, DefinitionKey], str] = {}
     for path in sorted(set(paths)):
         try:
             original = (pristine / path).read_bytes()
@@ -59,18 +64,28 @@ def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -
             refused[path] = "the documented copy does not have this file"
             continue
         reason = difference(original, copy)
+        same = None
         if reason is not None:
-            refused[path] = reason
-            continue
+            same = unedited(original, copy)
+            if not same:
+                refused[path] = reason
+                continue
+            for definition in find_definitions(original, path):
+                if definition.key not in same:
+                    edited[path, definition.key] = f"its code was edited; in the file {reason}"
         for function in find_functions(copy, path):
+            if same is not None and DefinitionKey("function", function.qualified_name, function.occurrence) not in same:
+                continue
             if function.docstring is None or not function.docstring.strip():
                 missing.append(function.id)
             else:
                 docstrings[path, function.qualified_name, function.occurrence] = function.docstring
         for definition in find_definitions(copy, path):
+            if same is not None and definition.key not in same:
+                continue
             if definition.docstring is not None and definition.docstring.strip():
                 definitions[path, definition.key] = definition.docstring
-    return Graft(docstrings, tuple(missing), refused, definitions)
+    return Graft(docstrings, tuple(missing), refused, definitions, edited)
 
 
 def graft_file(source: bytes, path: str, docstrings: dict[Key, str | None]) -> bytes:
@@ -105,6 +120,41 @@ def difference(original: bytes, copy: bytes) -> str | None:
     if ast.dump(before) == ast.dump(after):
         return None
     return f"the code differs apart from docstrings, first at {_first_difference(before, after)}"
+
+
+def unedited(original: bytes, copy: bytes) -> frozenset[DefinitionKey]:
+    """Return the classes and functions of a file whose own code a copy left as it was, apart from docstrings.
+
+    None of them where the copy does not parse or is too large. The module is among them only where all of it is the same.
+    """
+    if len(copy) > _MAX_BYTES:
+        return frozenset()
+    try:
+        before, after = _bare_tree(original), _bare_tree(copy)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+    theirs = _by_key(after)
+    return frozenset(key for key, code in _by_key(before).items() if theirs.get(key) == code)
+
+
+def _by_key(tree: ast.AST) -> dict[DefinitionKey, str]:
+    """Return the code of a module, its classes and functions, by the keys that ``find_definitions`` gives."""
+    found = {DefinitionKey("module", "", 1): ast.dump(tree)}
+    occurrences: Counter[tuple[DefinitionKind, str]] = Counter()
+
+    def walk(node: ast.AST, prefix: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            inside = prefix
+            if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                kind: DefinitionKind = "class" if isinstance(child, ast.ClassDef) else "function"
+                name = prefix + child.name
+                occurrences[kind, name] += 1
+                found[DefinitionKey(kind, name, occurrences[kind, name])] = ast.dump(child)
+                inside = f"{name}." if kind == "class" else f"{name}.<locals>."
+            walk(child, inside)
+
+    walk(tree, "")
+    return found
 
 
 def _again(source: bytes, function: Function) -> Function:

@@ -55,7 +55,7 @@ def forest(figure: Forest) -> str:
     left = 16 + _LETTER * max(map(len, labels), default=0)
     said = 16 + _LETTER * max((len(bar.text) for bar in figure.bars), default=0)
     plot, high, top = 340.0, 24, 8
-    low, upper, ticks = _scale(figure.bars)
+    low, upper, ticks = scale_of(figure.bars)
     bottom = top + high * len(figure.bars)
 
     def at(value: float) -> float:
@@ -83,7 +83,7 @@ def forest(figure: Forest) -> str:
     return _figure(figure.caption, left + plot + said, bottom + 42, parts)
 
 
-def _scale(bars: Sequence[Bar]) -> tuple[float, float, list[float]]:
+def scale_of(bars: Sequence[Bar]) -> tuple[float, float, list[float]]:
     """Return both ends of the axis, 0 always within, and its round ticks."""
     ends = [one for bar in bars for one in (bar.value, bar.low, bar.high) if one is not None]
     low, high = min([0.0, *ends]), max([0.0, *ends])

@@ -1,7 +1,7 @@
-r"""A page as a fragment of LaTeX: sections and tables with booktabs, to be read by ``\input`` in an article of one's own.
+r"""A page as a fragment of LaTeX: sections, tables with booktabs and figures with pgfplots, to be read by ``\input`` in an article.
 
-It has no preamble; the comment at its beginning says what the article's needs. Figures are left out: the tables beside them have
-their numbers.
+It has no preamble; the comment at its beginning says what the article's needs. What is folded elsewhere is left out: the tables
+beside have its numbers.
 """
 
 from __future__ import annotations
@@ -10,15 +10,21 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from workbench.reports import latex_figures
 from workbench.reports.latex_text import latex
-from workbench.reports.page import Facts, Grid, Note, Page, Part, Points
+from workbench.reports.page import Facts, Forest, Grid, Heat, Note, Page, Part, Points
 
-_HEAD = r"""% Written by workbench report. Put \usepackage{booktabs} into the preamble, and read this file with \input.
+_HEAD = r"""% Written by workbench report. Read this file with \input; the preamble needs \usepackage{booktabs}, and for figures, which
+% are left out without it, \usepackage{pgfplots}\pgfplotsset{compat=1.17}.
 """
-_LETTERS = 100
-"""So many letters of a small face fit on a line of an article; a wider table is divided by its columns."""
-_LONG = 48
+_LETTERS = 92
+"""So many letters of a footnote's face fit on a line of an article; a wider table is divided by its columns."""
+_LONG = 32
 """A longer text wraps within its cell."""
+_ROWS = 42
+"""So many rows fit on a page of an article; a longer table is divided by its rows."""
+_FLOATS = 12
+"""After so many tables and figures of a section a new page begins: LaTeX keeps no more than 52 that wait for a place."""
 
 
 def page_latex(page: Page) -> str:
@@ -30,46 +36,67 @@ def _blocks(page: Page) -> Iterator[str]:
     labels: dict[str, int] = {}
     yield rf"\section*{{{latex(page.title)}}}" + "\n"
     for part in page.lead:
-        yield _part(part, "", labels)
+        yield "\n".join(_part(part, "", labels))
     for section in page.sections:
         yield rf"\subsection*{{{latex(section.title)}}}" + "\n"
+        floats = 0
         for part in section.parts:
-            yield _part(part, section.title, labels)
+            for block in _part(part, section.title, labels):
+                yield block
+                floats += not isinstance(part, Note | Points | Facts)
+                if floats == _FLOATS:
+                    floats = 0
+                    yield "\\clearpage\n"
 
 
-def _part(part: Part, section: str, labels: dict[str, int]) -> str:
+def _part(part: Part, section: str, labels: dict[str, int]) -> list[str]:
+    """Return the blocks of a part, each of a table or figure one."""
     match part:
         case Note():
-            return f"{latex(part.text, 4_000)}\n"
+            return [f"{latex(part.text, 4_000)}\n"]
         case Points():
-            return _items(f"  \\item {{}}{latex(item, 4_000)}\n" for item in part.items)
+            return [_items(f"  \\item {{}}{latex(item, 4_000)}\n" for item in part.items)]
         case Facts():
-            return _items(f"  \\item {latex(label)}: {latex(value, 4_000)}\n" for label, value in part.pairs if value)
+            return [_items(f"  \\item {latex(label)}: {latex(value, 4_000)}\n" for label, value in part.pairs if value)]
         case Grid():
-            return "\n".join(_table(one, _label(one.caption or section, labels)) for one in _parts(part) if one.rows)
+            return [_table(one, _label(one.caption or section, labels)) for one in _divided(part) if one.rows]
+        case Heat():
+            return [latex_figures.heat(part, _label(part.caption, labels))] if part.rows else []
+        case Forest(folded=False):
+            return [latex_figures.forest(part, _label(part.caption, labels))] if part.bars else []
         case _:
-            return ""
+            return []
 
 
-def _parts(grid: Grid) -> list[Grid]:
-    """Return a table, or several that repeat its leading columns where it is wider than a page."""
+def _divided(grid: Grid) -> list[Grid]:
+    """Return a table, or several where it is wider or longer than a page: its leading columns are in each, its last rows in the last."""
     widths = [max(map(len, column)) + 2 for column in zip(grid.headings, *grid.rows, strict=True)]
     first = max(grid.texts, default=-1) + 1
     room = _LETTERS - sum(min(width, _LONG + 2) for width in widths[:first])
-    parts: list[list[int]] = [[]]
+    columns: list[list[int]] = [[]]
     for place in range(first, len(widths)):
-        if parts[-1] and sum(widths[one] for one in parts[-1]) + widths[place] > room:
-            parts.append([])
-        parts[-1].append(place)
-    if len(parts) == 1:
+        if columns[-1] and sum(widths[one] for one in columns[-1]) + widths[place] > room:
+            columns.append([])
+        columns[-1].append(place)
+    # Cells that wrap have two lines.
+    most = _ROWS // 2 if any(widths[place] > _LONG + 2 for place in grid.texts) else _ROWS
+    starts = range(0, max(1, len(grid.rows)), most)
+    found = [
+        replace(
+            grid,
+            headings=tuple(grid.headings[one] for one in chosen),
+            rows=tuple(tuple(row[place] for place in chosen) for row in grid.rows[start : start + most]),
+            closing=grid.closing if start == starts[-1] else 0,
+        )
+        for places in columns
+        for chosen in [(*range(first), *places)]
+        for start in starts
+    ]
+    if len(found) == 1:
         return [grid]
-    found = []
-    for number, places in enumerate(parts, 1):
-        chosen = (*range(first), *places)
-        rows = tuple(tuple(row[place] for place in chosen) for row in grid.rows)
-        caption = f"{grid.caption} Part {number} of {len(parts)}."
-        found.append(replace(grid, caption=caption, headings=tuple(grid.headings[one] for one in chosen), rows=rows))
-    return found
+    return [
+        replace(one, caption=f"{grid.caption} Part {number} of {len(found)}.") for number, one in enumerate(found, 1)
+    ]
 
 
 def _items(lines: Iterator[str]) -> str:
@@ -80,15 +107,15 @@ def _items(lines: Iterator[str]) -> str:
 
 def _table(grid: Grid, label: str) -> str:
     long = [max(map(len, column)) > _LONG for column in zip(grid.headings, *grid.rows, strict=True)]
+    wrapped = f"p{{{0.36 if sum(long) < 2 else 0.28}\\linewidth}}"
     columns = "".join(
-        "r" if place not in grid.texts else "p{0.4\\linewidth}" if long[place] else "l"
-        for place in range(len(grid.headings))
+        "r" if place not in grid.texts else wrapped if long[place] else "l" for place in range(len(grid.headings))
     )
     body = [_row(row) for row in grid.rows]
     if grid.closing and grid.closing < len(body):
         body.insert(len(body) - grid.closing, "    \\midrule\n")
     return (
-        "\\begin{table}[htbp]\n  \\centering\n  \\small\n"
+        "\\begin{table}[htbp]\n  \\centering\n  \\footnotesize\n  \\setlength{\\tabcolsep}{4pt}\n  \\setlength{\\belowcaptionskip}{4pt}\n"
         f"  \\caption{{{latex(grid.caption)}}}\n  \\label{{tab:{label}}}\n"
         f"  \\begin{{tabular}}{{{columns}}}\n    \\toprule\n{_row(grid.headings)}    \\midrule\n"
         f"{''.join(body)}    \\bottomrule\n  \\end{{tabular}}\n\\end{{table}}\n"

@@ -15,20 +15,30 @@ from workbench.reports.study_figures import (
     percent,
     signed,
 )
+from workbench.reports.study_metrics import leaks_section, metrics_section
 from workbench.reports.study_pairs import difference_sections, ranking_section
 from workbench.reports.study_published import published_section
+from workbench.reports.study_strata import stability_section, strata_section
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.agreement import judge_agreement
+from workbench.studies.analysis import Analysis
 from workbench.studies.declaration import AGENTS, row_titles
 from workbench.studies.leaderboard import GOOD, leaderboard
 from workbench.studies.outcome import POINTS, StudyOutcome
 
 
-def study_page(outcome: StudyOutcome, *, method: Section | None = None, resamples: int = RESAMPLES) -> Page:
+def study_page(
+    outcome: StudyOutcome,
+    *,
+    analysis: Analysis | None = None,
+    method: Section | None = None,
+    resamples: int = RESAMPLES,
+) -> Page:
     """Return the page.
 
     Args:
         outcome: The study.
+        analysis: What :func:`workbench.studies.analysis.analyse` says of its functions; None leaves that out.
         method: What :func:`workbench.reports.study_method.method_section` says of it; None leaves that out.
         resamples: Draws of permutation tests and of resampled orders.
     """
@@ -48,7 +58,12 @@ def study_page(outcome: StudyOutcome, *, method: Section | None = None, resample
         sections.append(_leaders(outcome))
     sections += difference_sections(outcome, resamples)
     sections += ranking_section(outcome, resamples)
-    sections += published_section(outcome)
+    if analysis is not None:
+        sections += stability_section(analysis)
+        sections += strata_section(outcome, analysis)
+        sections += leaks_section(outcome, analysis)
+        sections += metrics_section(outcome, analysis)
+    sections += published_section(outcome, analysis)
     if method is not None:
         sections.append(method)
     return Page(f"Study {study.name}", tuple(lead), tuple(sections), over="Workbench study")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import workbench
 from workbench.errors import UsageError
@@ -17,12 +17,25 @@ from workbench.reports.page_latex import page_latex
 from workbench.reports.page_markdown import page_markdown
 from workbench.reports.writing import check_place, encoded, write_atomically
 from workbench.session.reader import SessionReader
+from workbench.studies.declaration import DOCS
 from workbench.text import json_text
+
+if TYPE_CHECKING:
+    from workbench.studies.outcome import StudyOutcome
+    from workbench.studies.task_facts import FunctionFacts
 
 _PAGES = {"md": page_markdown, "html": page_html, "latex": page_latex}
 
 
-def write_study_report(session: Path | None, study: str, format: str, out: Path | None) -> Path | bytes:
+def write_study_report(
+    session: Path | None,
+    study: str,
+    format: str,
+    out: Path | None,
+    *,
+    metrics: Sequence[str] = (),
+    model: Path | None = None,
+) -> Path | bytes:
     """Write a report on a study; blocks while it reads and computes, so call it from a thread worker or a process of its own.
 
     Args:
@@ -30,24 +43,36 @@ def write_study_report(session: Path | None, study: str, format: str, out: Path 
         study: Its name.
         format: One of :data:`workbench.reports.STUDY_FORMATS`.
         out: Where to write it; the file appears complete or not at all. None returns its bytes.
+        metrics: Metrics of texts by name; without any, the usual ones as far as their packages are installed.
+        model: Folder with the weights of ``codebertscore``.
 
     Returns:
         The path written, or the bytes.
 
     Raises:
-        UsageError: The study or format is unknown, or ``out`` is a session.
+        UsageError: The study, format or a metric is unknown, or ``out`` is a session.
         WorkbenchError: The session cannot be read, the report cannot be written, or a package (numpy, pyarrow) is missing.
     """
     if format not in ("csv", "parquet"):
         needed("numpy", "tests of a study")
-    chunks = compose_paper(format) if session is None else compose_study(session, study, format)
+    if session is None and metrics:
+        from workbench.studies.analysis import NO_TEXTS
+
+        raise UsageError(NO_TEXTS)
+    chunks = (
+        compose_paper(format)
+        if session is None
+        else compose_study(session, study, format, metrics=metrics, model=model)
+    )
     if out is None:
         return b"".join(one if isinstance(one, bytes) else encoded(one) for one in chunks)
     check_place(out, session)
     return write_atomically(out, chunks)
 
 
-def compose_study(session: Path, name: str, format: str) -> Iterator[str | bytes]:
+def compose_study(
+    session: Path, name: str, format: str, *, metrics: Sequence[str] = (), model: Path | None = None
+) -> Iterator[str | bytes]:
     """Yield a report on a study of a session, piece by piece.
 
     Args:
@@ -55,6 +80,8 @@ def compose_study(session: Path, name: str, format: str) -> Iterator[str | bytes
         name: Name of the study.
         format: One of :data:`workbench.reports.STUDY_FORMATS`. ``csv`` and ``parquet`` have a row for each cell and each trial or task; ``latex`` is a
             fragment without a preamble.
+        metrics: As in :func:`write_study_report`.
+        model: As in :func:`write_study_report`.
 
     Raises:
         UsageError: The session has no such study; the format is unknown.
@@ -70,26 +97,34 @@ def compose_study(session: Path, name: str, format: str) -> Iterator[str | bytes
         if format == "csv":
             from workbench.reports.study_rows import study_csv
 
-            yield from study_csv(outcome)
+            yield from study_csv(outcome, _facts(reader, outcome))
             return
         if format == "parquet":
             from workbench.reports.study_rows import study_parquet
 
-            yield study_parquet(outcome)
+            yield study_parquet(outcome, _facts(reader, outcome))
             return
         from workbench.reports.study_method import method_section
+        from workbench.studies.analysis import analyse
 
         method = method_section(reader, outcome)
+        analysis = analyse(reader, outcome, metrics, model=model)
         foot = f"Written by Workbench {workbench.__version__}'s report from {session.name}."
     if format == "json":
         from workbench.reports.study_values import study_json
 
-        values = {"type": "study", **study_json(outcome), "method": _section_json(method)}
+        values = {"type": "study", **study_json(outcome, analysis=analysis), "method": _section_json(method)}
         yield json_text(values, indent=1) + "\n"
         return
     from workbench.reports.study_page import study_page
 
-    yield _PAGES[format](replace(study_page(outcome, method=method), foot=foot))
+    yield _PAGES[format](replace(study_page(outcome, analysis=analysis, method=method), foot=foot))
+
+
+def _facts(reader: SessionReader, outcome: StudyOutcome) -> tuple[FunctionFacts, ...]:
+    from workbench.studies.task_facts import function_facts
+
+    return function_facts(reader, outcome) if outcome.study.kind == DOCS else ()
 
 
 def compose_paper(format: str) -> Iterator[str | bytes]:

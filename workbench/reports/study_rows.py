@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import importlib
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from workbench.errors import WorkbenchError
 from workbench.reports.csv_report import line
 from workbench.studies.declaration import AGENTS
 from workbench.studies.outcome import Cell, StudyOutcome, pass_of, score_of
+from workbench.studies.task_facts import FunctionFacts, TaskFacts
 
 Values = dict[str, Any]
 _COMMON: dict[str, type] = {
@@ -45,6 +46,7 @@ def columns_of(outcome: StudyOutcome) -> dict[str, type]:
         own = {
             "path": str, "function": str, "occurrence": int, "evaluator": str, "prompt": str, "context": str, "tests": int,
             "documented": float, "samples": int, "counted": int, "passed": int,
+            "leak": float, "coverage": float, "body_bytes": int, "docs_bytes": int,
         }  # fmt: skip
     return {**_COMMON, **own, **means, **intervals, **counts, **_AMOUNTS}
 
@@ -54,15 +56,21 @@ def field(measure: str) -> str:
     return measure.replace("@", "_at_")
 
 
-def rows_of(outcome: StudyOutcome) -> Iterator[Values]:
-    """Yield a row for each cell, each followed by those of its trials or tasks."""
+def rows_of(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) -> Iterator[Values]:
+    """Yield a row for each cell, each followed by those of its trials or tasks.
+
+    Args:
+        outcome: The study.
+        functions: What is known of its functions besides verdicts (:mod:`workbench.studies.task_facts`).
+    """
+    known = {(one.row, one.name): one.facts for one in functions}
     for cell in outcome.cells.values():
         common = {
             "study": outcome.study.name, "row": cell.row, "column": cell.column.name, "system": cell.column.system,
             "model": cell.column.model, "source": cell.column.mark or None, "run": cell.run or None,
         }  # fmt: skip
         yield {**common, **_cell(outcome, cell)}
-        for values in _trials(outcome, cell) if outcome.study.kind == AGENTS else _tasks(outcome, cell):
+        for values in _trials(outcome, cell) if outcome.study.kind == AGENTS else _tasks(outcome, cell, known):
             yield {**common, **values}
 
 
@@ -97,10 +105,19 @@ def _trials(outcome: StudyOutcome, cell: Cell) -> Iterator[Values]:
         }  # fmt: skip
 
 
-def _tasks(outcome: StudyOutcome, cell: Cell) -> Iterator[Values]:
+def _tasks(
+    outcome: StudyOutcome, cell: Cell, known: Mapping[tuple[str, str], Mapping[str, TaskFacts]]
+) -> Iterator[Values]:
     evaluator, prompt, context = (one or None for one in cell.work.group)
     for task in cell.work.tasks:
+        told = known.get((cell.row, task.name), {}).get(cell.column.name)
+        facts = (
+            {}
+            if told is None
+            else {"leak": told.leak, "coverage": told.coverage, "body_bytes": told.body, "docs_bytes": told.docs}
+        )
         yield {
+            **facts,
             "kind": "task", "item": task.task, "path": task.file, "function": task.function, "occurrence": task.occurrence,
             "evaluator": evaluator, "prompt": prompt, "context": context, "tests": task.tests,
             "documented": float(task.documented), "samples": task.samples, "counted": task.counted, "passed": task.passed,
@@ -108,15 +125,15 @@ def _tasks(outcome: StudyOutcome, cell: Cell) -> Iterator[Values]:
         }  # fmt: skip
 
 
-def study_csv(outcome: StudyOutcome) -> Iterator[str]:
+def study_csv(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) -> Iterator[str]:
     """Yield the table line by line, its heading first."""
     columns = columns_of(outcome)
     yield line(list(columns))
-    for row in rows_of(outcome):
+    for row in rows_of(outcome, functions):
         yield line([row.get(name) for name in columns])
 
 
-def study_parquet(outcome: StudyOutcome) -> bytes:
+def study_parquet(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) -> bytes:
     """Return the table as a Parquet file; texts are as they are, without the marks that CSV puts before formulas.
 
     Raises:
@@ -131,7 +148,7 @@ def study_parquet(outcome: StudyOutcome) -> bytes:
     kinds = {str: arrow.string(), int: arrow.int64(), float: arrow.float64()}
     columns = columns_of(outcome)
     schema = arrow.schema([(name, kinds[kind]) for name, kind in columns.items()])
-    rows = [{name: _sound(row.get(name)) for name in columns} for row in rows_of(outcome)]
+    rows = [{name: _sound(row.get(name)) for name in columns} for row in rows_of(outcome, functions)]
     written = io.BytesIO()
     parquet.write_table(arrow.Table.from_pylist(rows, schema=schema), written)
     return written.getvalue()

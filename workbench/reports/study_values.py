@@ -6,6 +6,7 @@ from typing import Any
 
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.agreement import judge_agreement
+from workbench.studies.analysis import Analysis
 from workbench.studies.chances import chances, every_pair, resampled_orders
 from workbench.studies.declaration import AGENTS
 from workbench.studies.leaderboard import leaderboard
@@ -13,8 +14,10 @@ from workbench.studies.outcome import StudyOutcome
 from workbench.studies.ranked import rankings, taus
 
 
-def study_json(outcome: StudyOutcome, *, resamples: int = RESAMPLES) -> dict[str, Any]:
-    """Return a study with its comparisons and rankings as JSON values."""
+def study_json(
+    outcome: StudyOutcome, *, analysis: Analysis | None = None, resamples: int = RESAMPLES
+) -> dict[str, Any]:
+    """Return a study with its comparisons, rankings and analysis as JSON values."""
     found = rankings(outcome)
     orders = resampled_orders(outcome, resamples=resamples)
     return {
@@ -37,6 +40,7 @@ def study_json(outcome: StudyOutcome, *, resamples: int = RESAMPLES) -> dict[str
             for (model, measure), pairs in orders.items()
             for one in pairs
         ],
+        **({} if analysis is None else {"analysis": analysis.to_json()}),
         **(
             {
                 "leaderboard": [one.to_json() for one in leaderboard(outcome)],

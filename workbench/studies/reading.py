@@ -89,6 +89,7 @@ class CellWork:
         tokens: Of all its requests.
         cost_usd: Of all its requests, None where no price is known.
         seconds: Of its trials, or of asking for and testing its candidates.
+        settings: How its candidates were sampled; with :attr:`group` it says which candidates these are.
     """
 
     row: str
@@ -104,6 +105,7 @@ class CellWork:
     tokens: int = 0
     cost_usd: float | None = None
     seconds: float = 0.0
+    settings: str = ""
 
     @property
     def tasks(self) -> tuple[TaskTally, ...]:
@@ -259,6 +261,7 @@ class _Group(NamedTuple):
     priced: int
     cost_usd: float
     seconds: float
+    settings: str
 
 
 def task_cells(reader: SessionReader, study: Study, pointed: Sequence[StudyCellRow]) -> dict[tuple[str, str], CellWork]:
@@ -296,10 +299,10 @@ def _tallies(reader: SessionReader, runs: Iterable[str], counts: str) -> dict[tu
     named = json.dumps(sorted(runs))
     infos = {row[0]: TaskInfo._make(row[1:]) for row in reader.query(_INFO, (named,))}
     found: dict[tuple[str, ...], list[_Group]] = {}
-    for *key, _, listed, tokens, priced, cost, seconds in reader.query(_TALLIES.format(counts), (named,)):
+    for *key, settings, listed, tokens, priced, cost, seconds in reader.query(_TALLIES.format(counts), (named,)):
         # A task may have come between the two looks: it is there the next time.
         tasks = tuple((infos[row], *numbers) for row, *numbers in json.loads(listed) if row in infos)
-        found.setdefault(tuple(key), []).append(_Group(tasks, int(tokens), int(priced), cost, seconds))
+        found.setdefault(tuple(key), []).append(_Group(tasks, int(tokens), int(priced), cost, seconds, settings))
     return found
 
 
@@ -320,6 +323,7 @@ def _task_cell(
         tokens=group.tokens,
         cost_usd=round(group.cost_usd, 9) if group.priced else None,
         seconds=group.seconds,
+        settings=group.settings,
     )
 
 

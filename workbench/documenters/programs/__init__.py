@@ -12,6 +12,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "adapter": ["Adapter", "Place", "Start", "Written", "read_edited"],
         "installing": ["Installable", "Installed", "install", "installed", "interpreter", "remove"],
+        "kept": ["Kept", "forget", "kept"],
         "known": ["INSTALLABLE", "doc_program", "written_out"],
         "program": ["DocProgram"],
     },

@@ -64,10 +64,12 @@ class Written:
     Attributes:
         texts: Path and definition → docstring; what the repository had before is in it where it still stands there.
         refused: Path → why nothing of that file is used.
+        edited: Path and definition → why it is not used although the rest of its file is.
     """
 
     texts: Texts
     refused: Mapping[str, str] = field(default_factory=dict)
+    edited: Texts = field(default_factory=dict)
 
 
 class Adapter(Protocol):
@@ -108,9 +110,9 @@ class Adapter(Protocol):
 
 
 def read_edited(pristine: Path, copy: Path, paths: Iterable[str]) -> Written:
-    """Return the docstrings of a copy that was edited in place; a file whose code is another one is refused."""
+    """Return the docstrings of a copy that was edited in place, but for those whose code is another one."""
     graft = collect_docstrings(pristine, copy, paths)
-    return Written(graft.definitions, graft.refused)
+    return Written(graft.definitions, graft.refused, graft.edited)
 
 
 def seen_of(python: Path) -> tuple[Path, ...]:

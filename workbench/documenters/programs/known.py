@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from workbench.documenters.names import DocsName
 from workbench.documenters.programs import osa, repoagent
@@ -11,8 +12,10 @@ from workbench.documenters.programs.adapter import Adapter
 from workbench.documenters.programs.command import Command, command_written_out
 from workbench.documenters.programs.installing import Installable, interpreter
 from workbench.documenters.programs.program import DocProgram
+from workbench.documenters.programs.work_folder import KEPT, WorkFolder
 from workbench.documenters.types import Asker
 from workbench.errors import UsageError
+from workbench.repository import Snapshot
 from workbench.sandbox.program import ProgramLimits
 
 INSTALLABLE: Mapping[str, Installable] = {one.name: one for one in (repoagent.INSTALLABLE, osa.INSTALLABLE)}
@@ -26,6 +29,16 @@ def doc_program(docs: DocsName, asker: Asker | None, *, seconds: float = 0.0, co
     """
     limits = ProgramLimits(seconds=seconds) if seconds else ProgramLimits()
     return DocProgram(_adapter(docs), asker, limits, confined=confined)
+
+
+def kept_place(docs: DocsName, snapshot: Snapshot) -> Path:
+    """Return the file in which what a program wrote about a repository is kept, whether or not it is there.
+
+    Raises:
+        UsageError: The command is none.
+    """
+    adapter = _adapter(docs)
+    return WorkFolder(snapshot, adapter.name, adapter.basis).folder / KEPT
 
 
 def _adapter(docs: DocsName) -> Adapter:

@@ -88,7 +88,10 @@ class DocProgram:
         assert self._documented is not None
         if path in self._documented.refused:
             return Docstring(None, (f"refused: {self._documented.refused[path]}",))
-        text = self._documented.texts.get((path, DefinitionKey(kind, qualified_name, occurrence)))
+        key = (path, DefinitionKey(kind, qualified_name, occurrence))
+        if key in self._documented.edited:
+            return Docstring(None, (f"refused: {self._documented.edited[key]}",))
+        text = self._documented.texts.get(key)
         return Docstring(text, () if text is not None else (f"{self._adapter.title} wrote nothing here",))
 
     async def _made(self, snapshot: Snapshot, work: WorkFolder, report: Callable[[Progress], None]) -> Documented:
@@ -123,7 +126,7 @@ class DocProgram:
         counts |= {"requests": counted.requests, "failed_requests": len(endpoint.errors), "seconds": ended.seconds,
                    "prompt_tokens": counted.prompt_tokens, "completion_tokens": counted.completion_tokens,
                    "cost_usd": counted.cost_usd}  # fmt: skip
-        return Documented(dict(written.texts), dict(written.refused), counts)
+        return Documented(dict(written.texts), dict(written.refused), counts, edited=dict(written.edited))
 
     async def _run(self, endpoint: ChatEndpoint, work: WorkFolder, report: Callable[[Progress], None]) -> Ended:
         newest = ""
@@ -217,14 +220,15 @@ def _program(start: Start, folder: Path, inside: str, socket: Path, *, home: str
 
 
 def _counts(snapshot: Snapshot, files: Sequence[str], written: Written) -> dict[str, float]:
-    """Return how many functions, classes and modules there are, have a docstring now, and have one that is new."""
-    counts: dict[str, float] = {kind + part: 0 for kind in _KINDS for part in ("", "_documented")}
-    counts |= {"written": 0, "refused": len(written.refused)}
+    """Return how many functions, classes and modules there are, have a docstring now, and have the one that they had before."""
+    counts: dict[str, float] = {kind + part: 0 for kind in _KINDS for part in ("", "_documented", "_unchanged")}
+    counts |= {"written": 0, "refused": len(written.refused), "edited": len(written.edited)}
     for path in files:
         for one in find_definitions((snapshot.root / path).read_bytes(), path):
             text = written.texts.get((path, one.key))
             counts[one.key.kind] += 1
             counts[f"{one.key.kind}_documented"] += text is not None
+            counts[f"{one.key.kind}_unchanged"] += text is not None and text == one.docstring
             counts["written"] += text is not None and text != one.docstring
     return counts
 
@@ -250,8 +254,14 @@ def told(documented: Documented) -> str:
         if counts[kind] and (kind == "function" or counts[f"{kind}_documented"])
     ]
     parts[-1:] = [f"{parts[-1]} documented"] if parts else []
-    if counts["refused"]:
-        parts.append(f"{counts['refused']:.0f} files left out, their code was edited")
+    if unchanged := sum(counts.get(f"{kind}_unchanged", 0) for kind in _KINDS):
+        # Not written by it: the repository's own docstrings, which it left as they were.
+        parts.append(f"{unchanged:,.0f} of these unchanged")
+    for what, noun in (("refused", "file"), ("edited", "definition")):
+        if count := counts.get(what, 0):
+            parts.append(
+                f"{count:,.0f} {noun}{'' if count == 1 else 's'} left out, {'its' if count == 1 else 'their'} code was edited"
+            )
     parts.append(f"{counts['requests']:,.0f} requests")
     if counts["failed_requests"]:
         parts.append(f"{counts['failed_requests']:.0f} failed")

@@ -26,6 +26,9 @@ from workbench.repository.definitions import DefinitionKey
 
 #: Incremented whenever the same program would leave other docstrings.
 _FORMAT = 1
+KEPT = "docstrings.json"
+"""The file in a work folder that has what the program wrote."""
+_BY_DEFINITION = ("texts", "edited")
 _WAIT_SECONDS = 0.5
 _GIT_SECONDS = 120
 
@@ -39,12 +42,39 @@ class Documented:
         refused: Path → why nothing of that file is used.
         counts: Requests, tokens, dollars, seconds and how much is documented, by name.
         made_at: When, in seconds since the epoch.
+        edited: Path and definition → why it is not used although the rest of its file is.
+        program: The program's name as in identities; "" in what an older version kept.
+        source: The source of the repository, likewise.
+        digest: Digest of its content, likewise.
     """
 
     texts: dict[tuple[str, DefinitionKey], str]
     refused: dict[str, str]
     counts: dict[str, float]
     made_at: float = field(default_factory=time.time)
+    edited: dict[tuple[str, DefinitionKey], str] = field(default_factory=dict)
+    program: str = ""
+    source: str = ""
+    digest: str = ""
+
+
+def kept_folder() -> Path:
+    """Return the folder that has the work folders of all programs and repositories."""
+    return paths.cache_dir() / "documented"
+
+
+def read_documented(folder: Path) -> Documented | None:
+    """Return what a work folder keeps, None where it keeps nothing or that cannot be read."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        data: dict[str, Any] = json.loads((folder / KEPT).read_text(encoding="utf-8"))
+        data.setdefault("edited", [])
+        for field_name in _BY_DEFINITION:
+            data[field_name] = {
+                (path, DefinitionKey(kind, name, occurrence)): text
+                for path, kind, name, occurrence, text in data[field_name]
+            }
+        return Documented(**data)
+    return None
 
 
 class WorkFolder:
@@ -58,8 +88,9 @@ class WorkFolder:
 
     def __init__(self, snapshot: Snapshot, name: str, basis: str) -> None:
         self._snapshot = snapshot
+        self._name = name
         stamp = json.dumps([_FORMAT, snapshot.digest, name, basis])
-        self.folder = paths.cache_dir() / "documented" / hashlib.sha256(stamp.encode()).hexdigest()[:24]
+        self.folder = kept_folder() / hashlib.sha256(stamp.encode()).hexdigest()[:24]
         self.area = self.folder / "work"
         self.copy = self.area / COPY
         self.log = self.folder / "output.txt"
@@ -87,14 +118,7 @@ class WorkFolder:
 
     def load(self) -> Documented | None:
         """Return what is kept, None where nothing is or it cannot be read."""
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            data: dict[str, Any] = json.loads((self.folder / "docstrings.json").read_text(encoding="utf-8"))
-            texts = {
-                (path, DefinitionKey(kind, name, occurrence)): text
-                for path, kind, name, occurrence, text in data.pop("texts")
-            }
-            return Documented(texts=texts, **data)
-        return None
+        return read_documented(self.folder)
 
     def save(self, documented: Documented) -> None:
         """Keep it, and remove the copy and whatever lies beside it.
@@ -103,11 +127,13 @@ class WorkFolder:
             OSError: It cannot be written.
         """
         data = asdict(documented)
-        data["texts"] = [[path, *key, text] for (path, key), text in documented.texts.items()]
+        for name in _BY_DEFINITION:
+            data[name] = [[path, *key, text] for (path, key), text in getattr(documented, name).items()]
+        data |= {"program": self._name, "source": self._snapshot.source, "digest": self._snapshot.digest}
         part = self.folder / "docstrings.part"
         part.write_text(json.dumps(data), encoding="utf-8")
-        part.replace(self.folder / "docstrings.json")
-        _remove(self.area)
+        part.replace(self.folder / KEPT)
+        remove_tree(self.area)
 
     def fresh_copy(self) -> Path:
         """Copy the repository anew, as a git repository with one commit that holds every file; return the folder.
@@ -119,7 +145,7 @@ class WorkFolder:
             OSError: It cannot be written.
             DocumentationFailed: There is no git.
         """
-        _remove(self.area)
+        remove_tree(self.area)
         for entry in self._snapshot.files:
             target = self.copy / entry.path
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -163,7 +189,9 @@ def _git(folder: Path, order: Sequence[str]) -> None:
         raise DocumentationFailed(f"git {order[0]} in {folder} failed: {why}.")
 
 
-def _remove(folder: Path) -> None:
+def remove_tree(folder: Path) -> None:
+    """Remove a folder with all that a program may have left in it; what cannot be removed stays."""
+
     def again(function: Callable[[str], object], path: str, _: object) -> None:
         # A program may have taken away the permission to remove what is in a folder.
         with contextlib.suppress(OSError):

@@ -1,0 +1,190 @@
+"""One's own figures beside the published ones, where doc systems or repositories of a study are those of the paper.
+
+Doc systems are taken by family, their models averaged, as the paper's rankings have them: what is the same in both is the family,
+not the model. Table 3 is the source of all published figures here (:mod:`workbench.catalog.published`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.catalog.published import published_counts, published_name, published_scores
+from workbench.statistics.clusters import Value
+from workbench.statistics.paired import Difference, paired_difference
+from workbench.statistics.rankings import kendall_tau, ranking, ranking_words
+from workbench.studies.declaration import Column
+from workbench.studies.outcome import StudyOutcome
+
+FAMILIES = {"repoagent": "RepoAgent", "osa": "OSA", "original": "default"}
+"""What the paper calls doc systems of ours."""
+FEWEST_ROWS = 4
+"""Quartiles of fewer rows say nothing."""
+Setting = tuple[str, int]
+"""An evaluator and a k."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Doc systems under one evaluator and k, published or one's own.
+
+    Attributes:
+        evaluator: Who wrote the bodies.
+        k: The k of pass@k.
+        own: Whether it is this study's.
+        over: Which repositories: how many, and of the paper's 28 or those of this study.
+        means: Unweighted mean over these, by family.
+        differences: Of each two families, the second less the first, paired over repositories.
+        quartiles: Distance of the quartiles over repositories by family; empty with few of them.
+    """
+
+    evaluator: str
+    k: int
+    own: bool
+    over: int
+    means: Mapping[str, float]
+    differences: Mapping[tuple[str, str], Difference]
+    quartiles: Mapping[str, float]
+
+    @property
+    def ranking(self) -> str:
+        """Return ``RepoAgent > OSA > default``."""
+        return ranking_words(ranking(self.means))
+
+    def tau(self, other: Series) -> float | None:
+        """Return Kendall's tau with another ranking over the families of both; None where one has no order."""
+        names = [name for name in self.means if name in other.means]
+        return kendall_tau([self.means[one] for one in names], [other.means[one] for one in names])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "evaluator": self.evaluator,
+            "k": self.k,
+            "own": self.own,
+            "repositories": self.over,
+            "means": dict(self.means),
+            "ranking": self.ranking,
+            "differences": [
+                {"better": right, "than": left, **one.to_json()} for (left, right), one in self.differences.items()
+            ],
+            "quartiles_apart": dict(self.quartiles),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class BesidePaper:
+    """Published figures and one's own.
+
+    Attributes:
+        families: Families that this study has, in the paper's order.
+        shared: Rows that are repositories of the paper.
+        published: Over all 28 repositories, for each evaluator and k of the paper.
+        published_here: Over the shared ones alone; empty without any.
+        own: This study over all its rows, for each evaluator and k.
+    """
+
+    families: tuple[str, ...]
+    shared: tuple[str, ...]
+    published: tuple[Series, ...]
+    published_here: tuple[Series, ...]
+    own: tuple[Series, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "families": list(self.families),
+            "shared": list(self.shared),
+            "published": [one.to_json() for one in self.published],
+            "published_on_shared": [one.to_json() for one in self.published_here],
+            "own": [one.to_json() for one in self.own],
+        }
+
+
+def beside_paper(outcome: StudyOutcome) -> BesidePaper | None:
+    """Return both; None where fewer than two families of the paper have a result in a study."""
+    columns = {column.name: name for column in outcome.columns if (name := family_of(column))}
+    families = tuple(one for one in FAMILIES.values() if one in columns.values())
+    own = tuple(_own(outcome, columns))
+    if len(families) < 2 or not own:
+        return None
+    names = {row: name for row in outcome.rows if (name := published_name(row))}
+    ks = {one.k for one in own}
+    return BesidePaper(
+        families,
+        tuple(names),
+        tuple(_published(published_counts(), families, ks)),
+        tuple(_published(names.values(), families, ks)) if names else (),
+        own,
+    )
+
+
+def family_of(column: Column) -> str:
+    """Return what the paper calls the doc system of a column, "" where it has none such."""
+    kind = column.system.partition(":")[0]
+    # A program's version stands in its name once it is ordered.
+    return FAMILIES.get(kind.partition("-")[0], "")
+
+
+def _own(outcome: StudyOutcome, columns: Mapping[str, str]) -> Iterable[Series]:
+    for model, k in itertools.product(dict.fromkeys(column.model for column in outcome.columns), outcome.study.k):
+        table: dict[str, dict[str, float]] = {}
+        for row in outcome.rows:
+            by_family: dict[str, list[float]] = {}
+            for column in outcome.columns:
+                value = outcome.cell(row, column).means[f"pass@{k}"].value
+                if column.model == model and column.name in columns and value is not None:
+                    by_family.setdefault(columns[column.name], []).append(value)
+            table[row] = {name: statistics.fmean(values) for name, values in by_family.items()}
+        having = [name for name in FAMILIES.values() if any(name in values for values in table.values())]
+        if len(having) > 1:
+            # Means that are compared rest on the same rows.
+            common = {row: values for row, values in table.items() if all(name in values for name in having)}
+            if common:
+                yield _series(model, k, common, having, own=True)
+
+
+def _published(repositories: Iterable[str], families: Sequence[str], ks: set[int]) -> Iterable[Series]:
+    tables: dict[Setting, dict[str, dict[str, list[float]]]] = {}
+    for name in repositories:
+        for one in published_scores(name):
+            if one.documenter in families and one.k in ks:
+                of_row = tables.setdefault((one.evaluator, one.k), {}).setdefault(name, {})
+                of_row.setdefault(one.documenter, []).append(one.value)
+    for (evaluator, k), table in sorted(tables.items()):
+        averaged = {
+            row: {name: statistics.fmean(values) for name, values in mine.items()} for row, mine in table.items()
+        }
+        yield _series(evaluator, k, averaged, families, own=False)
+
+
+def _series(
+    evaluator: str, k: int, table: Mapping[str, Mapping[str, float]], families: Sequence[str], *, own: bool
+) -> Series:
+    # The weaker one in the paper's order stands first, so that its findings are differences above 0.
+    pairs = [(later, earlier) for earlier, later in itertools.combinations(families, 2)]
+    return Series(
+        evaluator,
+        k,
+        own,
+        len(table),
+        {name: math.fsum(values[name] for values in table.values()) / len(table) for name in families},
+        {
+            (left, right): paired_difference(
+                Value(row, "", values[right] - values[left]) for row, values in table.items()
+            )
+            for left, right in pairs
+        },
+        {name: _quartiles_apart([values[name] for values in table.values()]) for name in families}
+        if len(table) >= FEWEST_ROWS
+        else {},
+    )
+
+
+def _quartiles_apart(values: Sequence[float]) -> float:
+    first, _, third = statistics.quantiles(values, n=4, method="inclusive")
+    return third - first

@@ -1,0 +1,121 @@
+"""What is known of the functions of a study besides their verdicts: size, coverage of their tests, length and leakage of docs.
+
+Lengths are those that the session has of each text, so that no text is read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench.session.reader import SessionReader
+from workbench.studies.outcome import Cell, StudyOutcome, pass_of
+
+_FACTS = """
+SELECT tasks.id, leak, coverage, body.size, docs.size FROM tasks
+LEFT JOIN blobs AS body ON body.digest = body_blob LEFT JOIN blobs AS docs ON docs.digest = docstring_blob
+WHERE run_id IN (SELECT value FROM json_each(?))
+"""
+
+
+class TaskFacts(NamedTuple):
+    """A task under one doc system; what a session does not have is None.
+
+    Attributes:
+        task: Its id.
+        leak: How much of the body the docstring repeats, from 0 to 1 (:mod:`workbench.regeneration.leakage`).
+        coverage: Share of the body's lines that its tests execute, from 0 to 1.
+        body: Bytes of the original body.
+        docs: Bytes of the docstring.
+        documented: Whether there is a docstring.
+    """
+
+    task: str
+    leak: float | None
+    coverage: float | None
+    body: int | None
+    docs: int | None
+    documented: bool
+
+
+@dataclass(slots=True)
+class FunctionFacts:
+    """A function of a row under all columns that have it.
+
+    Attributes:
+        row: Its row.
+        file: Its file.
+        name: Its readable id.
+        tests: Size of its T_i.
+        facts: By name of the column.
+        passed: pass@k by name of the column and measure, None where it has fewer samples.
+    """
+
+    row: str
+    file: str
+    name: str
+    tests: int
+    facts: dict[str, TaskFacts] = field(default_factory=dict)
+    passed: dict[str, dict[str, float | None]] = field(default_factory=dict)
+
+    def first(self, of: str) -> float | None:
+        """Return a fact that is the same under every doc system, of the first column that has it."""
+        return next((value for one in self.facts.values() if (value := getattr(one, of)) is not None), None)
+
+
+def function_facts(reader: SessionReader, outcome: StudyOutcome) -> tuple[FunctionFacts, ...]:
+    """Return the functions of a study of docs, row by row.
+
+    Args:
+        reader: The study's session; those of others are opened.
+        outcome: The study.
+
+    Raises:
+        SessionError: A session cannot be read.
+    """
+    known = _facts(reader, outcome.cells.values())
+    found: dict[tuple[str, str, str], FunctionFacts] = {}
+    for row in outcome.rows:
+        for column in outcome.columns:
+            work = outcome.cell(row, column).work
+            for task in work.tasks:
+                key = (row, task.file, task.name)
+                mine = found.setdefault(key, FunctionFacts(*key, task.tests))
+                told = known.get((work.session, task.task), (None,) * 4)
+                mine.facts[column.name] = TaskFacts(task.task, *told, bool(task.documented))
+                mine.passed[column.name] = {f"pass@{k}": pass_of(task, k) for k in outcome.study.k}
+    return tuple(found.values())
+
+
+def _facts(
+    reader: SessionReader, cells: Iterable[Cell]
+) -> dict[tuple[str, str], tuple[float | None, float | None, int | None, int | None]]:
+    found = {}
+    for session, runs in runs_by_session(cells).items():
+        with session_of(reader, session) as place:
+            for task, *told in place.query(_FACTS, (json.dumps(runs),)):
+                found[session, str(task)] = (told[0], told[1], told[2], told[3])
+    return found
+
+
+def runs_by_session(cells: Iterable[Cell]) -> Mapping[str, list[str]]:
+    """Return the runs of cells by the session that has them, "" for the study's own."""
+    found: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        if cell.run:
+            found.setdefault(cell.work.session, {})[cell.run] = None
+    return {session: list(runs) for session, runs in found.items()}
+
+
+@contextmanager
+def session_of(reader: SessionReader, session: str) -> Iterator[SessionReader]:
+    """Open the session of a cell; "" is the one that is open already."""
+    if not session:
+        yield reader
+        return
+    with SessionReader(Path(session), surveyed=False) as other:
+        yield other

@@ -1,0 +1,252 @@
+"""Metrics of the texts of a study of docs, by column and over the doc systems of an evaluator, and how they go with pass@k.
+
+Imports numpy and scipy, and what the metrics need: report and command processes call it.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import UsageError
+from workbench.metrics.helpfulness import Documented, recorded_helpfulness
+from workbench.metrics.packages import MetricUnavailable
+from workbench.metrics.tasks import (
+    METRICS,
+    USUAL,
+    FunctionKey,
+    Measurement,
+    MetricColumn,
+    TaskTexts,
+    column_json,
+    metric_column,
+    original_docs,
+    texts_of,
+    values_of,
+)
+from workbench.metrics.texts import TEXT_METRICS, Score, text_metric
+from workbench.session.reader import SessionReader
+from workbench.session.rows import TaskRow
+from workbench.statistics.correlations import Correlation
+from workbench.studies.declaration import Column
+from workbench.studies.outcome import Cell, StudyOutcome, pass_of
+from workbench.studies.task_facts import FunctionFacts, runs_by_session, session_of
+
+MOST_TASKS = 2_000
+"""Of more tasks than these, all doc systems together, only so many are looked at, the same functions under every system."""
+LEXICAL = ("bleu", "rouge-1", "rouge-lsum")
+"""Metrics of the words of two texts."""
+_KEPT_SCORES = 50_000
+_BODIES = """
+SELECT task_id, body_blob FROM candidates WHERE task_id IN (SELECT value FROM json_each(?)) AND evaluator = ? AND prompt = ?
+AND context = ? AND settings = ? AND control = 0 AND verdict IS NOT NULL AND verdict != 'error' AND body_blob IS NOT NULL
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsOf:
+    """Metrics of a column, or of all columns of an evaluator together (``column`` is None then)."""
+
+    model: str
+    column: Column | None
+    metrics: tuple[MetricColumn, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values, without those of single tasks."""
+        metrics = [{key: value for key, value in column_json(one).items() if key != "values"} for one in self.metrics]
+        return {"model": self.model, "column": None if self.column is None else self.column.name, "metrics": metrics}
+
+
+@dataclass(frozen=True, slots=True)
+class TextMetrics:
+    """The metrics of a study.
+
+    Attributes:
+        together: One for each evaluator of several columns, over the docs of all of them.
+        by_column: One for each column.
+        tasks: Tasks that were looked at.
+        of: Of so many.
+        notes: What could not be computed, and why.
+    """
+
+    together: tuple[MetricsOf, ...]
+    by_column: tuple[MetricsOf, ...]
+    tasks: int
+    of: int
+    notes: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return them as JSON values."""
+        return {
+            "together": [one.to_json() for one in self.together],
+            "by_column": [one.to_json() for one in self.by_column],
+            "tasks": self.tasks,
+            "of": self.of,
+            "notes": list(self.notes),
+        }
+
+
+def text_metrics(
+    reader: SessionReader,
+    outcome: StudyOutcome,
+    functions: Sequence[FunctionFacts],
+    metrics: Sequence[str] = (),
+    *,
+    model: Path | None = None,
+) -> TextMetrics:
+    """Compute metrics of a study's docs and bodies.
+
+    Args:
+        reader: The study's session.
+        outcome: The study.
+        functions: Its functions.
+        metrics: Names from :data:`workbench.metrics.tasks.METRICS`; without any, the usual ones as far as their packages are installed,
+            and helpfulness as far as a judge was asked (``workbench metrics --helpfulness``).
+        model: Folder with the weights of ``codebertscore``.
+
+    Raises:
+        UsageError: there is no metric of such a name.
+        MetricUnavailable: a package or model of a metric that was named is missing.
+    """
+    notes: dict[str, None] = {}
+    scores = _scores(metrics, model, notes)
+    every = list({told.task: None for one in functions for told in one.facts.values()})
+    step = -(-len(every) // MOST_TASKS)
+    chosen = {told.task for one in functions[:: max(1, step)] for told in one.facts.values()}
+    names = [one for one in metrics or USUAL if one in scores or one not in TEXT_METRICS]
+    measuring = _Measuring(outcome, names, chosen, scores, judged=not metrics)
+    measuring.all(reader)
+    ks = outcome.study.k
+    by_column = tuple(
+        MetricsOf(column.model, column, _columns(found, ks))
+        for column in outcome.columns
+        if (found := measuring.found[column.name])
+    )
+    together: dict[str, dict[tuple[str, str], list[Measurement]]] = {}
+    several = Counter(one.model for one in by_column)
+    for one in by_column:
+        for key, values in measuring.found[one.column.name if one.column else ""].items():
+            together.setdefault(one.model, {}).setdefault(key, []).extend(values)
+    return TextMetrics(
+        tuple(MetricsOf(each, None, _columns(found, ks)) for each, found in together.items() if several[each] > 1),
+        by_column,
+        len(chosen),
+        len(every),
+        (*notes, *measuring.notes),
+    )
+
+
+def furthest(
+    found: MetricsOf, metrics: Sequence[str] = (), *, pair: str = ""
+) -> tuple[MetricColumn, int, Correlation] | None:
+    """Return of some metrics ("" and () for all) the one whose Pearson's correlation with a pass@k is furthest from 0, and which k."""
+    every = [
+        (one, k, kinds[0])
+        for one in found.metrics
+        if (not metrics or one.metric in metrics) and (not pair or one.pair == pair)
+        for k, kinds in one.correlations.items()
+        if kinds and kinds[0].value is not None
+    ]
+    return max(every, key=lambda each: abs(each[2].value or 0.0), default=None)
+
+
+def _columns(found: Mapping[tuple[str, str], Sequence[Measurement]], ks: Sequence[int]) -> tuple[MetricColumn, ...]:
+    return tuple(metric_column(metric, pair, values, ks) for (metric, pair), values in found.items())
+
+
+def _scores(metrics: Sequence[str], model: Path | None, notes: dict[str, None]) -> dict[str, Score]:
+    for name in metrics:
+        if name not in METRICS:
+            raise UsageError(f"There is no metric {name!r}; there are {', '.join(METRICS)}.")
+    found: dict[str, Score] = {}
+    for name in metrics or USUAL:
+        if name not in TEXT_METRICS:
+            continue
+        try:
+            # Docs and bodies come again under every evaluator, and samples are often the same.
+            found[name] = functools.lru_cache(_KEPT_SCORES)(text_metric(name, model))
+        except MetricUnavailable as error:
+            if metrics:
+                raise
+            notes[str(error).rstrip(".")] = None
+    return found
+
+
+class _Measuring:
+    """Collects the values of the chosen tasks by column, metric and pair, run by run."""
+
+    def __init__(
+        self,
+        outcome: StudyOutcome,
+        metrics: Sequence[str],
+        chosen: set[str],
+        scores: Mapping[str, Score],
+        *,
+        judged: bool,
+    ) -> None:
+        self.found: dict[str, dict[tuple[str, str], list[Measurement]]] = {one.name: {} for one in outcome.columns}
+        self.notes: dict[str, None] = {}
+        self._judged = judged
+        self._outcome, self._metrics, self._chosen, self._scores = outcome, metrics, chosen, scores
+
+    def all(self, reader: SessionReader) -> None:
+        for session, runs in runs_by_session(self._outcome.cells.values()).items():
+            with session_of(reader, session) as place:
+                originals = original_docs(place) if self._scores else {}
+                for run in runs:
+                    self._run(place, session, run, originals)
+
+    def _run(self, reader: SessionReader, session: str, run: str, originals: Mapping[FunctionKey, str]) -> None:
+        rows = {task.id: task for task in reader.tasks(run) if task.id in self._chosen}
+        texts, told = texts_of(reader, rows, self._metrics, originals)
+        # What has no text to compare with is seen in the table; where names were looked for is not.
+        self.notes |= dict.fromkeys(one for one in told if not one.startswith("no doc-doc"))
+        judged = _judgements(reader, texts, rows) if self._judged else {}
+        for cell in self._outcome.cells.values():
+            if (cell.work.session, cell.run) == (session, run):
+                self._cell(reader, cell, rows, texts, judged)
+
+    def _cell(
+        self,
+        reader: SessionReader,
+        cell: Cell,
+        rows: Mapping[str, TaskRow],
+        texts: TaskTexts,
+        judged: Mapping[str, Mapping[str, float]],
+    ) -> None:
+        tasks = {one.task: one for one in cell.work.tasks if one.task in rows}
+        passed = {key: {k: pass_of(one, k) for k in self._outcome.study.k} for key, one in tasks.items()}
+        bodies = _bodies(reader, cell, list(tasks)) if self._scores else {}
+        found: list[tuple[tuple[str, str], Mapping[str, float]]] = [
+            ((metric, pair), values)
+            for metric in self._metrics
+            for pair, values in values_of(metric, tasks, rows, texts, bodies, self._scores).items()
+        ]
+        found += [((name, "doc"), values) for name, values in judged.items()]
+        for key, values in found:
+            self.found[cell.column.name].setdefault(key, []).extend(
+                Measurement(task, cell.row, tasks[task].file, value, passed[task])
+                for task, value in values.items()
+                if task in tasks
+            )
+
+
+def _judgements(reader: SessionReader, texts: TaskTexts, tasks: Iterable[str]) -> dict[str, Mapping[str, float]]:
+    """Return what judges said of the docs of tasks, by version, aspect and judge."""
+    items = {task: Documented(texts.function[task], texts.docs[task]) for task in tasks}
+    judged = recorded_helpfulness(reader, items)
+    return {name: values for one in judged for name, values in one.columns.items() if values}
+
+
+def _bodies(reader: SessionReader, cell: Cell, tasks: Sequence[str]) -> dict[str, list[str]]:
+    """Return the counted bodies of tasks under a cell."""
+    found: dict[str, list[str]] = {}
+    for task, digest in reader.query(_BODIES, (json.dumps(tasks), *cell.work.group, cell.work.settings)):
+        if body := reader.kept(digest, "a body"):
+            found.setdefault(task, []).append(body)
+    return found
