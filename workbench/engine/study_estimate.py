@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from workbench.engine import client
 from workbench.engine.estimate import Estimate, Measured, added, estimate_candidates, estimate_trials
 from workbench.engine.plan import RegenerationPlan
-from workbench.engine.regeneration_client import resolved
+from workbench.engine.regeneration_client import absolute_source, resolved
 from workbench.engine.regeneration_estimate import building_first, known_tasks
 from workbench.engine.same_work import is_same_work
 from workbench.engine.study_client import document_plan, regeneration_plan
+from workbench.engine.trial_contents import ordered_case
 from workbench.errors import WorkbenchError
 from workbench.session import SessionReader
+from workbench.session.rows import RunRow
 from workbench.studies.checking import column_problem
-from workbench.studies.declaration import AGENTS, Study
+from workbench.studies.declaration import AGENTS, Column, Study
+
+_Group = tuple[str, str, str, str]
+"""Run, evaluator, prompt and context."""
+
 
 _HAD = """
-SELECT total(min(counts.counted, ?)) FROM tasks JOIN verdict_counts AS counts ON counts.task_id = tasks.id
-WHERE tasks.run_id = ? AND counts.evaluator = ? AND counts.prompt = ? AND counts.context = ? AND tasks.state = 'ready'
+SELECT tasks.run_id, counts.evaluator, counts.prompt, counts.context, total(min(counts.counted, ?))
+FROM tasks JOIN verdict_counts AS counts ON counts.task_id = tasks.id WHERE tasks.state = 'ready' GROUP BY 1, 2, 3, 4
 """
 
 
@@ -36,8 +44,9 @@ def estimate_study(measured: Measured, session: Path, study: Study, at_once: int
     """
     if study.kind == AGENTS:
         found = []
+        ordered = [ordered_case(row) for row in study.rows]
         for column in study.columns:
-            plan, trials = client.meant_trials(session, document_plan(study, column))
+            plan, trials = client.meant_trials(session, document_plan(study, column), ordered)
             # What was begun and did not come to its end is taken up again.
             if cases := [one.case for one in trials if one.state != "done"]:
                 found.append(
@@ -46,24 +55,19 @@ def estimate_study(measured: Measured, session: Path, study: Study, at_once: int
                     )
                 )
         return added(found) if found else Estimate(0, "trial", 0.0, 0.0, 0.0)
+    plans = _plans(study)
+    runs, had = _had(session, study)
     cells = []
-    built: set[str] = set()
     for row in study.rows:
-        for column in study.columns:
-            if column_problem(study, column):
-                continue
-            try:
-                plan_of_cell = resolved(regeneration_plan(study, row, column))
-            except WorkbenchError:
-                continue  # its cell will say why
-            missing = _missing(measured, session, study, plan_of_cell)
+        source, building = absolute_source(row), True
+        for column, plan in plans:
+            plan_of_cell = replace(plan, source=source)
+            missing = _missing(measured, study, plan_of_cell, runs, had)
             if missing == 0:
                 continue
             told = estimate_candidates(measured, row, column.model, candidates=missing)
-            if row not in built:
-                told = building_first(told, measured, row)
-                built.add(row)
-            cells.append(told)
+            cells.append(building_first(told, measured, row) if building else told)
+            building = False
     if not cells:
         return Estimate(0, "candidate", 0.0, 0.0, 0.0)
     whole = added(cells)
@@ -71,22 +75,32 @@ def estimate_study(measured: Measured, session: Path, study: Study, at_once: int
     return replace(whole, building=None if None in building else sum(one or 0.0 for one in building))
 
 
-def _missing(measured: Measured, session: Path, study: Study, plan: RegenerationPlan) -> int | None:
+def _plans(study: Study) -> list[tuple[Column, RegenerationPlan]]:
+    """Return the plan of each column that can be executed, on the first row: what it is of others differs by the source alone."""
+    plans = []
+    for column in study.columns:
+        if not column_problem(study, column):
+            with contextlib.suppress(WorkbenchError):  # its cells will say why
+                plans.append((column, resolved(regeneration_plan(study, study.rows[0], column))))
+    return plans
+
+
+def _missing(
+    measured: Measured, study: Study, plan: RegenerationPlan, runs: Sequence[RunRow], had: Mapping[_Group, int]
+) -> int | None:
     """Return how many candidates a cell lacks, None where nobody knows yet how many tasks there are."""
     ask = plan.asks[0]
     tasks = known_tasks(measured, plan.source, ask.limit)
     if tasks is None or ask.tasks:
         return None
-    return max(0, tasks * study.samples - _had(session, study, plan))
+    run = next((run for run in runs if is_same_work(run, plan)), None)
+    counted = had.get((run.id, ask.evaluator, ask.prompt, ask.context), 0) if run is not None else 0
+    return max(0, tasks * study.samples - counted)
 
 
-def _had(session: Path, study: Study, plan: RegenerationPlan) -> int:
+def _had(session: Path, study: Study) -> tuple[list[RunRow], dict[_Group, int]]:
+    """Return the runs of a session, and how many of a cell's samples each has by evaluator, prompt and context."""
     if not session.exists():
-        return 0
-    ask = plan.asks[0]
+        return [], {}
     with SessionReader(session, surveyed=False) as reader:
-        for run in reader.runs():
-            if is_same_work(run, plan):
-                found = reader.query(_HAD, (study.samples, run.id, ask.evaluator, ask.prompt, ask.context))
-                return int(found[0][0])
-    return 0
+        return reader.runs(), {(run, *group): int(n) for run, *group, n in reader.query(_HAD, (study.samples,))}
