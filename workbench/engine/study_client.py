@@ -62,7 +62,9 @@ def _written_out(rows: Sequence[str]) -> tuple[str, ...]:
 
     cases = {case.id for case in load_cases()[0]}
     paths = {row: expanded(row) for row in rows if row not in cases}
-    return tuple(dict.fromkeys(str(paths[row].absolute()) if row in paths and paths[row].exists() else row for row in rows))
+    return tuple(
+        dict.fromkeys(str(paths[row].absolute()) if row in paths and paths[row].exists() else row for row in rows)
+    )
 
 
 def document_plan(study: Study, column: Column) -> DocumentPlan:

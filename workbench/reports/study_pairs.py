@@ -8,7 +8,7 @@ from workbench.reports.page import Bar, Forest, Grid, Note, Part, Section
 from workbench.reports.study_figures import chance_words, difference_words, figure
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.chances import Chance, chances, every_pair, resampled_orders
-from workbench.studies.declaration import AGENTS, row_titles
+from workbench.studies.declaration import row_titles
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.ranked import Setting, rankings, system_name, taus
 
