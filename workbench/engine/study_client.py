@@ -39,7 +39,7 @@ def resolved_study(study: Study) -> Study:
     if study.kind == PAPER:
         raise BadStudy(f"The study {study.name} is read-only: the published tables, of which nothing can be executed.")
     study = check_study(study)
-    study = replace(study, rows=_written_out(study.rows))
+    study = replace(study, rows=written_out(study.rows))
     if study.kind == AGENTS:
         judges = tuple(client.resolved_judge(judge) for judge in study.settings.judges or ("",))
         study = replace(study, settings=replace(study.settings, judges=judges))
@@ -56,7 +56,7 @@ def resolved_study(study: Study) -> Study:
     return replace(study, columns=tuple(columns), results=results)
 
 
-def _written_out(rows: Sequence[str]) -> tuple[str, ...]:
+def written_out(rows: Sequence[str]) -> tuple[str, ...]:
     """Return rows of which those that are folders or files have their whole path: a resume may run in another folder."""
     from workbench.catalog import load_cases
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from workbench.engine import client
 from workbench.engine.estimate import Estimate, Measured, added, estimate_candidates, estimate_trials
+from workbench.engine.measured import measure
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.regeneration_client import absolute_source, resolved
 from workbench.engine.regeneration_estimate import building_first, known_tasks
@@ -20,6 +21,7 @@ from workbench.session import SessionReader
 from workbench.session.rows import RunRow
 from workbench.studies.checking import column_problem
 from workbench.studies.declaration import AGENTS, Column, Study
+from workbench.studies.following import declared
 
 _Group = tuple[str, str, str, str]
 """Run, evaluator, prompt and context."""
@@ -46,12 +48,12 @@ def estimate_study(measured: Measured, session: Path, study: Study, at_once: int
         found = []
         ordered = [ordered_case(row) for row in study.rows]
         for column in study.columns:
-            plan, trials = client.meant_trials(session, document_plan(study, column), ordered)
+            asked, trials = client.meant_trials(session, document_plan(study, column), ordered)
             # What was begun and did not come to its end is taken up again.
             if cases := [one.case for one in trials if one.state != "done"]:
                 found.append(
                     estimate_trials(
-                        measured, cases, plan.agent, plan.model, plan.asked_judges, repeats=1, at_once=at_once
+                        measured, cases, asked.agent, asked.model, asked.asked_judges, repeats=1, at_once=at_once
                     )
                 )
         return added(found) if found else Estimate(0, "trial", 0.0, 0.0, 0.0)
@@ -59,20 +61,37 @@ def estimate_study(measured: Measured, session: Path, study: Study, at_once: int
     runs, had = _had(session, study)
     cells = []
     for row in study.rows:
-        source, building = absolute_source(row), True
+        source, first = absolute_source(row), True
         for column, plan in plans:
             plan_of_cell = replace(plan, source=source)
             missing = _missing(measured, study, plan_of_cell, runs, had)
             if missing == 0:
                 continue
             told = estimate_candidates(measured, row, column.model, candidates=missing)
-            cells.append(building_first(told, measured, row) if building else told)
-            building = False
+            cells.append(building_first(told, measured, row) if first else told)
+            first = False
     if not cells:
         return Estimate(0, "candidate", 0.0, 0.0, 0.0)
     whole = added(cells)
     building = [one.building for one in cells]
     return replace(whole, building=None if None in building else sum(one or 0.0 for one in building))
+
+
+def seconds_left(session: Path, name: str, at_once: int) -> float | None:
+    """Return the seconds that a study of a session will still take, by what former work took; None where that is not known.
+
+    Args:
+        session: The session file.
+        name: Name of the study in it.
+        at_once: Trials that the engine runs side by side.
+
+    Raises:
+        WorkbenchError: The session cannot be read, or the study names what is gone.
+    """
+    with SessionReader(session, surveyed=False) as reader:
+        study = declared(reader, name)
+    told = estimate_study(measure(session, session), session, study, at_once)
+    return None if told.building is None else told.seconds
 
 
 def _plans(study: Study) -> list[tuple[Column, RegenerationPlan]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,12 +12,14 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.history import Visit
+from workbench.app.study.begin_list import FILE, BeginList, Beginning, beginnings
 from workbench.app.study.detail import CELL, COMPARISON, LEADERBOARD, RANKINGS, STUDIES, Detail
 from workbench.app.study.draws import REST_SECONDS, Drawn, Draws
 from workbench.app.study.figures import ITEMS, Figures
 from workbench.app.study.going import Going, pair_of, sides_of
 from workbench.app.study.loading import StudyLoader, StudyView
 from workbench.app.study.matrix import StudyMatrix, SummaryLines, SystemLine
+from workbench.app.study.orders import Orders, can_go_on, going
 from workbench.app.study.wording import cell_sentence, header
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
@@ -25,7 +28,7 @@ from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.soon import Soon
 from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.texts import Static
-from workbench.studies.declaration import AGENTS
+from workbench.studies.declaration import AGENTS, PAPER
 from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
@@ -43,10 +46,11 @@ _SHOWN = frozenset({"study", "run", "trial", "score", "task", "candidate", "stag
 """Kinds of changes that a study shows."""
 NO_SESSION = "No session is open: press 3 and choose one."
 NO_STUDY = (
-    "This session has no study.\n\nA study is a declared matrix: agents on cases, or doc systems on repositories.\n"
-    "Begin one in a terminal: `workbench study agents`\n"
-    "or with a file of your own: `workbench study study.toml`; add --session to have it in this session."
+    "This session has no study: a matrix of agents on cases, or of doc systems on repositories.\n"
+    "Enter begins one here; in a terminal `workbench study agents` does."
 )
+LEFT_SECONDS = 10.0
+"""Time between two looks at how long a study that is executed will still take."""
 _ORDERS = {"declared": "", "name": "by name", "spread": "by how far columns are apart", "column": "by "}
 
 
@@ -55,6 +59,7 @@ class StudyScreen(ModeScreen):
 
     mode_name = "Study"
     first_pane = "study-matrix-pane"
+    own_resume = True
     CSS_PATH = "../styles/study.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("C", "compare", "compare", id="study.compare"),
@@ -67,6 +72,9 @@ class StudyScreen(ModeScreen):
         Binding("L", "study(1)", "Next study", id="study.next-study", show=False),
         Binding("H", "study(-1)", "Previous study", id="study.previous-study", show=False),
         Binding("x", "export", "export", id="study.export"),
+        Binding("u", "resume_study", "go on", id="study.resume"),
+        Binding("c", "cancel_study", "cancel", id="study.cancel"),
+        Binding("ctrl+n", "new_study", "new study", id="study.new"),
         Binding("escape", "leave", "Back to the matrix", id="study.back", show=False),
     ]
 
@@ -77,11 +85,14 @@ class StudyScreen(ModeScreen):
         self._figures = Figures(self)
         self._draws = Draws(self, self._show_drawn)
         self._going = Going(self.workbench)
+        self._orders = Orders(self.workbench, self)
         self._view: StudyView | None = None
         self._session: Path | None = None
         self._study = self._measure = ""
         self._soon = Soon(self, REFRESH_SECONDS, self._load, idle=lambda: self._loading.idle)
         self._resting: Timer | None = None
+        self._left: float | None = None
+        self._left_asked = -LEFT_SECONDS
         self._compared: tuple[str, str] | None = None
 
     def compose_body(self) -> Iterable[Widget]:
@@ -95,14 +106,22 @@ class StudyScreen(ModeScreen):
         set_title(pane, "Matrix")
         detail = Detail(id="study-detail", classes="pane")
         set_title(detail, CELL)
-        yield Static("", id="study-state", classes="state")
+        yield Container(Static("", id="study-state", classes="state"), BeginList(id="study-begin"), id="study-none")
         yield pane
         yield detail
 
     def on_mount(self) -> None:
         """Begin in the matrix."""
         self._say("Opening…" if self.workbench.session_path is not None else NO_SESSION)
-        self.workbench.after_first_paint(self.matrix.focus)
+        self.workbench.after_first_paint(self._build)
+
+    def _build(self) -> None:
+        self.query_one(BeginList).put(beginnings())
+        self._focus_first()
+
+    def _focus_first(self) -> None:
+        begin = self.query_one(BeginList)
+        (self.matrix if begin.has_class("-off") else begin).focus()
 
     @property
     def matrix(self) -> StudyMatrix:
@@ -178,8 +197,14 @@ class StudyScreen(ModeScreen):
         """Show a sentence in place of the matrix, "" for the matrix."""
         state = self.query_one("#study-state", Static)
         state.update(sentence)
-        state.set_class(not sentence, "-off")
+        self.query_one("#study-none").set_class(not sentence, "-off")
         state.set_class(failed, "-failed")
+        begins = sentence in (NO_STUDY, NO_SESSION)
+        state.set_class(begins, "-short")
+        begin = self.query_one(BeginList)
+        if begins == begin.has_class("-off"):
+            begin.set_class(not begins, "-off")
+            self.call_after_refresh(self._focus_first)
         self.query_one("#study-matrix-pane").set_class(bool(sentence), "-off")
         # Of a session with several studies one that cannot be shown must not hide the others.
         several = self._view is not None and len(self._view.lines) > 1
@@ -206,9 +231,8 @@ class StudyScreen(ModeScreen):
         nothing = frozenset({LEADERBOARD} if outcome is not None and outcome.study.kind != AGENTS else ())
         self.detail.mark_empty(nothing)
         if outcome is not None:
-            names = [line.name for line in lines]
-            place = f"{names.index(self._study) + 1} of {len(names)}" if len(names) > 1 else ""
-            self.set_status(header(outcome, measure, place))
+            self._ask_what_is_left(outcome)
+            self._say_status()
             self._title_matrix()
             problems = self.query_one("#study-problems", Static)
             problems.update(one_line(" ".join(outcome.problems), 1_000))
@@ -217,6 +241,26 @@ class StudyScreen(ModeScreen):
         self._compare_again()
         self._fill_tab()
         self._rest()
+
+    def _say_status(self) -> None:
+        outcome, view = self.outcome, self._view
+        if outcome is not None and view is not None:
+            names = [line.name for line in view.lines]
+            place = f"{names.index(self._study) + 1} of {len(names)}" if len(names) > 1 else ""
+            self.set_status(header(outcome, self._measure, place, self._left))
+
+    def _ask_what_is_left(self, outcome: StudyOutcome) -> None:
+        """Have it reckoned now and then how long a study that is executed will still take."""
+        now = time.monotonic()
+        if not going(outcome):
+            self._left, self._left_asked = None, -LEFT_SECONDS
+        elif self._session is not None and now - self._left_asked >= LEFT_SECONDS:
+            self._left_asked = now
+            self._orders.when_left(self._session, outcome.study.name, self._say_left)
+
+    def _say_left(self, seconds: float | None) -> None:
+        self._left = seconds
+        self._say_status()
 
     def _title_matrix(self) -> None:
         outcome = self.outcome
@@ -301,6 +345,10 @@ class StudyScreen(ModeScreen):
             return self._view is not None and len(self._view.lines) > 1
         if action in {"compare", "order", "reverse", "tab", "export"}:
             return outcome is not None
+        if action == "resume_study":
+            return outcome is not None and can_go_on(outcome)
+        if action == "cancel_study":
+            return outcome is not None and bool(going(outcome))
         if action == "measure":
             return outcome is not None and len(outcome.study.measures) > 1
         if action == "weighting":
@@ -375,11 +423,39 @@ class StudyScreen(ModeScreen):
 
     @work
     async def action_export(self) -> None:
-        """Write a report of the session."""
-        from workbench.app.toolkit.report_question import ask_and_export
+        """Write a report on the study."""
+        if self._session is not None:
+            await self._orders.ask_for_report(self._session, self._study)
 
-        if self.workbench.session_path is not None:
-            await ask_and_export(self.workbench, self.workbench.session_path)
+    def action_resume_study(self) -> None:
+        """Execute what the study lacks."""
+        if self._session is not None:
+            self._orders.resume(self._session, self._study)
+
+    def action_cancel_study(self) -> None:
+        """Cancel the run under way, and with it the study; what is done stays."""
+        if self._session is not None and self.outcome is not None:
+            self._orders.cancel(self._session, self.outcome)
+
+    @work
+    async def action_new_study(self) -> None:
+        """Ask what a new study is to compare, and start it."""
+        await self.workbench.ask_for_study()
+
+    @work
+    async def _begin(self, way: Beginning) -> None:
+        from workbench.app.toolkit.ask import AskText
+        from workbench.app.toolkit.path_suggester import PathSuggester
+
+        if way.name == PAPER:
+            await self._orders.ask_for_report(None, PAPER)
+        elif way.name == FILE:
+            note = "The dialog opens with what the file declares."
+            question = AskText("Study of a file", note, placeholder="study.toml", suggester=PathSuggester())
+            if answer := await self.workbench.push_screen_wait(question):
+                await self.workbench.ask_for_study(like=answer)
+        else:
+            await self.workbench.ask_for_study(like=way.name)
 
     def action_leave(self) -> None:
         """Go from the tabs to the matrix; there, take the marks away."""
@@ -409,7 +485,10 @@ class StudyScreen(ModeScreen):
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         """Open what is under the cursor."""
         detail, cell, chosen = self.detail, self.matrix.selected, message.row_list
-        if chosen is self.matrix and cell is not None:
+        if isinstance(chosen, BeginList):
+            if chosen.selected is not None:
+                self._begin(chosen.selected)
+        elif chosen is self.matrix and cell is not None:
             if len(cell.work.trials) > 1:
                 self._choose(CELL)
                 self.focus_pane(detail)
