@@ -35,7 +35,7 @@ _NAMES = {
     "search": "all-sessions back facet next open previous query results",
     "sessions": "all back bring-back cancel delete export mark merge name new open reload resume reverse sort use",
     "several": "pick",
-    "study": "back begin cancel compare export mark matrix-left matrix-right measure new next-study next-tab open open-item open-leader open-pair open-ranking "
+    "study": "back begin cancel compare export fold group mark matrix-left matrix-right measure new next-study next-tab open open-item open-leader open-pair open-ranking "
     "open-study previous-study previous-tab resume reverse sort weighting",
     "trajectory": "annotate cancel copy down enter escape evidence export first fork last more next-hit next-step next-tab "
     "next-trial open page-down page-up previous-hit previous-step previous-tab previous-trial raw rerun "

@@ -17,6 +17,7 @@ from workbench.app.study.detail import CELL, COMPARISON, LEADERBOARD, RANKINGS, 
 from workbench.app.study.draws import REST_SECONDS, Drawn, Draws
 from workbench.app.study.figures import ITEMS, Figures
 from workbench.app.study.going import Going, pair_of, sides_of
+from workbench.app.study.grouped import Grouped
 from workbench.app.study.loading import StudyLoader, StudyView
 from workbench.app.study.matrix import StudyMatrix, SummaryLines, SystemLine
 from workbench.app.study.orders import Orders, can_go_on, going
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
+    from workbench.studies.grouping import Group
     from workbench.studies.outcome import StudyOutcome
 
 REFRESH_SECONDS = 0.5
@@ -66,6 +68,8 @@ class StudyScreen(ModeScreen):
         Binding("s", "measure", "measure", id="study.measure"),
         Binding("o", "order", "sort", id="study.sort"),
         Binding("O", "reverse", "reverse", id="study.reverse", show=False),
+        Binding("b", "group", "group", id="study.group"),
+        Binding("minus", "fold", "Fold or unfold a group", key_display="-", id="study.fold", show=False),
         Binding("right_square_bracket", "tab(1)", "tab", key_display="[ ]", id="study.next-tab"),
         Binding("left_square_bracket", "tab(-1)", "Previous tab", id="study.previous-tab", show=False),
         Binding("B", "weighting", "weighting of rankings", id="study.weighting"),
@@ -86,6 +90,7 @@ class StudyScreen(ModeScreen):
         self._draws = Draws(self, self._show_drawn)
         self._going = Going(self.workbench)
         self._orders = Orders(self.workbench, self)
+        self._grouped = Grouped(self, self._show_groups, self.notify)
         self._view: StudyView | None = None
         self._session: Path | None = None
         self._study = self._measure = ""
@@ -189,8 +194,12 @@ class StudyScreen(ModeScreen):
             if before is None or before.name != view.name:
                 self._compared = None
                 self.matrix.marked = []
+                self._grouped.forget()
+                self.matrix.group(None)
             self._say("")
             self._put()
+            if self.workbench.reader is not None:
+                self._grouped.again(self.workbench.reader, view.outcome)
         self.refresh_bindings()
 
     def _say(self, sentence: str, *, failed: bool = False) -> None:
@@ -221,8 +230,7 @@ class StudyScreen(ModeScreen):
         """Show the figures of the study by the measure that is chosen."""
         outcome, measure, view = self.outcome, self._measure, self._view
         self.matrix.put(outcome, measure)
-        # No higher than its rows, so that the means stand right below them.
-        self.matrix.styles.max_height = max(1, self.matrix.row_count())
+        self._fit_matrix()
         self.query_one(SystemLine).again()
         self.query_one(SummaryLines).again()
         self._draws.of(outcome, measure)
@@ -271,15 +279,18 @@ class StudyScreen(ModeScreen):
         by = _ORDERS[order.by] + (titles.get(order.column, "") if order.by == "column" else "")
         by += ", the other way round" if order.reverse and by else ""
         rows = len(outcome.rows)
-        shown = self.matrix.narrow_counts()[0] if self.matrix.narrowed else rows
+        shown = self.matrix.narrow_counts()[0] if self.matrix.narrowed and not self._grouped.by else rows
         count = f"{shown:,} of {rows:,}" if shown != rows else f"{rows:,}"
         noun = ITEMS[outcome.study.kind == AGENTS][2 if rows == 1 else 3]
-        parts = [f"{self._measure}", f"{count} {noun}", f"sorted {by}" if by else ""]
+        in_groups = f"grouped by {self._grouped.by}" if self._grouped.by else ""
+        parts = [f"{self._measure}", f"{count} {noun}", in_groups, f"sorted {by}" if by else ""]
         self.retitle("#study-matrix-pane", one_line(" · ".join(filter(None, parts)), 200), "mean [95 % interval]")
 
     def _show_cell(self) -> None:
         outcome, cell = self.outcome, self.matrix.selected
-        text = cell_sentence(outcome, cell, self._measure) if outcome is not None and cell is not None else ""
+        text = ""
+        if outcome is not None and cell is not None:
+            text = cell_sentence(outcome, cell, self._measure, self.matrix.part)
         # Its height is fixed: the cursor moves without a layout of the screen.
         self.query_one("#study-line", Static).update(text, layout=False)
         self.detail.cell_items.put(outcome, cell, self._measure)
@@ -291,7 +302,7 @@ class StudyScreen(ModeScreen):
         titles = {one.column.name: one.title for one in outcome.by_column} if outcome is not None else {}
         if tab == CELL and cell is not None:
             count = len(self.detail.cell_items.items)
-            title = f"{cell.row} · {titles[cell.column.name]} · {count:,}"
+            title = f"{self.matrix.part or cell.row} · {titles[cell.column.name]} · {count:,}"
         elif tab == COMPARISON and found is not None and found.right.name in titles and found.left.name in titles:
             right, left = (shortened(titles[one.name], 30) for one in (found.right, found.left))
             title = f"B {right} − A {left}"
@@ -343,8 +354,10 @@ class StudyScreen(ModeScreen):
         outcome = self.outcome
         if action == "study":
             return self._view is not None and len(self._view.lines) > 1
-        if action in {"compare", "order", "reverse", "tab", "export"}:
+        if action in {"compare", "order", "reverse", "tab", "export", "group"}:
             return outcome is not None
+        if action == "fold":
+            return self.matrix.grouped
         if action == "resume_study":
             return outcome is not None and can_go_on(outcome)
         if action == "cancel_study":
@@ -394,6 +407,27 @@ class StudyScreen(ModeScreen):
         """Sort the other way round."""
         order = self.matrix.order
         self.matrix.sort(order.clicked(order.by, order.column))
+
+    def action_group(self) -> None:
+        """Put the rows into groups by the next thing that makes some, after the last into none."""
+        if self.workbench.reader is not None and self.outcome is not None:
+            self._grouped.following(self.workbench.reader, self.outcome)
+
+    def _show_groups(self, groups: tuple[Group, ...] | None) -> None:
+        self.matrix.group(groups)
+        self._fit_matrix()
+        self._title_matrix()
+        self._show_cell()
+        self.refresh_bindings()
+
+    def _fit_matrix(self) -> None:
+        # No higher than its rows, so that the means stand right below them.
+        self.matrix.styles.max_height = max(1, self.matrix.row_count())
+
+    def action_fold(self) -> None:
+        """Fold the group under the cursor, or unfold it."""
+        self.matrix.fold()
+        self._fit_matrix()
 
     def action_tab(self, step: int) -> None:
         """Show the next or previous tab."""
@@ -488,6 +522,8 @@ class StudyScreen(ModeScreen):
         if isinstance(chosen, BeginList):
             if chosen.selected is not None:
                 self._begin(chosen.selected)
+        elif chosen is self.matrix and self.matrix.on_group:
+            self.action_fold()
         elif chosen is self.matrix and cell is not None:
             if len(cell.work.trials) > 1:
                 self._choose(CELL)

@@ -177,12 +177,15 @@ def header(outcome: StudyOutcome, measure: str, place: str, left: float | None =
     )
 
 
-def cell_sentence(outcome: StudyOutcome, cell: Cell, measure: str) -> str:
-    """Return all that is to be said of a cell on a line: why it stopped first, then its figures and what they rest on."""
+def cell_sentence(outcome: StudyOutcome, cell: Cell, measure: str, part: str = "") -> str:
+    """Return all that is to be said of a cell on a line: why it stopped first, then its figures and what they rest on.
+
+    ``part`` is what of it is meant, where rows are in groups: a file, a stratum.
+    """
     title = next(one.title for one in outcome.by_column if one.column.name == cell.column.name)
     mean = cell.means[measure]
     noun = "trial" if outcome.study.kind == AGENTS else "task"
-    parts = [f"{cell.row} · {title}"]
+    parts = [" · ".join(filter(None, (cell.row, part, title)))]
     if cell.problem:
         parts.append(f"{STATES.get(cell.state, '')} {cell.problem}".strip())
     elif cell.state == "missing":
