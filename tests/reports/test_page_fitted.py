@@ -68,4 +68,4 @@ def test_agents_keep_their_leaderboard(tmp_path: Path) -> None:
         text = page_markdown(fitted(study_page(read_study(reader, "agents"), resamples=20), 80))
     before = text[: text.index("## Rankings")]  # a ranking of twelve is one long cell of words
     assert max(len(line) for block in tables(before) for line in block) <= 80
-    assert "- L: agent-11: " in text
+    assert "- agent-11: 60.5 [" in text, "short names need no letters"
