@@ -64,6 +64,8 @@ class StudyScreen(ModeScreen):
     own_resume = True
     CSS_PATH = "../styles/study.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("u", "resume_study", "go on", id="study.resume"),
+        Binding("c", "cancel_study", "cancel", id="study.cancel"),
         Binding("C", "compare", "compare", id="study.compare"),
         Binding("s", "measure", "measure", id="study.measure"),
         Binding("o", "order", "sort", id="study.sort"),
@@ -76,8 +78,6 @@ class StudyScreen(ModeScreen):
         Binding("L", "study(1)", "Next study", id="study.next-study", show=False),
         Binding("H", "study(-1)", "Previous study", id="study.previous-study", show=False),
         Binding("x", "export", "export", id="study.export"),
-        Binding("u", "resume_study", "go on", id="study.resume"),
-        Binding("c", "cancel_study", "cancel", id="study.cancel"),
         Binding("ctrl+n", "new_study", "new study", id="study.new"),
         Binding("escape", "leave", "Back to the matrix", id="study.back", show=False),
     ]
@@ -179,9 +179,9 @@ class StudyScreen(ModeScreen):
         self._say(sentence, failed=True)
 
     def _show(self, view: StudyView) -> None:
-        before, self._view, self._study = self._view, view, view.name
         if view.session != self._session:
-            return  # of a session that was closed meanwhile
+            return  # of a session that was closed meanwhile, or is just being opened: then it is read again
+        before, self._view, self._study = self._view, view, view.name
         if not view.lines:
             self._put()
             self._say(NO_STUDY)
