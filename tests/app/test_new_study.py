@@ -58,7 +58,9 @@ async def cases(size: tuple[int, int] = (120, 40)) -> AsyncIterator[tuple[Pilot[
 
 
 async def dialog_of(pilot: Pilot[int]) -> NewStudyDialog:
-    await until(pilot, lambda: isinstance(pilot.app.screen, NewStudyDialog) and pilot.app.screen.is_mounted, "the dialog")
+    await until(
+        pilot, lambda: isinstance(pilot.app.screen, NewStudyDialog) and pilot.app.screen.is_mounted, "the dialog"
+    )
     await until(pilot, lambda: " = " in screen_text(pilot.app), "what it takes")
     assert isinstance(pilot.app.screen, NewStudyDialog)
     return pilot.app.screen
