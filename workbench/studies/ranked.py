@@ -135,6 +135,12 @@ def system_name(column: Column) -> str:
     return f"{column.system} ({column.source})" if column.source else column.system
 
 
+def columns_of(outcome: StudyOutcome, model: str, left: str, right: str) -> tuple[str, str] | None:
+    """Return the names of the columns of two systems of one model, by what :func:`system_name` calls them; None where one is gone."""
+    names = {system_name(one): one.name for one in outcome.columns if one.model == model}
+    return (names[left], names[right]) if left in names and right in names else None
+
+
 def common_items(outcome: StudyOutcome, columns: Iterable[Column], measure: str) -> list[Measured]:
     """Return the items of which every one of some columns has a value; a column without any result is left out."""
     having = [one for one in columns if any(outcome.cell(row, one).means[measure].items for row in outcome.rows)]

@@ -71,6 +71,8 @@ class StudyMatrix(HeadedList):
         self._rows = matrix_rows(outcome, groups, self._folded, self.order, measure) if outcome is not None else []
         self._longest = longest_of(f"{one.indent}{one.title}" for one in self._rows)
         self.rows_changed(cursor=_place(self._rows, before))
+        # No higher than its rows, so that the means stand right below them.
+        self.styles.max_height = max(1, self.row_count())
 
     def group(self, groups: tuple[Group, ...] | None) -> None:
         """Show the rows in these groups, None for none."""

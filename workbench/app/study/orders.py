@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.app.study.ways import FILE
 from workbench.app.toolkit.latest import Latest
 from workbench.studies.declaration import PAPER
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from workbench.app.toolkit.latest import Node
     from workbench.studies.outcome import StudyOutcome
 
+LEFT_SECONDS = 10.0
+"""Time between two looks at how long a study will still take."""
 _ENDINGS = (".html", ".md", ".tex", ".csv", ".parquet", ".json")
 _OF_PAPER = (".html", ".md", ".tex", ".json")
 
@@ -30,7 +34,6 @@ class Orders:
         self._host = host
         self._jobs = Latest(node, "study-orders", every=True)
         self._reports = Latest(node, "study-report", every=True)
-        self._times = Latest(node, "study-left")
 
     def resume(self, session: Path, study: str) -> None:
         """Execute what a study lacks; of an example in a copy."""
@@ -57,16 +60,20 @@ class Orders:
         for run in going(outcome):
             self._host.cancel_session(session, run)
 
-    def when_left(self, session: Path, study: str, say: Callable[[float | None], None]) -> None:
-        """Have ``say`` called with the seconds that a study will still take, None where nothing like it was measured."""
-        settings = self._host.settings
+    async def begin(self, way: str) -> None:
+        """Begin a study in the way that was chosen, see :mod:`begin_list`; call it from a worker."""
+        from workbench.app.toolkit.ask import AskText
+        from workbench.app.toolkit.path_suggester import PathSuggester
 
-        def work() -> float | None:
-            from workbench.engine.study_estimate import seconds_left
-
-            return seconds_left(session, study, settings.trials_at_once)
-
-        self._times.ask(work, say, lambda _: say(None))
+        if way == PAPER:
+            await self.ask_for_report(None, PAPER)
+        elif way == FILE:
+            note = "The dialog opens with what the file declares."
+            question = AskText("Study of a file", note, placeholder="study.toml", suggester=PathSuggester())
+            if answer := await self._host.push_screen_wait(question):
+                await self._host.ask_for_study(like=answer)
+        else:
+            await self._host.ask_for_study(like=way)
 
     async def ask_for_report(self, session: Path | None, study: str) -> None:
         """Ask for a file and have the report on a study written there; call it from a worker.
@@ -101,6 +108,45 @@ class Orders:
 
         self._host.notify(f"Writing the report on {study}…", timeout=2)
         self._reports.ask(work, done)
+
+
+class Remaining:
+    """How long a study that is executed will still take; reckoned now and then.
+
+    Args:
+        host: The app.
+        node: Whose message queue brings results back.
+        say: Called when another figure is known.
+
+    Attributes:
+        seconds: By what former work took, None where nothing like it was measured, and of a study that nothing works on.
+    """
+
+    def __init__(self, host: Host, node: Node, say: Callable[[], None]) -> None:
+        self._host, self._say = host, say
+        self._reckoning = Latest(node, "study-left")
+        self._asked = -LEFT_SECONDS
+        self.seconds: float | None = None
+
+    def ask(self, session: Path, outcome: StudyOutcome) -> None:
+        """Have it reckoned, unless that was done a moment ago."""
+        now = time.monotonic()
+        if not going(outcome):
+            self.seconds, self._asked = None, -LEFT_SECONDS
+        elif now - self._asked >= LEFT_SECONDS:
+            self._asked = now
+            name, at_once = outcome.study.name, self._host.settings.trials_at_once
+
+            def work() -> float | None:
+                from workbench.engine.study_estimate import seconds_left
+
+                return seconds_left(session, name, at_once)
+
+            self._reckoning.ask(work, self._has_reckoned, lambda _: self._has_reckoned(None))
+
+    def _has_reckoned(self, seconds: float | None) -> None:
+        self.seconds = seconds
+        self._say()
 
 
 def going(outcome: StudyOutcome) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,15 +11,18 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.history import Visit
-from workbench.app.study.begin_list import FILE, BeginList, Beginning, beginnings
+from workbench.app.study.begin_list import BeginList
 from workbench.app.study.detail import CELL, COMPARISON, LEADERBOARD, RANKINGS, STUDIES, Detail
 from workbench.app.study.draws import REST_SECONDS, Drawn, Draws
-from workbench.app.study.figures import ITEMS, Figures
-from workbench.app.study.going import Going, pair_of, sides_of
+from workbench.app.study.figures import Figures
+from workbench.app.study.going import Going
 from workbench.app.study.grouped import Grouped
 from workbench.app.study.loading import StudyLoader, StudyView
 from workbench.app.study.matrix import StudyMatrix, SummaryLines, SystemLine
-from workbench.app.study.orders import Orders, can_go_on, going
+from workbench.app.study.nothing import NO_SESSION, NO_STUDY, OPENING, NothingHere
+from workbench.app.study.orders import Orders, Remaining, can_go_on, going
+from workbench.app.study.titles import detail_title, matrix_title
+from workbench.app.study.ways import Beginning
 from workbench.app.study.wording import cell_sentence, header
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
@@ -29,8 +31,8 @@ from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.soon import Soon
 from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.texts import Static
-from workbench.studies.declaration import AGENTS, PAPER
-from workbench.text import one_line, shortened
+from workbench.studies.declaration import AGENTS
+from workbench.text import one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,14 +48,6 @@ REFRESH_SECONDS = 0.5
 """Time between two looks at a study that is being executed; one that takes long is not begun again before its end."""
 _SHOWN = frozenset({"study", "run", "trial", "score", "task", "candidate", "stage"})
 """Kinds of changes that a study shows."""
-NO_SESSION = "No session is open: press 3 and choose one."
-NO_STUDY = (
-    "This session has no study: a matrix of agents on cases, or of doc systems on repositories.\n"
-    "Enter begins one here; in a terminal `workbench study agents` does."
-)
-LEFT_SECONDS = 10.0
-"""Time between two looks at how long a study that is executed will still take."""
-_ORDERS = {"declared": "", "name": "by name", "spread": "by how far columns are apart", "column": "by "}
 
 
 class StudyScreen(ModeScreen):
@@ -85,10 +79,10 @@ class StudyScreen(ModeScreen):
     def __init__(self) -> None:
         super().__init__()
         self._loader = StudyLoader()
-        self._loading, self._pairing = Latest(self, "study"), Latest(self, "pair")
+        self._loading = Latest(self, "study")
         self._figures = Figures(self)
         self._draws = Draws(self, self._show_drawn)
-        self._going = Going(self.workbench)
+        self._going = Going(self.workbench, self)
         self._orders = Orders(self.workbench, self)
         self._grouped = Grouped(self, self._show_groups, self.notify)
         self._view: StudyView | None = None
@@ -96,8 +90,7 @@ class StudyScreen(ModeScreen):
         self._study = self._measure = ""
         self._soon = Soon(self, REFRESH_SECONDS, self._load, idle=lambda: self._loading.idle)
         self._resting: Timer | None = None
-        self._left: float | None = None
-        self._left_asked = -LEFT_SECONDS
+        self._remaining = Remaining(self.workbench, self, self._say_status)
         self._compared: tuple[str, str] | None = None
 
     def compose_body(self) -> Iterable[Widget]:
@@ -111,22 +104,18 @@ class StudyScreen(ModeScreen):
         set_title(pane, "Matrix")
         detail = Detail(id="study-detail", classes="pane")
         set_title(detail, CELL)
-        yield Container(Static("", id="study-state", classes="state"), BeginList(id="study-begin"), id="study-none")
+        yield NothingHere(id="study-none")
         yield pane
         yield detail
 
     def on_mount(self) -> None:
         """Begin in the matrix."""
-        self._say("Opening…" if self.workbench.session_path is not None else NO_SESSION)
-        self.workbench.after_first_paint(self._build)
-
-    def _build(self) -> None:
-        self.query_one(BeginList).put(beginnings())
-        self._focus_first()
+        self._say(OPENING if self.workbench.session_path is not None else NO_SESSION)
+        self.workbench.after_first_paint(self._focus_first)
 
     def _focus_first(self) -> None:
-        begin = self.query_one(BeginList)
-        (self.matrix if begin.has_class("-off") else begin).focus()
+        nothing = self.query_one(NothingHere)
+        (nothing.query_one(BeginList) if nothing.begins else self.matrix).focus()
 
     @property
     def matrix(self) -> StudyMatrix:
@@ -159,7 +148,7 @@ class StudyScreen(ModeScreen):
         if reader is None:
             self._view = None
             self._put()
-            self._say("Opening…" if self.workbench.session_path is not None else NO_SESSION)
+            self._say(OPENING if self.workbench.session_path is not None else NO_SESSION)
         else:
             self._load()
 
@@ -204,15 +193,10 @@ class StudyScreen(ModeScreen):
 
     def _say(self, sentence: str, *, failed: bool = False) -> None:
         """Show a sentence in place of the matrix, "" for the matrix."""
-        state = self.query_one("#study-state", Static)
-        state.update(sentence)
-        self.query_one("#study-none").set_class(not sentence, "-off")
-        state.set_class(failed, "-failed")
-        begins = sentence in (NO_STUDY, NO_SESSION)
-        state.set_class(begins, "-short")
-        begin = self.query_one(BeginList)
-        if begins == begin.has_class("-off"):
-            begin.set_class(not begins, "-off")
+        nothing = self.query_one(NothingHere)
+        before = nothing.begins
+        nothing.say(sentence, failed=failed)
+        if nothing.begins != before:
             self.call_after_refresh(self._focus_first)
         self.query_one("#study-matrix-pane").set_class(bool(sentence), "-off")
         # Of a session with several studies one that cannot be shown must not hide the others.
@@ -230,7 +214,6 @@ class StudyScreen(ModeScreen):
         """Show the figures of the study by the measure that is chosen."""
         outcome, measure, view = self.outcome, self._measure, self._view
         self.matrix.put(outcome, measure)
-        self._fit_matrix()
         self.query_one(SystemLine).again()
         self.query_one(SummaryLines).again()
         self._draws.of(outcome, measure)
@@ -239,7 +222,8 @@ class StudyScreen(ModeScreen):
         nothing = frozenset({LEADERBOARD} if outcome is not None and outcome.study.kind != AGENTS else ())
         self.detail.mark_empty(nothing)
         if outcome is not None:
-            self._ask_what_is_left(outcome)
+            if self._session is not None:
+                self._remaining.ask(self._session, outcome)
             self._say_status()
             self._title_matrix()
             problems = self.query_one("#study-problems", Static)
@@ -255,36 +239,12 @@ class StudyScreen(ModeScreen):
         if outcome is not None and view is not None:
             names = [line.name for line in view.lines]
             place = f"{names.index(self._study) + 1} of {len(names)}" if len(names) > 1 else ""
-            self.set_status(header(outcome, self._measure, place, self._left))
-
-    def _ask_what_is_left(self, outcome: StudyOutcome) -> None:
-        """Have it reckoned now and then how long a study that is executed will still take."""
-        now = time.monotonic()
-        if not going(outcome):
-            self._left, self._left_asked = None, -LEFT_SECONDS
-        elif self._session is not None and now - self._left_asked >= LEFT_SECONDS:
-            self._left_asked = now
-            self._orders.when_left(self._session, outcome.study.name, self._say_left)
-
-    def _say_left(self, seconds: float | None) -> None:
-        self._left = seconds
-        self._say_status()
+            self.set_status(header(outcome, self._measure, place, self._remaining.seconds))
 
     def _title_matrix(self) -> None:
-        outcome = self.outcome
-        if outcome is None:
-            return
-        order = self.matrix.order
-        titles = {one.column.name: one.title for one in outcome.by_column}
-        by = _ORDERS[order.by] + (titles.get(order.column, "") if order.by == "column" else "")
-        by += ", the other way round" if order.reverse and by else ""
-        rows = len(outcome.rows)
-        shown = self.matrix.narrow_counts()[0] if self.matrix.narrowed and not self._grouped.by else rows
-        count = f"{shown:,} of {rows:,}" if shown != rows else f"{rows:,}"
-        noun = ITEMS[outcome.study.kind == AGENTS][2 if rows == 1 else 3]
-        in_groups = f"grouped by {self._grouped.by}" if self._grouped.by else ""
-        parts = [f"{self._measure}", f"{count} {noun}", in_groups, f"sorted {by}" if by else ""]
-        self.retitle("#study-matrix-pane", one_line(" · ".join(filter(None, parts)), 200), "mean [95 % interval]")
+        if self.outcome is not None:
+            title = matrix_title(self.outcome, self.matrix, self._grouped.by)
+            self.retitle("#study-matrix-pane", title, "mean [95 % interval]")
 
     def _show_cell(self) -> None:
         outcome, cell = self.outcome, self.matrix.selected
@@ -297,18 +257,7 @@ class StudyScreen(ModeScreen):
         self._title_detail()
 
     def _title_detail(self) -> None:
-        outcome, tab, title = self.outcome, self.detail.current, self.detail.current
-        cell, found = self.matrix.selected, self.detail.comparison.comparison
-        titles = {one.column.name: one.title for one in outcome.by_column} if outcome is not None else {}
-        if tab == CELL and cell is not None:
-            count = len(self.detail.cell_items.items)
-            title = f"{self.matrix.part or cell.row} · {titles[cell.column.name]} · {count:,}"
-        elif tab == COMPARISON and found is not None and found.right.name in titles and found.left.name in titles:
-            right, left = (shortened(titles[one.name], 30) for one in (found.right, found.left))
-            title = f"B {right} − A {left}"
-        elif tab == RANKINGS:
-            title = "Rankings" + (f" by {self.detail.rankings.weighting}" if self.detail.rankings.weighting else "")
-        self.retitle("#study-detail", one_line(title, 200), "items, tau" if tab == RANKINGS else "")
+        self.retitle("#study-detail", *detail_title(self.outcome, self.matrix, self.detail))
 
     # -- what is asked of it
 
@@ -358,10 +307,8 @@ class StudyScreen(ModeScreen):
             return outcome is not None
         if action == "fold":
             return self.matrix.grouped
-        if action == "resume_study":
-            return outcome is not None and can_go_on(outcome)
-        if action == "cancel_study":
-            return outcome is not None and bool(going(outcome))
+        if action in {"resume_study", "cancel_study"}:
+            return outcome is not None and (can_go_on(outcome) if action == "resume_study" else bool(going(outcome)))
         if action == "measure":
             return outcome is not None and len(outcome.study.measures) > 1
         if action == "weighting":
@@ -415,19 +362,13 @@ class StudyScreen(ModeScreen):
 
     def _show_groups(self, groups: tuple[Group, ...] | None) -> None:
         self.matrix.group(groups)
-        self._fit_matrix()
         self._title_matrix()
         self._show_cell()
         self.refresh_bindings()
 
-    def _fit_matrix(self) -> None:
-        # No higher than its rows, so that the means stand right below them.
-        self.matrix.styles.max_height = max(1, self.matrix.row_count())
-
     def action_fold(self) -> None:
         """Fold the group under the cursor, or unfold it."""
         self.matrix.fold()
-        self._fit_matrix()
 
     def action_tab(self, step: int) -> None:
         """Show the next or previous tab."""
@@ -478,18 +419,7 @@ class StudyScreen(ModeScreen):
 
     @work
     async def _begin(self, way: Beginning) -> None:
-        from workbench.app.toolkit.ask import AskText
-        from workbench.app.toolkit.path_suggester import PathSuggester
-
-        if way.name == PAPER:
-            await self._orders.ask_for_report(None, PAPER)
-        elif way.name == FILE:
-            note = "The dialog opens with what the file declares."
-            question = AskText("Study of a file", note, placeholder="study.toml", suggester=PathSuggester())
-            if answer := await self.workbench.push_screen_wait(question):
-                await self.workbench.ask_for_study(like=answer)
-        else:
-            await self.workbench.ask_for_study(like=way.name)
+        await self._orders.begin(way.name)
 
     def action_leave(self) -> None:
         """Go from the tabs to the matrix; there, take the marks away."""
@@ -519,9 +449,8 @@ class StudyScreen(ModeScreen):
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         """Open what is under the cursor."""
         detail, cell, chosen = self.detail, self.matrix.selected, message.row_list
-        if isinstance(chosen, BeginList):
-            if chosen.selected is not None:
-                self._begin(chosen.selected)
+        if isinstance(chosen, BeginList) and chosen.selected is not None:
+            self._begin(chosen.selected)
         elif chosen is self.matrix and self.matrix.on_group:
             self.action_fold()
         elif chosen is self.matrix and cell is not None:
@@ -549,24 +478,19 @@ class StudyScreen(ModeScreen):
             self.show_study(detail.studies.selected.name)
 
     def _compare_systems(self, model: str, left: str, right: str) -> None:
-        from workbench.studies.ranked import system_name
+        from workbench.studies.ranked import columns_of
 
         assert self.outcome is not None
-        names = {system_name(one): one.name for one in self.outcome.columns if one.model == model}
-        if left in names and right in names:
-            self.compare_columns(names[left], names[right])
+        if pair := columns_of(self.outcome, model, left, right):
+            self.compare_columns(*pair)
 
     def _open_pair(self) -> None:
         """Show both items of the pair under the cursor side by side; from a row of the plot go to that of the matrix."""
-        shown, outcome, reader = self.detail.comparison, self.outcome, self.workbench.reader
+        shown, outcome = self.detail.comparison, self.outcome
         if shown.selected_row:
             self.matrix.go_to(shown.selected_row, self._compared[1] if self._compared is not None else "")
-        elif shown.selected is not None and shown.comparison is not None and outcome is not None and reader is not None:
-            pair = shown.selected
-            sides = sides_of(outcome, shown.comparison, pair, reader.path)
-            if sides is not None:
-                both = sides
-                self._pairing.ask(lambda: pair_of(reader, outcome, both, pair.difference), self.workbench.show_pair)
+        elif shown.selected is not None and shown.comparison is not None and outcome is not None:
+            self._going.to_pair(outcome, shown.comparison, shown.selected)
 
     # -- where a person is
 
