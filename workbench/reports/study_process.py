@@ -36,6 +36,7 @@ def write_in_a_process(session: Path | None, study: str, out: Path) -> None:
         raise WorkbenchError(
             f"The report took longer than {_MOST_SECONDS / 60:.0f} minutes and was given up."
         ) from None
-    if not out.exists() or done.returncode not in (0, 1):
+    # Of a damaged session the report is written, and the exit code tells of the damage.
+    if "Written: " not in done.stderr:
         said = last_words(done.stderr).removeprefix("workbench: ")
         raise WorkbenchError(said or "The report could not be written.")

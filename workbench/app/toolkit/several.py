@@ -99,9 +99,12 @@ def named(names: Sequence[str], width: int) -> str:
     from workbench.studies.declaration import row_titles
 
     titles = [one_line(title, _LONGEST) for title in row_titles(names)]
-    for count in range(len(titles), 0, -1):
-        left = len(titles) - count
-        text = ", ".join(titles[:count]) + (f" and {left:,} more" if left else "")
-        if len(text) <= width or count == 1:
-            return one_line(text, width)
-    return ""
+    best = ""
+    for count in range(1, len(titles) + 1):
+        listed, left = ", ".join(titles[:count]), len(titles) - count
+        if count > 1 and len(listed) > width:
+            break
+        text = listed + (f" and {left:,} more" if left else "")
+        if count == 1 or len(text) <= width:
+            best = one_line(text, width)
+    return best
