@@ -8,11 +8,11 @@ from __future__ import annotations
 
 _NAMES = {
     "app": "cases help interrupt leave-tour marked palette quit regeneration resume runs search sessions study theme trajectory travel-back travel-forward",
-    "cases": "back fetch files mark mark-all open run test-docs",
+    "cases": "back fetch files mark mark-all open run study test-docs",
     "choice": "next previous",
     "compare": "back export next next-pair only-differences open previous previous-pair swap",
     "confirm": "down no other up yes",
-    "dialog": "cancel complete next previous",
+    "dialog": "cancel complete next previous save start",
     "edit": "cancel done",
     "file": "down end find forget next-hit page-down page-up previous-hit top up",
     "filter": "cancel clear keep keep-too next previous",
@@ -24,6 +24,7 @@ _NAMES = {
     "narrow": "keep leave",
     "outline": "go",
     "pane": "copy next previous",
+    "pick": "cancel done mark mark-all type",
     "plot": "next previous",
     "prompt": "leave",
     "regeneration": "cancel clear-filter compare copy docs down dropped enter escape evaluator export filter first last mark mark-evaluator more new "
@@ -33,8 +34,9 @@ _NAMES = {
     "runs": "all back bring-back cancel compare later mark name open pause put-away resume reverse sooner sort",
     "search": "all-sessions back facet next open previous query results",
     "sessions": "all back bring-back cancel delete export mark merge name new open reload resume reverse sort use",
-    "study": "back compare export mark matrix-left matrix-right measure next-study next-tab open open-item open-leader open-pair open-ranking "
-    "open-study previous-study previous-tab reverse sort weighting",
+    "several": "pick",
+    "study": "back begin cancel compare export fold group mark matrix-left matrix-right measure new next-study next-tab open open-item open-leader open-pair open-ranking "
+    "open-study previous-study previous-tab resume reverse sort weighting",
     "trajectory": "annotate cancel copy down enter escape evidence export first fork last more next-hit next-step next-tab "
     "next-trial open page-down page-up previous-hit previous-step previous-tab previous-trial raw rerun "
     "rerun-model resume score-view scores search trials up where-from",

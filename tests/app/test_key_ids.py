@@ -46,7 +46,7 @@ def test_an_id_without_its_prefix_is_refused(tmp_path: Path) -> None:
 
 
 #: A dialog has its own few keys: nothing else can be reached while it is open.
-DIALOGS = {"choice", "confirm", "dialog", "edit", "filter", "find", "help", "narrow", "prompt"}
+DIALOGS = {"choice", "confirm", "dialog", "edit", "filter", "find", "help", "narrow", "pick", "prompt", "several"}
 
 
 def test_one_key_has_one_meaning_on_every_screen() -> None:

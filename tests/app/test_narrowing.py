@@ -42,13 +42,16 @@ from workbench.app.run_list.screen import RunsScreen
 from workbench.app.search.facet_list import FacetList
 from workbench.app.search.screen import SearchScreen
 from workbench.app.sessions.screen import SessionsScreen
+from workbench.app.study.begin_list import BeginList
 from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.narrow_line import NarrowLine
+from workbench.app.toolkit.pick_list import PickList
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
+from workbench.app.toolkit.several import ListField, Option
 from workbench.app.trials.spread_plot import SpreadPlot
-from workbench.session import SessionWriter
+from workbench.session import SessionWriter, create
 
 ABSTRACT = {HeadedList, DifferenceList}
 SEARCHED_BY_THEIR_SCREEN = {"TaskTable", "StageList", "CountList", "ExcludedList", "HitList", "GroundingList"}
@@ -108,7 +111,7 @@ def test_every_list_of_the_app_is_in_the_walk() -> None:
     walked = {"CaseList", "RepositoryTree", "Outline", "SessionTable", "TrialTable", "MatrixView", "LossList", "RunTable",
               "MarkedList", "StepRows", "PointRows", "FileRows", "TextRows", "FacetList", "SpreadPlot", "TaskRows", "FailingRows",
               "UnifiedRows", "RunTrialRows", "FindingList", "FactRows", "TaskTestRows", "EvaluatorRows", "StudyMatrix", "CellItems",
-              "ComparisonList", "RankingList", "LeaderList", "StudyList"}  # fmt: skip
+              "ComparisonList", "RankingList", "LeaderList", "StudyList", "BeginList", "PickRows"}  # fmt: skip
     found = {kind.__name__ for kind in kinds() if kind not in ABSTRACT and kind.__module__.startswith("workbench")}
     assert found - SEARCHED_BY_THEIR_SCREEN - NEVER_FOCUSED == walked
     assert RunScreen.searches
@@ -210,6 +213,16 @@ async def test_in_studies(tmp_path: Path) -> None:
             await pilot.press(*["right_square_bracket"] * turns)
             await until(pilot, lambda one=one: any(map(one.selectable, range(one.row_count()))), type(one).__name__)
             await narrowed(pilot, one)
+    create(tmp_path / "empty.session")
+    async with study_of(tmp_path / "empty.session") as (pilot, screen):
+        begin = screen.query_one(BeginList)
+        await until(pilot, lambda: begin.row_count() > 1, "the ways to begin")
+        await narrowed(pilot, begin)
+        field = ListField("agents", ("white",), (Option("white", "explores"), Option("single-file", "reads one")))
+        picking = PickList(field, field.chosen)
+        pilot.app.push_screen(picking)
+        await until(pilot, lambda: picking.rows.has_focus, "the list to choose from")
+        await narrowed(pilot, picking.rows)
     put_agents(tmp_path / "agents.session", {("word_counter", "white"): [82.0], ("word_counter", "none"): [40.0]})
     async with study_of(tmp_path / "agents.session") as (pilot, screen):
         await pilot.press("left_square_bracket", "left_square_bracket")

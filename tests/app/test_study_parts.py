@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from studies.declared_studies import put_agents, put_matrix
 
-from workbench.app.study.arrangement import Order, layout_of, rows_in_order
+from workbench.app.study.arrangement import Order, layout_of
 from workbench.app.study.forest import Scale, axis_row, forest_row
 from workbench.app.study.loading import StudyLoader
+from workbench.app.study.matrix_rows import matrix_rows
+from workbench.app.study.orders import can_go_on, going
 from workbench.app.study.wording import cell_sentence, cell_text, figure, header, mean_text, shape, signed, state_of
 from workbench.session import SessionReader, SessionWriter
 from workbench.studies.following import read_study
+from workbench.studies.grouping import Facts, RowFacts, grouped
 from workbench.studies.outcome import StudyOutcome
 
 
@@ -48,12 +52,35 @@ def test_a_cell_says_its_mean_or_its_state_and_what_else_has_room(agents: StudyO
     assert mean_text(agents.by_column[0].means["score"], 3, "score", 14) == "72.5 of 2"
 
 
+def rows(outcome: StudyOutcome, order: Order) -> list[str]:
+    return [row.row for row in matrix_rows(outcome, None, (), order, "score")]
+
+
+def test_what_is_under_way_can_be_cancelled_and_what_is_not_goes_on(agents: StudyOutcome) -> None:
+    assert (going(agents), can_go_on(agents)) == ((), True)
+    key = ("a", "white · local")
+    running = replace(agents, cells={**agents.cells, key: replace(agents.cells[key], state="running")})
+    assert (going(running), can_go_on(running)) == (("run-white",), False)
+    assert state_of(running, 490.0) == "▸ 7 of 8 · about 8 min left"
+    assert state_of(running) == "▸ 7 of 8"
+    assert state_of(agents, 490.0) == "✗ 1 of 4 cells failed"
+
+
+def test_folded_groups_hide_their_rows_and_rows_are_sorted_within_them(agents: StudyOutcome) -> None:
+    facts = Facts({"a": RowFacts(domain="x"), "b": RowFacts(domain="x")}, {})
+    groups = grouped(agents, "domain", facts)
+    shown = matrix_rows(agents, groups, (), Order("column", "none · local"), "score")
+    assert [(row.title, row.is_group) for row in shown] == [("x", True), ("b", False), ("a", False)]
+    assert [row.title for row in matrix_rows(agents, groups, {"x"}, Order(), "score")] == ["x"]
+    assert shown[0].means["none · local"]["score"].value == agents.by_column[1].means["score"].value
+
+
 def test_rows_are_sorted_by_a_column_with_those_without_a_value_last(agents: StudyOutcome) -> None:
     order = Order("column", "none · local")
-    assert [agents.rows[at] for at in rows_in_order(agents, order, "score")] == ["b", "a"]
+    assert rows(agents, order) == ["b", "a"]
     assert order.clicked("column", "none · local").reverse
     assert not order.clicked("column", "white · local").reverse
-    assert [agents.rows[at] for at in rows_in_order(agents, Order("spread"), "score")] == ["a", "b"]
+    assert rows(agents, Order("spread")) == ["a", "b"]
     following = Order()
     seen = []
     for _ in range(4):

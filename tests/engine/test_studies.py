@@ -13,11 +13,12 @@ from engine.author import METADATA, README, Body, call
 from engine.tiny_repository import make_repository
 from loopback.server import LoopbackServer
 
-from workbench.engine import client
+from workbench.app import runs
+from workbench.engine import client, study_execution
 from workbench.engine.measured import measured_in
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.study_client import order_study, pending_runs, resolved_study, study_runs, titles_of
-from workbench.engine.study_estimate import estimate_study
+from workbench.engine.study_estimate import estimate_study, seconds_left
 from workbench.engine.study_execution import each_run, execute_study
 from workbench.errors import UsageError
 from workbench.session import SessionReader, SessionWriter
@@ -208,6 +209,18 @@ def test_an_estimate_counts_what_the_session_lacks(scripted: LoopbackServer, tmp
     assert not (tmp_path / "other.session").exists()
 
 
+def test_what_is_left_is_told_by_what_was_done(scripted: LoopbackServer, tmp_path: Path) -> None:
+    session = tmp_path / "mine.session"
+    order_study(session, AGENTS)
+    assert seconds_left(session, "mine", 2) is None, "nothing like it was measured"
+    finish(session, AGENTS, 6)
+    with SessionReader(session) as reader, SessionWriter(session) as writer:
+        for row in reader.trials()[:6]:
+            writer.set_trial(row.id, seconds=20.0)
+    assert seconds_left(session, "mine", 2) == 20.0, "two trials of 20 seconds side by side"
+    assert seconds_left(session, "mine", 1) == 40.0
+
+
 class Engines:
     """Stands in for engine processes: what becomes of the trials of each run that is launched, in turn."""
 
@@ -274,6 +287,21 @@ def test_a_run_that_breaks_or_is_killed_leaves_the_others_alone(
         assert execute_study(session, "mine") == 0
         writer.release(held)
     assert second.launched == first.launched[:2]
+
+
+def test_the_app_goes_on_with_a_study_that_was_killed(
+    engines: Callable[..., Engines], scripted: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(study_execution, "launch_study", execute_study)
+    session = tmp_path / "mine.session"
+    order_study(session, AGENTS)
+    made = engines("done", "killed")
+    assert execute_study(session, "mine") == 1
+    again = engines("done")
+    assert runs.resume_study(session, "mine") == (session, 1)
+    assert again.launched == made.launched[1:]
+    assert states(session) == ["done"] * 4
+    assert runs.resume_study(session, "mine") == (session, 0), "nothing is started where nothing is missing"
 
 
 def test_resume_lets_the_runs_of_a_study_wait_for_one_another(

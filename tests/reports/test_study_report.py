@@ -34,6 +34,7 @@ from workbench.reports.figures import forest, heat
 from workbench.reports.latex_text import latex
 from workbench.reports.page import Bar, Forest, Grid, Heat, HeatCell, Page
 from workbench.reports.page_latex import page_latex
+from workbench.reports.study_process import write_in_a_process
 from workbench.reports.study_report import write_study_report
 from workbench.reports.study_rows import columns_of
 from workbench.session import SessionReader, SessionWriter, create
@@ -473,3 +474,11 @@ def test_a_report_never_overwrites_the_session(hostile: Path) -> None:
     with pytest.raises(UsageError, match="is a session file"):
         write_study_report(hostile, "hostile", "html", hostile)
     assert hostile.read_bytes() == before
+
+
+def test_a_process_of_its_own_writes_what_the_app_must_not(hostile: Path, tmp_path: Path) -> None:
+    out = tmp_path / "study.csv"
+    write_in_a_process(hostile, "hostile", out)
+    assert out.read_text(encoding="utf-8").startswith("kind,")
+    with pytest.raises(WorkbenchError, match="has no study 'other'"):
+        write_in_a_process(hostile, "other", out)

@@ -24,7 +24,7 @@ from workbench.key_ids import KEY_IDS
 from workbench.text import clean, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from textual.dom import DOMNode
     from textual.notifications import SeverityLevel
@@ -308,6 +308,12 @@ class WorkbenchApp(OpeningApp):
         from workbench.app.regeneration.starting import ask_and_start
 
         await ask_and_start(self, source, docs)
+
+    async def ask_for_study(self, rows: Sequence[str] = (), like: str = "") -> None:
+        """Ask what a new study is to compare and start it; call it from a worker."""
+        from workbench.app.new_study.starting import ask_and_start
+
+        await ask_and_start(self, rows, like)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer resuming only where something was interrupted, and ways only where they lead somewhere."""

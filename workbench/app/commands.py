@@ -27,6 +27,11 @@ _TITLES = {
     "trajectory.copy": "copy this pane's text",
     "trajectory.export": "export a report",
     "trajectory.rerun": "rerun this trial",
+    "cases.study": "new study of the marked cases",
+    "study.resume": "go on with this study",
+    "study.cancel": "cancel this study",
+    "study.export": "export a report on this study",
+    "study.group": "group the rows",
 }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from textual.notifications import SeverityLevel
     from textual.signal import Signal
@@ -124,6 +124,14 @@ class Host(Protocol):
         Args:
             source: Case or source to start with, "" for the first one of the catalogue.
             docs: Doc system to start with.
+        """
+
+    async def ask_for_study(self, rows: Sequence[str] = (), like: str = "") -> None:
+        """Ask what a new study is to compare and start it; call it from a worker.
+
+        Args:
+            rows: Cases or sources to start with; none for those of the packaged studies.
+            like: A study that comes with the program, or the file of one, to start with.
         """
 
     # -- the terminal

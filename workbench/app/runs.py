@@ -37,6 +37,7 @@ __all__ = [
     "pause_run",
     "put_away_run",
     "resume",
+    "resume_study",
     "session_named",
     "something_runs",
     "writable_copy",
@@ -155,6 +156,30 @@ def resume(session: Path, run: str | None, warm: WarmEngine | None) -> tuple[Pat
     """
     own = writable_copy(session)
     return own, len(client.resume(own, run, warm))
+
+
+def resume_study(session: Path, name: str) -> tuple[Path, int]:
+    """Execute what a study lacks, cells that could not be planned included, in a process of its own; of an example, in a copy.
+
+    Returns:
+        The session that is written, and how many runs lack something; where none does, nothing is started.
+
+    Raises:
+        WorkbenchError: The study names what is not there, or the session cannot be written.
+    """
+    from workbench.engine.study_client import order_study, pending_runs
+    from workbench.engine.study_execution import launch_study
+    from workbench.studies.following import declared
+
+    own = writable_copy(session)
+    with SessionReader(own) as reader:
+        study = declared(reader, name)
+    order_study(own, study)
+    with SessionReader(own) as reader:
+        count = len(pending_runs(reader, name))
+    if count:
+        launch_study(own, name)
+    return own, count
 
 
 def name_run(session: Path, run: str, name: str) -> None:

@@ -25,6 +25,8 @@ def resolve_case(text: str) -> TestCase:
         UnknownCase: It is not an id and does not look like a source; the message suggests similar ids.
         WorkbenchError: The source is not valid.
     """
+    if text.startswith("/") and Path(text).exists():
+        return case_from_source(text)  # no id has a slash: the list of cases need not be read for it
     try:
         return find_case(text)
     except UnknownCase as unknown:

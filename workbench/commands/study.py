@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ from workbench.commands.estimating import add_estimate_arguments
 from workbench.numbers import MOST_REPEATS
 
 if TYPE_CHECKING:
+    from workbench.reports.page import Page
     from workbench.studies.analysis import Analysis
     from workbench.studies.declaration import Study
     from workbench.studies.outcome import StudyOutcome
@@ -118,10 +121,17 @@ def _print(session: Path, name: str, form: str) -> int:
     if form == "json":
         print_json(study_json(outcome, analysis=analysis))
     else:
-        say(page_markdown(study_page(outcome, analysis=analysis)).rstrip("\n"))
+        say(page_markdown(_laid_out(study_page(outcome, analysis=analysis))).rstrip("\n"))
         say()
         say(f"session: {session}")
     return 0 if outcome.finished and not outcome.problems else 1
+
+
+def _laid_out(page: Page) -> Page:
+    """Return a page with tables that fit the terminal; into a pipe or file they go as they are."""
+    from workbench.reports.page_fitted import fitted
+
+    return fitted(page, shutil.get_terminal_size().columns) if sys.stdout.isatty() else page
 
 
 def _analysed(session: Path, name: str) -> tuple[StudyOutcome, Analysis | None]:
@@ -148,5 +158,5 @@ def _paper(form: str) -> int:
     if form == "json":
         print_json(paper_json(paper))
     else:
-        print_page(page_markdown(paper_page(paper)))
+        print_page(page_markdown(_laid_out(paper_page(paper))))
     return 0

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.engine import defaults, queue
 from workbench.engine.extension_check import import_folders
@@ -27,6 +27,9 @@ from workbench.session import SessionReader, SessionWriter, engine_starts, ensur
 from workbench.session.identity import run_id
 from workbench.session.pending_work import unfinished
 from workbench.session.rows import RunRow, TrialRow
+
+if TYPE_CHECKING:
+    from workbench.engine.trial_contents import OrderedCase
 
 LOCAL_READ_LIMIT = 1_800  # characters; a small model's window holds a few such files and the conversation
 
@@ -191,12 +194,15 @@ class MeantTrial:
     state: str = ""
 
 
-def meant_trials(session: Path, plan: DocumentPlan) -> tuple[DocumentPlan, list[MeantTrial]]:
+def meant_trials(
+    session: Path, plan: DocumentPlan, cases: Sequence[OrderedCase] = ()
+) -> tuple[DocumentPlan, list[MeantTrial]]:
     """Return a plan with its defaults and the trials that it asks for; the session is not written.
 
     Args:
         session: The session file, which may not be there yet.
         plan: What is asked for, with the number of the first repeat.
+        cases: Those of the plan where they were read already, as for several plans on the same ones.
 
     Raises:
         UsageError: See :func:`plan_document`.
@@ -207,7 +213,7 @@ def meant_trials(session: Path, plan: DocumentPlan) -> tuple[DocumentPlan, list[
     plan = with_defaults(plan)
     check_place(session)
     # Done last because it caches a copy of each repository: a refused plan must leave nothing behind.
-    cases = [ordered_case(text) for text in dict.fromkeys(plan.cases)]
+    cases = cases or [ordered_case(text) for text in dict.fromkeys(plan.cases)]
     repeats = range(plan.first_repeat, plan.first_repeat + plan.repeats)
     if not session.exists():
         name = (plan.agent, plan.model)

@@ -116,7 +116,7 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
     ask = full_ask(plan)
     return replace(
         plan,
-        source=_absolute_source(plan.source),
+        source=absolute_source(plan.source),
         docs=_absolute_docs(plan.docs.strip()),
         docs_scope=parse_scope(plan.docs_scope),
         selection=parse_selection(plan.selection),
@@ -243,9 +243,12 @@ def _replayed(ask: Ask, evaluator: str, plan: RegenerationPlan) -> Ask:
     )
 
 
-def _absolute_source(text: str) -> str:
+def absolute_source(text: str) -> str:
+    """Return a source with its whole path where it is a folder or file, as plans have it."""
     from workbench.catalog import UnknownCase, find_case
 
+    if text.startswith("/") and expanded(text).exists():
+        return str(expanded(text).resolve())
     try:
         find_case(text)
     except UnknownCase:

@@ -39,7 +39,7 @@ def resolved_study(study: Study) -> Study:
     if study.kind == PAPER:
         raise BadStudy(f"The study {study.name} is read-only: the published tables, of which nothing can be executed.")
     study = check_study(study)
-    study = replace(study, rows=tuple(dict.fromkeys(_written_out(row) for row in study.rows)))
+    study = replace(study, rows=written_out(study.rows))
     if study.kind == AGENTS:
         judges = tuple(client.resolved_judge(judge) for judge in study.settings.judges or ("",))
         study = replace(study, settings=replace(study.settings, judges=judges))
@@ -56,16 +56,15 @@ def resolved_study(study: Study) -> Study:
     return replace(study, columns=tuple(columns), results=results)
 
 
-def _written_out(row: str) -> str:
-    """Return a row that is a folder or file with its whole path: a resume may run in another folder."""
-    from workbench.catalog import UnknownCase, find_case
+def written_out(rows: Sequence[str]) -> tuple[str, ...]:
+    """Return rows of which those that are folders or files have their whole path: a resume may run in another folder."""
+    from workbench.catalog import load_cases
 
-    try:
-        find_case(row)
-    except UnknownCase:
-        path = expanded(row)
-        return str(path.absolute()) if path.exists() else row
-    return row
+    cases = {case.id for case in load_cases()[0]}
+    paths = {row: expanded(row) for row in rows if row not in cases}
+    return tuple(
+        dict.fromkeys(str(paths[row].absolute()) if row in paths and paths[row].exists() else row for row in rows)
+    )
 
 
 def document_plan(study: Study, column: Column) -> DocumentPlan:

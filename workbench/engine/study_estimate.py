@@ -2,27 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from workbench.engine import client
 from workbench.engine.docs_estimate import documentation
 from workbench.engine.estimate import Estimate, Measured, added, estimate_candidates, estimate_trials
+from workbench.engine.measured import measure
 from workbench.engine.plan import RegenerationPlan
-from workbench.engine.regeneration_client import resolved
+from workbench.engine.regeneration_client import absolute_source, resolved
 from workbench.engine.regeneration_estimate import building_first, known_tasks
 from workbench.engine.same_work import is_same_work
 from workbench.engine.study_client import document_plan, regeneration_plan
+from workbench.engine.trial_contents import ordered_case
 from workbench.errors import WorkbenchError
 from workbench.session import SessionReader
+from workbench.session.rows import RunRow
 from workbench.studies.checking import column_problem
-from workbench.studies.declaration import AGENTS, Study
+from workbench.studies.declaration import AGENTS, Column, Study
+from workbench.studies.following import declared
+
+_Group = tuple[str, str, str, str]
+"""Run, evaluator, prompt and context."""
 
 _HAD = """
-SELECT total(min(counts.counted, ?)) FROM tasks JOIN verdict_counts AS counts ON counts.task_id = tasks.id
-WHERE tasks.run_id = ? AND counts.evaluator = ? AND counts.prompt = ? AND counts.context = ? AND tasks.state = 'ready'
+SELECT tasks.run_id, counts.evaluator, counts.prompt, counts.context, total(min(counts.counted, ?))
+FROM tasks JOIN verdict_counts AS counts ON counts.task_id = tasks.id WHERE tasks.state = 'ready' GROUP BY 1, 2, 3, 4
 """
+_DOCUMENTED = "SELECT DISTINCT run_id FROM stages WHERE name = 'documentation' AND state = 'done'"
+
+
+@dataclass(frozen=True, slots=True)
+class _There:
+    """What a session has: its runs, a study's counted samples by group, and the runs whose source is documented."""
+
+    runs: Sequence[RunRow] = ()
+    counted: Mapping[_Group, int] = field(default_factory=dict)
+    documented: frozenset[str] = frozenset()
+
+    def run_of(self, plan: RegenerationPlan) -> RunRow | None:
+        """Return the run that is the same work as a plan."""
+        return next((run for run in self.runs if is_same_work(run, plan)), None)
 
 
 def estimate_study(measured: Measured, session: Path, study: Study, at_once: int) -> Estimate:
@@ -38,54 +60,47 @@ def estimate_study(measured: Measured, session: Path, study: Study, at_once: int
         at_once: Trials that the engine runs side by side.
     """
     if study.kind == AGENTS:
-        found = []
-        lacking = []
+        found, lacking = [], []
+        ordered = [ordered_case(row) for row in study.rows]
         for column in study.columns:
-            plan, trials = client.meant_trials(session, document_plan(study, column))
+            asked, trials = client.meant_trials(session, document_plan(study, column), ordered)
             # What was begun and did not come to its end is taken up again.
             if cases := [one.case for one in trials if one.state != "done"]:
                 lacking.append(column.name)
                 found.append(
                     estimate_trials(
-                        measured, cases, plan.agent, plan.model, plan.asked_judges, repeats=1, at_once=at_once
+                        measured, cases, asked.agent, asked.model, asked.asked_judges, repeats=1, at_once=at_once
                     )
                 )
         return _all(found, lacking) if found else Estimate(0, "trial", 0.0, 0.0, 0.0)
-    cells = []
-    names = []
-    orders = []
-    built: set[str] = set()
-    left_out: dict[str, None] = {}
+    plans = _plans(study)
+    planned = {column for column, _ in plans}
+    left_out = tuple(dict.fromkeys(column.name for column in study.columns if column not in planned))
+    there = _there(session, study)
+    cells, names, orders = [], [], []
     for row in study.rows:
-        for column in study.columns:
-            if column_problem(study, column):
-                left_out[column.name] = None
-                continue
-            try:
-                plan_of_cell = resolved(regeneration_plan(study, row, column))
-            except WorkbenchError:
-                left_out[column.name] = None  # its cell will say why
-                continue
-            missing = _missing(measured, session, study, plan_of_cell)
+        source, first = absolute_source(row), True
+        for column, plan in plans:
+            plan_of_cell = replace(plan, source=source)
+            missing = _missing(measured, study, plan_of_cell, there)
             if missing == 0:
                 continue
-            most = study.limits.tasks * study.samples if not plan_of_cell.asks[0].tasks else 0
+            most = study.limits.tasks * study.samples if not plan.asks[0].tasks else 0
             told = estimate_candidates(measured, row, column.model, candidates=missing or most or None)
             told = replace(told, up_to=missing is None and most > 0)
-            if row not in built:
-                told = building_first(told, measured, row)
-                built.add(row)
-            cells.append(told)
+            cells.append(building_first(told, measured, row) if first else told)
+            first = False
             names.append(f"{row} × {column.name}")
-            orders.append((plan_of_cell, is_documented(session, plan_of_cell)))
+            run = there.run_of(plan_of_cell)
+            orders.append((plan_of_cell, run is not None and run.id in there.documented))
     if not cells:
-        return Estimate(0, "candidate", 0.0, 0.0, 0.0, left_out=tuple(left_out))
+        return Estimate(0, "candidate", 0.0, 0.0, 0.0, left_out=left_out)
     building = [one.building for one in cells]
     return replace(
         _all(cells, names),
         building=None if None in building else sum(one or 0.0 for one in building),
         documentation=documentation(measured, orders),
-        left_out=tuple(left_out),
+        left_out=left_out,
     )
 
 
@@ -99,13 +114,50 @@ def _all(found: Sequence[Estimate], names: Sequence[str]) -> Estimate:
     return replace(whole, seconds=sum(timed), without=without)
 
 
-def _missing(measured: Measured, session: Path, study: Study, plan: RegenerationPlan) -> int | None:
+def seconds_left(session: Path, name: str, at_once: int) -> float | None:
+    """Return the seconds that a study of a session will still take, by what former work took; None where that is not known.
+
+    Args:
+        session: The session file.
+        name: Name of the study in it.
+        at_once: Trials that the engine runs side by side.
+
+    Raises:
+        WorkbenchError: The session cannot be read, or the study names what is gone.
+    """
+    with SessionReader(session, surveyed=False) as reader:
+        study = declared(reader, name)
+    told = estimate_study(measure(session, session), session, study, at_once)
+    docs = told.documentation
+    if (
+        told.building is None
+        or told.seconds is None
+        or told.without
+        or (docs and (docs.unknown or docs.seconds is None))
+    ):
+        return None
+    return told.seconds + (docs.seconds or 0.0 if docs else 0.0)
+
+
+def _plans(study: Study) -> list[tuple[Column, RegenerationPlan]]:
+    """Return the plan of each column that can be executed, on the first row: what it is of others differs by the source alone."""
+    plans = []
+    for column in study.columns:
+        if not column_problem(study, column):
+            with contextlib.suppress(WorkbenchError):  # its cells will say why
+                plans.append((column, resolved(regeneration_plan(study, study.rows[0], column))))
+    return plans
+
+
+def _missing(measured: Measured, study: Study, plan: RegenerationPlan, there: _There) -> int | None:
     """Return how many candidates a cell lacks, None where nobody knows yet how many tasks there are."""
     ask = plan.asks[0]
     tasks = known_tasks(measured, plan.source, ask.limit)
     if tasks is None or ask.tasks:
         return None
-    return max(0, tasks * study.samples - _had(session, study, plan))
+    run = there.run_of(plan)
+    counted = there.counted.get((run.id, ask.evaluator, ask.prompt, ask.context), 0) if run is not None else 0
+    return max(0, tasks * study.samples - counted)
 
 
 def is_documented(session: Path, plan: RegenerationPlan) -> bool:
@@ -113,20 +165,18 @@ def is_documented(session: Path, plan: RegenerationPlan) -> bool:
     if not session.exists():
         return False
     with SessionReader(session, surveyed=False) as reader:
-        return any(
-            is_same_work(run, plan)
-            and any(stage.name == "documentation" and stage.state == "done" for stage in reader.stages(run.id))
-            for run in reader.runs()
-        )
+        there = _There(reader.runs(), documented=_documented(reader))
+    run = there.run_of(plan)
+    return run is not None and run.id in there.documented
 
 
-def _had(session: Path, study: Study, plan: RegenerationPlan) -> int:
+def _there(session: Path, study: Study) -> _There:
     if not session.exists():
-        return 0
-    ask = plan.asks[0]
+        return _There()
     with SessionReader(session, surveyed=False) as reader:
-        for run in reader.runs():
-            if is_same_work(run, plan):
-                found = reader.query(_HAD, (study.samples, run.id, ask.evaluator, ask.prompt, ask.context))
-                return int(found[0][0])
-    return 0
+        counted = {(run, *group): int(n) for run, *group, n in reader.query(_HAD, (study.samples,))}
+        return _There(reader.runs(), counted, _documented(reader))
+
+
+def _documented(reader: SessionReader) -> frozenset[str]:
+    return frozenset(str(run) for (run,) in reader.query(_DOCUMENTED))

@@ -31,6 +31,23 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
+class Brief:
+    """How a table is written where there is little room: shorter cells, and in ``legend`` all of each column of numbers.
+
+    Attributes:
+        caption: What it shows then.
+        rows: Its cells, as many in each as there are headings.
+        legend: Of each column of numbers what it is called, with what the cells leave out.
+        closing: As of the table.
+    """
+
+    caption: str
+    rows: tuple[tuple[str, ...], ...]
+    legend: tuple[str, ...]
+    closing: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Grid:
     """A table.
 
@@ -40,6 +57,7 @@ class Grid:
         rows: Its cells, as many in each as there are headings.
         texts: Columns with words; all others are numbers and stand to the right.
         closing: So many of the last rows are about those before (a mean), apart from them by a line.
+        brief: How it is written on a narrow terminal, None for as it is.
     """
 
     caption: str
@@ -47,6 +65,7 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
     texts: frozenset[int] = frozenset({0})
     closing: int = 0
+    brief: Brief | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from workbench.reports.page import Grid, Heat, HeatCell, Note, Page, Part, Points, Section
+from workbench.glyphs import STATES
+from workbench.reports.page import Brief, Grid, Heat, HeatCell, Note, Page, Part, Points, Section
 from workbench.reports.study_figures import (
     NOTHING,
     cell_words,
@@ -24,7 +25,7 @@ from workbench.studies.agreement import judge_agreement
 from workbench.studies.analysis import Analysis
 from workbench.studies.declaration import AGENTS, row_titles
 from workbench.studies.leaderboard import GOOD, leaderboard
-from workbench.studies.outcome import POINTS, StudyOutcome
+from workbench.studies.outcome import POINTS, Cell, StudyOutcome
 
 
 def study_page(
@@ -119,6 +120,7 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
         (outcome.study.row_noun, *heads),
         (*rows, *closing),
         closing=len(closing),
+        brief=_brief(outcome, measure, closing),
     )
     words = dict.fromkeys(one.means[measure].interval.words for one in outcome.by_column if one.means[measure].rows)
     documented = "" if outcome.study.kind == AGENTS else " Documented: share of tasks whose function has a docstring."
@@ -127,6 +129,33 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
         yield Note(
             "Columns have results on different rows, so their means do not compare; differences and rankings are on common items."
         )
+
+
+def _brief(outcome: StudyOutcome, measure: str, closing: Sequence[Sequence[str]]) -> Brief:
+    """Return the matrix by means alone; the mean of a column with its interval, and the rest about it, is in the legend."""
+    digits = digits_of(measure)
+
+    def short(cell: Cell) -> str:
+        value = figure(cell.means[measure].value, digits)
+        return value if cell.state == "done" else f"{value}{STATES.get(cell.state, '')}"
+
+    titles = row_titles(outcome.rows)
+    rows = [
+        (title, *(short(outcome.cell(row, one)) for one in outcome.columns))
+        for title, row in zip(titles, outcome.rows, strict=True)
+    ]
+    means = ("mean", *(figure(one.means[measure].value, digits) for one in outcome.by_column))
+    legend = tuple(
+        ", ".join([f"{one.title}: {closing[0][at]}", *(_about(row[0], row[at]) for row in closing[1:])])
+        for at, one in enumerate(outcome.by_column, 1)
+    )
+    caption = f"{measure_heading(measure)} of each {outcome.study.row_noun} under each column; intervals of columns stand below."
+    return Brief(caption, (*rows, means), legend, closing=1)
+
+
+def _about(name: str, value: str) -> str:
+    """Return a figure of a column within a sentence: ``39,600 tokens``, ``documented 41 %``; a cost says what it is."""
+    return f"{value} tokens" if name == "tokens" else value if name == "cost" else f"{name} {value}"
 
 
 def _heat(outcome: StudyOutcome, measure: str, heads: tuple[str, ...]) -> Heat:

@@ -8,7 +8,7 @@ from workbench.reports.page import Bar, Forest, Grid, Note, Part, Section
 from workbench.reports.study_figures import chance_words, difference_words, figure
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.chances import Chance, chances, every_pair, resampled_orders
-from workbench.studies.declaration import AGENTS, row_titles
+from workbench.studies.declaration import row_titles
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.ranked import Setting, rankings, system_name, taus
 
@@ -120,7 +120,7 @@ def ranking_section(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
                 (
                     one.setting.model,
                     one.setting.measure,
-                    _alike(outcome, one.setting.weighting),
+                    one.setting.weighting,
                     one.words,
                     f"{one.items:,}",
                 )
@@ -149,12 +149,6 @@ def ranking_section(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
         caption = f"How often two systems keep their overall order: in rows, with ties, and in {resamples:,} resamples of rows."
         parts.append(Grid(caption, heads, rows, frozenset({0, 1, 2})))
     yield Section("Rankings", tuple(parts))
-
-
-def _alike(outcome: StudyOutcome, weighting: str) -> str:
-    """Return what counts alike; of agents rows are cases, and items trials."""
-    named = {"repositories": "cases", "tasks": "trials"} if outcome.study.kind == AGENTS else {}
-    return named.get(weighting, weighting)
 
 
 def _taus(settings: list[Setting], between: dict[tuple[Setting, Setting], float | None]) -> Grid:

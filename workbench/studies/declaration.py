@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -196,7 +197,8 @@ def column_titles(columns: Sequence[Column]) -> list[str]:
 def row_titles(rows: Sequence[str]) -> list[str]:
     """Return what rows are called where there is little room: of a folder its last part, unless two are called so."""
     short = [Path(row).name if row.startswith(("/", "~", ".")) else row for row in rows]
-    return [title if short.count(title) == 1 and title else row for title, row in zip(short, rows, strict=True)]
+    counts = Counter(short)
+    return [title if counts[title] == 1 and title else row for title, row in zip(short, rows, strict=True)]
 
 
 def read_study_file(file: Path) -> Study:

@@ -202,7 +202,7 @@ class StudyOutcome:
                 key = (row, column.name)
                 one = work.cells.get(key) or CellWork(row, column)
                 known = same.cells.get(key) if same is not None else None
-                cells[key] = known if known is not None and known.work is one else _cell(one, study, work.scale)
+                cells[key] = known if known is not None and known.work is one else cell_of(one, study, work.scale)
         titles = column_titles(work.columns)
         by_column = tuple(
             _column(column, title, [cells[row, column.name] for row in study.rows], study, work.scale)
@@ -289,7 +289,8 @@ def as_trials(interval: Interval) -> Interval:
     return replace(interval, unit=UNITS.get(interval.unit, interval.unit))
 
 
-def _cell(work: CellWork, study: Study, scale: tuple[str, str]) -> Cell:
+def cell_of(work: CellWork, study: Study, scale: tuple[str, str]) -> Cell:
+    """Return the figures of a cell, or of a part of one."""
     if study.kind == AGENTS:
         scores = [score_of(trial, scale) for trial in work.trials]
         known = [one for one in scores if one is not None]
@@ -358,7 +359,7 @@ def _column(column: Column, title: str, cells: Sequence[Cell], study: Study, sca
     return ColumnSummary(
         column,
         title,
-        {measure: _over_rows(measure, cells, scale) for measure in study.measures},
+        {measure: over_rows(measure, cells, scale) for measure in study.measures},
         _documented(tasks),
         sum(cell.done for cell in cells),
         _sum(cell.planned for cell in cells),
@@ -368,7 +369,8 @@ def _column(column: Column, title: str, cells: Sequence[Cell], study: Study, sca
     )
 
 
-def _over_rows(measure: str, cells: Sequence[Cell], scale: tuple[str, str]) -> Mean:
+def over_rows(measure: str, cells: Sequence[Cell], scale: tuple[str, str]) -> Mean:
+    """Return the unweighted mean of cells of one column over the rows that they are of."""
     having = [cell for cell in cells if cell.means[measure].value is not None]
     undefined = sum(cell.means[measure].undefined for cell in cells)
     if measure == "score":

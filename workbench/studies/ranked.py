@@ -18,7 +18,7 @@ from workbench.statistics.rankings import (
     scores,
 )
 from workbench.studies.comparing import items_of
-from workbench.studies.declaration import AGENTS, Column
+from workbench.studies.declaration import AGENTS, Column, Study
 from workbench.studies.outcome import StudyOutcome
 
 
@@ -29,7 +29,7 @@ class Setting:
     Attributes:
         model: The evaluator, or the agents' model.
         measure: ``score`` or ``pass@k``.
-        weighting: What counts alike: ``repositories`` (cases for agents), ``tasks`` (trials) or ``tests``.
+        weighting: What counts alike: ``repositories``, ``tasks`` or ``tests``; of agents ``cases`` or ``trials``.
     """
 
     model: str
@@ -89,6 +89,15 @@ class Ranking:
         }
 
 
+_OF_AGENTS = {"cases": "repositories", "trials": "tasks"}
+"""What counts alike in a study of agents, and the rule of :mod:`workbench.statistics.rankings` for it."""
+
+
+def weightings_of(study: Study) -> dict[str, str]:
+    """Return what can count alike in a study, the rows first, with the rule of :func:`workbench.statistics.rankings.scores`."""
+    return _OF_AGENTS if study.kind == AGENTS else {name: name for name in WEIGHTINGS}
+
+
 def rankings(outcome: StudyOutcome) -> tuple[Ranking, ...]:
     """Return all rankings of a study; a system is a column, named by its system alone within one model.
 
@@ -99,15 +108,15 @@ def rankings(outcome: StudyOutcome) -> tuple[Ranking, ...]:
         for measure in outcome.study.measures:
             tasks = common_items(outcome, columns, measure)
             orders = pair_orders(tasks)
-            for weighting in WEIGHTINGS[: 2 if outcome.study.kind == AGENTS else 3]:
-                mean = scores(tasks, weighting)
+            for weighting, rule in weightings_of(outcome.study).items():
+                mean = scores(tasks, rule)
                 found.append(
                     Ranking(
                         Setting(model, measure, weighting),
                         mean,
                         ranking(mean),
                         len(tasks),
-                        orders if weighting == WEIGHTINGS[0] else (),
+                        orders if rule == WEIGHTINGS[0] else (),
                     )
                 )
     return tuple(found)
@@ -124,6 +133,12 @@ def by_model(outcome: StudyOutcome) -> list[tuple[str, list[Column]]]:
 def system_name(column: Column) -> str:
     """Return what a column is called among those of one model."""
     return f"{column.system} ({column.source})" if column.source else column.system
+
+
+def columns_of(outcome: StudyOutcome, model: str, left: str, right: str) -> tuple[str, str] | None:
+    """Return the names of the columns of two systems of one model, by what :func:`system_name` calls them; None where one is gone."""
+    names = {system_name(one): one.name for one in outcome.columns if one.model == model}
+    return (names[left], names[right]) if left in names and right in names else None
 
 
 def common_items(outcome: StudyOutcome, columns: Iterable[Column], measure: str) -> list[Measured]:

@@ -34,6 +34,7 @@ class CasesScreen(ModeScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+n", "open_repository", "new repository", id="cases.open"),
         Binding("V", "test_docs", "test docs", id="cases.test-docs"),
+        Binding("X", "study", "study", id="cases.study"),
         Binding("escape", "back", "back", id="cases.back"),
     ]
 
@@ -360,6 +361,13 @@ class CasesScreen(ModeScreen):
         """Ask how to regenerate the case under the cursor from its documentation, and start."""
         if self.case_list.entry is not None:
             await self.workbench.ask_and_regenerate(self.case_list.entry.key)
+
+    @work
+    async def action_study(self) -> None:
+        """Ask for a study on the marked cases, or on those of the packaged one where none is marked."""
+        await self.workbench.ask_for_study(
+            [entry.key for entry in self.case_list.entries if entry.key in self.case_list.marked]
+        )
 
     @work
     async def action_open_repository(self) -> None:

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from workbench.app.host import Host
     from workbench.app.regeneration.dialog import RegenerationChoice
-    from workbench.app.toolkit.ask import Confirm
-    from workbench.sandbox import NoIsolation
     from workbench.settings import Settings
 
 _DIALOG = "regenerate"
@@ -30,6 +28,7 @@ async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
     from workbench.app.regeneration.dialog import RegenerationDialog
     from workbench.app.toolkit.agreeing import agreed
     from workbench.app.toolkit.answers import remember, remembered
+    from workbench.app.toolkit.plain_process import plain_process
     from workbench.engine.measured import measure
     from workbench.errors import WorkbenchError
     from workbench.sandbox import NoIsolation
@@ -74,7 +73,7 @@ async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
         try:
             path, run, evaluator = await asyncio.to_thread(_begin, host, choice)
         except NoIsolation as error:
-            if not error.promises or not await host.push_screen_wait(_plain_process(error)):
+            if not error.promises or not await host.push_screen_wait(plain_process(error)):
                 raise
             path, run, evaluator = await asyncio.to_thread(_begin, host, choice, "process")
     except (WorkbenchError, OSError) as error:
@@ -88,19 +87,6 @@ def _place(session: str) -> Path | None:
     from workbench.engine.session_names import new_place
 
     return new_place(session) if session else None
-
-
-def _plain_process(error: NoIsolation) -> Confirm:
-    """Return the one question that is asked where nothing isolates, with what there is instead."""
-    from workbench.app.toolkit.ask import Confirm
-
-    promises = "\n".join(f"· {line}" for line in error.promises)
-    return Confirm(
-        "No sandbox isolates here",
-        "Run the code that a model writes in a plain process instead? `workbench doctor` says why no sandbox can be used. "
-        f"A plain process guarantees on this machine:\n{promises}",
-        "Run",
-    )
 
 
 def defaults(settings: Settings) -> dict[str, str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
 if TYPE_CHECKING:
-    from workbench.studies.outcome import StudyOutcome
+    from workbench.app.study.matrix_rows import MatrixRow
 
 ORDERS = ("declared", "column", "spread", "name")
 """As the study declares them, by the value under one column, by how far columns are apart, by name."""
@@ -37,25 +37,23 @@ class Order:
         return replace(self, reverse=not self.reverse) if same else Order(by, column)
 
 
-def rows_in_order(outcome: StudyOutcome, order: Order, measure: str) -> list[int]:
-    """Return the places of the rows in an order: the largest values first, rows without one last either way."""
-    places = list(range(len(outcome.rows)))
+def in_order(rows: Sequence[MatrixRow], order: Order, measure: str) -> list[MatrixRow]:
+    """Return rows in an order: the largest values first, rows without one last either way."""
+    if order.by == "declared":
+        return list(reversed(rows)) if order.reverse else list(rows)
     if order.by == "name":
-        places.sort(key=lambda place: outcome.rows[place], reverse=order.reverse)
-    elif order.by == "declared":
-        places = places[::-1] if order.reverse else places
-    else:
-        values = {place: _value(outcome, place, order, measure) for place in places}
-        sign = 1 if order.reverse else -1
-        places.sort(key=lambda place: (values[place] is None, sign * (values[place] or 0.0)))
-    return places
+        return sorted(rows, key=lambda row: row.title, reverse=order.reverse)
+    values = {row.title: _value(row, order, measure) for row in rows}
+    sign = 1 if order.reverse else -1
+    return sorted(rows, key=lambda row: (values[row.title] is None, sign * (values[row.title] or 0.0)))
 
 
-def _value(outcome: StudyOutcome, place: int, order: Order, measure: str) -> float | None:
-    if order.by == "spread":
-        return outcome.by_row[place].spread[measure]
-    cell = outcome.cells.get((outcome.rows[place], order.column))
-    return cell.means[measure].value if cell is not None else None
+def _value(row: MatrixRow, order: Order, measure: str) -> float | None:
+    if order.by == "column":
+        cell = row.cells.get(order.column)
+        return cell.means[measure].value if cell is not None else None
+    values = [value for cell in row.cells.values() if (value := cell.means[measure].value) is not None]
+    return max(values) - min(values) if len(values) > 1 else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.app.marks import Marked, Pair
 from workbench.app.place import Place
+from workbench.app.toolkit.latest import Latest
 from workbench.errors import WorkbenchError
 from workbench.studies.declaration import AGENTS
 from workbench.studies.reading import TaskTally, TrialTally
@@ -17,6 +18,7 @@ from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.app.host import Host
+    from workbench.app.toolkit.latest import Node
     from workbench.session.reader import SessionReader
     from workbench.studies.comparing import Comparison, ItemPair, SideItem
     from workbench.studies.outcome import Cell, StudyOutcome
@@ -33,10 +35,12 @@ class Going:
 
     Args:
         host: The app.
+        node: Whose message queue brings results back.
     """
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, node: Node) -> None:
         self._host = host
+        self._pairing = Latest(node, "pair")
 
     def to_cell(self, study: str, cell: Cell) -> None:
         """Show the run of a docs cell, by its evaluator, or the only trial of an agents cell."""
@@ -52,6 +56,13 @@ class Going:
         else:
             place = Place(item=item.task)
             self._go(study, cell.work, partial(self._host.show_run, cell.run, cell.work.group[0], place))
+
+    def to_pair(self, outcome: StudyOutcome, comparison: Comparison, pair: ItemPair) -> None:
+        """Show both items of a pair side by side."""
+        reader = self._host.reader
+        sides = sides_of(outcome, comparison, pair, reader.path) if reader is not None else None
+        if reader is not None and sides is not None:
+            self._pairing.ask(lambda: pair_of(reader, outcome, sides, pair.difference), self._host.show_pair)
 
     def _go(self, study: str, work: CellWork, show: Callable[[], Any]) -> None:
         host = self._host

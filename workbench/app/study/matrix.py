@@ -10,12 +10,14 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from workbench.app.study.arrangement import Layout, Order, layout_of, longest_of, rows_in_order
+from workbench.app.study.arrangement import Layout, Order, layout_of, longest_of
+from workbench.app.study.matrix_rows import MatrixRow, matrix_rows
 from workbench.app.study.wording import cell_text, mean_text, progress, share
 from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.virtual_view import Part, VirtualView
 from workbench.studies.declaration import AGENTS
+from workbench.studies.grouping import Group
 from workbench.studies.outcome import Cell, ColumnSummary, StudyOutcome
 from workbench.text import one_line, shortened
 
@@ -50,29 +52,61 @@ class StudyMatrix(HeadedList):
         self._column = 0
         self._first = 0
         self._longest = self._heads = 0
-        self._rows: list[int] = []
+        self._rows: list[MatrixRow] = []
+        self._groups: tuple[Group, ...] | None = None
+        self._folded: set[str] = set()
 
     # -- what is in it
 
     def put(self, outcome: StudyOutcome | None, measure: str) -> None:
         """Show a study; cursor, order and marks stay where they still mean something."""
-        row = self.row
+        before = self._rows[self.cursor - 1] if 0 < self.cursor <= len(self._rows) else None
         self.outcome, self.measure = outcome, measure
         names = {column.name for column in outcome.columns} if outcome is not None else set()
         self.marked = [name for name in self.marked if name in names]
         self._column = min(self._column, max(0, len(names) - 1))
-        self._longest = longest_of(outcome.rows) if outcome is not None else 0
         # Three more for the letter of a mark and the arrow of an order.
         self._heads = longest_of(map(self._heading, outcome.by_column)) + 3 if outcome is not None else 0
-        self._rows = rows_in_order(outcome, self.order, measure) if outcome is not None else []
-        at = next((at for at, place in enumerate(self._rows, 1) if outcome and outcome.rows[place] == row), 1)
-        self.rows_changed(cursor=at)
+        groups = self._groups
+        self._rows = matrix_rows(outcome, groups, self._folded, self.order, measure) if outcome is not None else []
+        self._longest = longest_of(f"{one.indent}{one.title}" for one in self._rows)
+        self.rows_changed(cursor=_place(self._rows, before))
+        # No higher than its rows, so that the means stand right below them.
+        self.styles.max_height = max(1, self.row_count())
+
+    def group(self, groups: tuple[Group, ...] | None) -> None:
+        """Show the rows in these groups, None for none."""
+        self._groups = groups
+        self.put(self.outcome, self.measure)
+
+    def fold(self) -> None:
+        """Fold the group under the cursor, or unfold it."""
+        at = self.cursor - 1
+        if not 0 <= at < len(self._rows):
+            return
+        heading = next((one for one in reversed(self._rows[: at + 1]) if one.is_group), None)
+        if heading is not None:
+            self._folded ^= {heading.title}
+            self.cursor = self._rows.index(heading) + 1
+            self.put(self.outcome, self.measure)
+            self.post_message(self.Moved(self, self.cursor))
+
+    @property
+    def on_group(self) -> bool:
+        """Whether the cursor stands on a group, which has no cells of its own."""
+        at = self.cursor - 1
+        return 0 <= at < len(self._rows) and self._rows[at].is_group
+
+    @property
+    def grouped(self) -> bool:
+        """Whether the rows stand in groups."""
+        return self._groups is not None
 
     @property
     def row(self) -> str:
-        """The row under the cursor, "" for none."""
-        outcome, at = self.outcome, self.cursor - 1
-        return outcome.rows[self._rows[at]] if outcome is not None and 0 <= at < len(self._rows) else ""
+        """The row of the study under the cursor, "" for none and on a group."""
+        at = self.cursor - 1
+        return self._rows[at].row if 0 <= at < len(self._rows) else ""
 
     @property
     def column(self) -> ColumnSummary | None:
@@ -81,11 +115,19 @@ class StudyMatrix(HeadedList):
         return columns[self._column] if self._column < len(columns) else None
 
     @property
+    def part(self) -> str:
+        """What of its row the cursor stands on, where rows are in groups: a file, a stratum; "" for all of it."""
+        at = self.cursor - 1
+        if not 0 <= at < len(self._rows):
+            return ""
+        return self._rows[at].part
+
+    @property
     def selected(self) -> Cell | None:
         """The cell under the cursor."""
         if self.outcome is None or not self.row or self.column is None:
             return None
-        return self.outcome.cell(self.row, self.column.column)
+        return self._rows[self.cursor - 1].cells[self.column.column.name]
 
     def sort(self, order: Order) -> None:
         """Put the rows into another order and go to the first."""
@@ -101,7 +143,7 @@ class StudyMatrix(HeadedList):
             return
         places = [at for at, one in enumerate(self.outcome.columns) if one.name == column]
         self._column = places[0] if places else self._column
-        rows = [at for at, place in enumerate(self._rows, 1) if self.outcome.rows[place] == row]
+        rows = [at for at, one in enumerate(self._rows, 1) if one.row == row and not one.is_group]
         if rows:
             self.set_cursor(rows[0])
         self.refresh()
@@ -146,10 +188,9 @@ class StudyMatrix(HeadedList):
 
     def words_of(self, index: int) -> str:
         """Return the row, and the states of its cells that are not done."""
-        assert self.outcome is not None
-        row = self.outcome.rows[self._rows[index - 1]]
-        states = {self.outcome.cell(row, one).state for one in self.outcome.columns} - {"done"}
-        return " ".join((row, *sorted(states)))
+        one = self._rows[index - 1]
+        states = {cell.state for cell in one.cells.values()} - {"done"}
+        return " ".join((one.title, one.row, *sorted(states)))
 
     def divided(self, width: int) -> Layout:
         """Return how the rows are divided now."""
@@ -208,13 +249,19 @@ class StudyMatrix(HeadedList):
         """Return the cells of a row; the best of them stand out."""
         if self.outcome is None or not 0 < index <= len(self._rows):
             return self.heading_parts(width)
-        outcome, layout, place = self.outcome, self.divided(width), self._rows[index - 1]
-        row, best = outcome.rows[place], outcome.by_row[place].best[self.measure]
-        name = shortened(one_line(row, 400), layout.names - 1)
-        parts: list[Part] = [(fit(name, layout.names), "strong" if index == self.cursor else "")]
+        outcome, layout, row = self.outcome, self.divided(width), self._rows[index - 1]
+        sign = ("▸ " if row.title in self._folded else "▾ ") if row.is_group else row.indent
+        name = sign + shortened(one_line(row.title, 400), layout.names - 1 - len(sign))
+        style = "group" if row.is_group else "strong" if index == self.cursor else ""
+        parts: list[Part] = [(fit(name, layout.names), style)]
+        best = row.best.get(self.measure, ())
         for at in range(layout.first, layout.first + layout.shown):
             column = outcome.columns[at]
-            text, style = cell_text(outcome.cell(row, column), self.measure, layout.width)
+            if row.is_group:
+                mean = row.means[column.name][self.measure]
+                text, style = mean_text(mean, mean.rows, self.measure, layout.width), "group"
+            else:
+                text, style = cell_text(row.cells[column.name], self.measure, layout.width)
             if column.name in best and not style and len(best) < len(outcome.columns):
                 style = "score"
             if index == self.cursor and at == self._column:
@@ -265,6 +312,15 @@ class StudyMatrix(HeadedList):
                 self.sort(self.order.clicked("column", self.outcome.columns[at].name))
         elif at is not None:
             self._to_column(at)
+
+
+def _place(rows: Sequence[MatrixRow], before: MatrixRow | None) -> int:
+    """Return where the cursor stands now: on the same row of the same group, else on the same row, else on the first."""
+    if before is None:
+        return 1
+    same = [at for at, one in enumerate(rows, 1) if (one.is_group, one.row) == (before.is_group, before.row)]
+    exact = [at for at in same if (rows[at - 1].group, rows[at - 1].title) == (before.group, before.title)]
+    return (exact or [at for at in same if not before.is_group] or [1])[0]
 
 
 class SystemLine(VirtualView, can_focus=False):

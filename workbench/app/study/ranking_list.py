@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from workbench.app.study.wording import NOTHING, UNKNOWN, share, signed
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
-from workbench.statistics.rankings import EQUAL, WEIGHTINGS, PairOrder
+from workbench.statistics.rankings import EQUAL, PairOrder
 from workbench.studies.ranked import Ranking, Setting
 from workbench.text import one_line, shortened
 
@@ -66,7 +66,7 @@ class RankingList(RowList):
 
     def weigh(self) -> str:
         """Show the settings of the next weighting only, after the last those of all; returns which."""
-        ways = ["", *(one for one in WEIGHTINGS if any(known.setting.weighting == one for known in self._all))]
+        ways = ["", *dict.fromkeys(known.setting.weighting for known in self._all)]
         self.weighting = ways[(ways.index(self.weighting) + 1) % len(ways)] if self.weighting in ways else ""
         self._arrange()
         return self.weighting

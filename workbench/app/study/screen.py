@@ -11,12 +11,18 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.history import Visit
+from workbench.app.study.begin_list import BeginList
 from workbench.app.study.detail import CELL, COMPARISON, LEADERBOARD, RANKINGS, STUDIES, Detail
 from workbench.app.study.draws import REST_SECONDS, Drawn, Draws
-from workbench.app.study.figures import ITEMS, Figures
-from workbench.app.study.going import Going, pair_of, sides_of
+from workbench.app.study.figures import Figures
+from workbench.app.study.going import Going
+from workbench.app.study.grouped import Grouped
 from workbench.app.study.loading import StudyLoader, StudyView
 from workbench.app.study.matrix import StudyMatrix, SummaryLines, SystemLine
+from workbench.app.study.nothing import NO_SESSION, NO_STUDY, OPENING, NothingHere
+from workbench.app.study.orders import Orders, Remaining, can_go_on, going
+from workbench.app.study.titles import detail_title, matrix_title
+from workbench.app.study.ways import Beginning
 from workbench.app.study.wording import cell_sentence, header
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
@@ -26,7 +32,7 @@ from workbench.app.toolkit.soon import Soon
 from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.texts import Static
 from workbench.studies.declaration import AGENTS
-from workbench.text import one_line, shortened
+from workbench.text import one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,19 +41,13 @@ if TYPE_CHECKING:
 
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
+    from workbench.studies.grouping import Group
     from workbench.studies.outcome import StudyOutcome
 
 REFRESH_SECONDS = 0.5
 """Time between two looks at a study that is being executed; one that takes long is not begun again before its end."""
 _SHOWN = frozenset({"study", "run", "trial", "score", "task", "candidate", "stage"})
 """Kinds of changes that a study shows."""
-NO_SESSION = "No session is open: press 3 and choose one."
-NO_STUDY = (
-    "This session has no study.\n\nA study is a declared matrix: agents on cases, or doc systems on repositories.\n"
-    "Begin one in a terminal: `workbench study agents`\n"
-    "or with a file of your own: `workbench study study.toml`; add --session to have it in this session."
-)
-_ORDERS = {"declared": "", "name": "by name", "spread": "by how far columns are apart", "column": "by "}
 
 
 class StudyScreen(ModeScreen):
@@ -55,33 +55,42 @@ class StudyScreen(ModeScreen):
 
     mode_name = "Study"
     first_pane = "study-matrix-pane"
+    own_resume = True
     CSS_PATH = "../styles/study.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("u", "resume_study", "go on", id="study.resume"),
+        Binding("c", "cancel_study", "cancel", id="study.cancel"),
         Binding("C", "compare", "compare", id="study.compare"),
         Binding("s", "measure", "measure", id="study.measure"),
         Binding("o", "order", "sort", id="study.sort"),
         Binding("O", "reverse", "reverse", id="study.reverse", show=False),
+        Binding("b", "group", "group", id="study.group"),
+        Binding("minus", "fold", "Fold or unfold a group", key_display="-", id="study.fold", show=False),
         Binding("right_square_bracket", "tab(1)", "tab", key_display="[ ]", id="study.next-tab"),
         Binding("left_square_bracket", "tab(-1)", "Previous tab", id="study.previous-tab", show=False),
         Binding("B", "weighting", "weighting of rankings", id="study.weighting"),
         Binding("L", "study(1)", "Next study", id="study.next-study", show=False),
         Binding("H", "study(-1)", "Previous study", id="study.previous-study", show=False),
         Binding("x", "export", "export", id="study.export"),
+        Binding("ctrl+n", "new_study", "new study", id="study.new"),
         Binding("escape", "leave", "Back to the matrix", id="study.back", show=False),
     ]
 
     def __init__(self) -> None:
         super().__init__()
         self._loader = StudyLoader()
-        self._loading, self._pairing = Latest(self, "study"), Latest(self, "pair")
+        self._loading = Latest(self, "study")
         self._figures = Figures(self)
         self._draws = Draws(self, self._show_drawn)
-        self._going = Going(self.workbench)
+        self._going = Going(self.workbench, self)
+        self._orders = Orders(self.workbench, self)
+        self._grouped = Grouped(self, self._show_groups, self.notify)
         self._view: StudyView | None = None
         self._session: Path | None = None
         self._study = self._measure = ""
         self._soon = Soon(self, REFRESH_SECONDS, self._load, idle=lambda: self._loading.idle)
         self._resting: Timer | None = None
+        self._remaining = Remaining(self.workbench, self, self._say_status)
         self._compared: tuple[str, str] | None = None
 
     def compose_body(self) -> Iterable[Widget]:
@@ -95,14 +104,18 @@ class StudyScreen(ModeScreen):
         set_title(pane, "Matrix")
         detail = Detail(id="study-detail", classes="pane")
         set_title(detail, CELL)
-        yield Static("", id="study-state", classes="state")
+        yield NothingHere(id="study-none")
         yield pane
         yield detail
 
     def on_mount(self) -> None:
         """Begin in the matrix."""
-        self._say("Opening…" if self.workbench.session_path is not None else NO_SESSION)
-        self.workbench.after_first_paint(self.matrix.focus)
+        self._say(OPENING if self.workbench.session_path is not None else NO_SESSION)
+        self.workbench.after_first_paint(self._focus_first)
+
+    def _focus_first(self) -> None:
+        nothing = self.query_one(NothingHere)
+        (nothing.query_one(BeginList) if nothing.begins else self.matrix).focus()
 
     @property
     def matrix(self) -> StudyMatrix:
@@ -135,7 +148,7 @@ class StudyScreen(ModeScreen):
         if reader is None:
             self._view = None
             self._put()
-            self._say("Opening…" if self.workbench.session_path is not None else NO_SESSION)
+            self._say(OPENING if self.workbench.session_path is not None else NO_SESSION)
         else:
             self._load()
 
@@ -155,9 +168,9 @@ class StudyScreen(ModeScreen):
         self._say(sentence, failed=True)
 
     def _show(self, view: StudyView) -> None:
-        before, self._view, self._study = self._view, view, view.name
         if view.session != self._session:
-            return  # of a session that was closed meanwhile
+            return  # of a session that was closed meanwhile, or is just being opened: then it is read again
+        before, self._view, self._study = self._view, view, view.name
         if not view.lines:
             self._put()
             self._say(NO_STUDY)
@@ -170,16 +183,21 @@ class StudyScreen(ModeScreen):
             if before is None or before.name != view.name:
                 self._compared = None
                 self.matrix.marked = []
+                self._grouped.forget()
+                self.matrix.group(None)
             self._say("")
             self._put()
+            if self.workbench.reader is not None:
+                self._grouped.again(self.workbench.reader, view.outcome)
         self.refresh_bindings()
 
     def _say(self, sentence: str, *, failed: bool = False) -> None:
         """Show a sentence in place of the matrix, "" for the matrix."""
-        state = self.query_one("#study-state", Static)
-        state.update(sentence)
-        state.set_class(not sentence, "-off")
-        state.set_class(failed, "-failed")
+        nothing = self.query_one(NothingHere)
+        before = nothing.begins
+        nothing.say(sentence, failed=failed)
+        if nothing.begins != before:
+            self.call_after_refresh(self._focus_first)
         self.query_one("#study-matrix-pane").set_class(bool(sentence), "-off")
         # Of a session with several studies one that cannot be shown must not hide the others.
         several = self._view is not None and len(self._view.lines) > 1
@@ -196,8 +214,6 @@ class StudyScreen(ModeScreen):
         """Show the figures of the study by the measure that is chosen."""
         outcome, measure, view = self.outcome, self._measure, self._view
         self.matrix.put(outcome, measure)
-        # No higher than its rows, so that the means stand right below them.
-        self.matrix.styles.max_height = max(1, self.matrix.row_count())
         self.query_one(SystemLine).again()
         self.query_one(SummaryLines).again()
         self._draws.of(outcome, measure)
@@ -206,9 +222,9 @@ class StudyScreen(ModeScreen):
         nothing = frozenset({LEADERBOARD} if outcome is not None and outcome.study.kind != AGENTS else ())
         self.detail.mark_empty(nothing)
         if outcome is not None:
-            names = [line.name for line in lines]
-            place = f"{names.index(self._study) + 1} of {len(names)}" if len(names) > 1 else ""
-            self.set_status(header(outcome, measure, place))
+            if self._session is not None:
+                self._remaining.ask(self._session, outcome)
+            self._say_status()
             self._title_matrix()
             problems = self.query_one("#study-problems", Static)
             problems.update(one_line(" ".join(outcome.problems), 1_000))
@@ -218,42 +234,30 @@ class StudyScreen(ModeScreen):
         self._fill_tab()
         self._rest()
 
+    def _say_status(self) -> None:
+        outcome, view = self.outcome, self._view
+        if outcome is not None and view is not None:
+            names = [line.name for line in view.lines]
+            place = f"{names.index(self._study) + 1} of {len(names)}" if len(names) > 1 else ""
+            self.set_status(header(outcome, self._measure, place, self._remaining.seconds))
+
     def _title_matrix(self) -> None:
-        outcome = self.outcome
-        if outcome is None:
-            return
-        order = self.matrix.order
-        titles = {one.column.name: one.title for one in outcome.by_column}
-        by = _ORDERS[order.by] + (titles.get(order.column, "") if order.by == "column" else "")
-        by += ", the other way round" if order.reverse and by else ""
-        rows = len(outcome.rows)
-        shown = self.matrix.narrow_counts()[0] if self.matrix.narrowed else rows
-        count = f"{shown:,} of {rows:,}" if shown != rows else f"{rows:,}"
-        noun = ITEMS[outcome.study.kind == AGENTS][2 if rows == 1 else 3]
-        parts = [f"{self._measure}", f"{count} {noun}", f"sorted {by}" if by else ""]
-        self.retitle("#study-matrix-pane", one_line(" · ".join(filter(None, parts)), 200), "mean [95 % interval]")
+        if self.outcome is not None:
+            title = matrix_title(self.outcome, self.matrix, self._grouped.by)
+            self.retitle("#study-matrix-pane", title, "mean [95 % interval]")
 
     def _show_cell(self) -> None:
         outcome, cell = self.outcome, self.matrix.selected
-        text = cell_sentence(outcome, cell, self._measure) if outcome is not None and cell is not None else ""
+        text = ""
+        if outcome is not None and cell is not None:
+            text = cell_sentence(outcome, cell, self._measure, self.matrix.part)
         # Its height is fixed: the cursor moves without a layout of the screen.
         self.query_one("#study-line", Static).update(text, layout=False)
         self.detail.cell_items.put(outcome, cell, self._measure)
         self._title_detail()
 
     def _title_detail(self) -> None:
-        outcome, tab, title = self.outcome, self.detail.current, self.detail.current
-        cell, found = self.matrix.selected, self.detail.comparison.comparison
-        titles = {one.column.name: one.title for one in outcome.by_column} if outcome is not None else {}
-        if tab == CELL and cell is not None:
-            count = len(self.detail.cell_items.items)
-            title = f"{cell.row} · {titles[cell.column.name]} · {count:,}"
-        elif tab == COMPARISON and found is not None and found.right.name in titles and found.left.name in titles:
-            right, left = (shortened(titles[one.name], 30) for one in (found.right, found.left))
-            title = f"B {right} − A {left}"
-        elif tab == RANKINGS:
-            title = "Rankings" + (f" by {self.detail.rankings.weighting}" if self.detail.rankings.weighting else "")
-        self.retitle("#study-detail", one_line(title, 200), "items, tau" if tab == RANKINGS else "")
+        self.retitle("#study-detail", *detail_title(self.outcome, self.matrix, self.detail))
 
     # -- what is asked of it
 
@@ -299,8 +303,12 @@ class StudyScreen(ModeScreen):
         outcome = self.outcome
         if action == "study":
             return self._view is not None and len(self._view.lines) > 1
-        if action in {"compare", "order", "reverse", "tab", "export"}:
+        if action in {"compare", "order", "reverse", "tab", "export", "group"}:
             return outcome is not None
+        if action == "fold":
+            return self.matrix.grouped
+        if action in {"resume_study", "cancel_study"}:
+            return outcome is not None and (can_go_on(outcome) if action == "resume_study" else bool(going(outcome)))
         if action == "measure":
             return outcome is not None and len(outcome.study.measures) > 1
         if action == "weighting":
@@ -347,6 +355,21 @@ class StudyScreen(ModeScreen):
         order = self.matrix.order
         self.matrix.sort(order.clicked(order.by, order.column))
 
+    def action_group(self) -> None:
+        """Put the rows into groups by the next thing that makes some, after the last into none."""
+        if self.workbench.reader is not None and self.outcome is not None:
+            self._grouped.following(self.workbench.reader, self.outcome)
+
+    def _show_groups(self, groups: tuple[Group, ...] | None) -> None:
+        self.matrix.group(groups)
+        self._title_matrix()
+        self._show_cell()
+        self.refresh_bindings()
+
+    def action_fold(self) -> None:
+        """Fold the group under the cursor, or unfold it."""
+        self.matrix.fold()
+
     def action_tab(self, step: int) -> None:
         """Show the next or previous tab."""
         self._choose(self.detail.turn(step))
@@ -375,11 +398,28 @@ class StudyScreen(ModeScreen):
 
     @work
     async def action_export(self) -> None:
-        """Write a report of the session."""
-        from workbench.app.toolkit.report_question import ask_and_export
+        """Write a report on the study."""
+        if self._session is not None:
+            await self._orders.ask_for_report(self._session, self._study)
 
-        if self.workbench.session_path is not None:
-            await ask_and_export(self.workbench, self.workbench.session_path)
+    def action_resume_study(self) -> None:
+        """Execute what the study lacks."""
+        if self._session is not None:
+            self._orders.resume(self._session, self._study)
+
+    def action_cancel_study(self) -> None:
+        """Cancel the run under way, and with it the study; what is done stays."""
+        if self._session is not None and self.outcome is not None:
+            self._orders.cancel(self._session, self.outcome)
+
+    @work
+    async def action_new_study(self) -> None:
+        """Ask what a new study is to compare, and start it."""
+        await self.workbench.ask_for_study()
+
+    @work
+    async def _begin(self, way: Beginning) -> None:
+        await self._orders.begin(way.name)
 
     def action_leave(self) -> None:
         """Go from the tabs to the matrix; there, take the marks away."""
@@ -409,7 +449,11 @@ class StudyScreen(ModeScreen):
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         """Open what is under the cursor."""
         detail, cell, chosen = self.detail, self.matrix.selected, message.row_list
-        if chosen is self.matrix and cell is not None:
+        if isinstance(chosen, BeginList) and chosen.selected is not None:
+            self._begin(chosen.selected)
+        elif chosen is self.matrix and self.matrix.on_group:
+            self.action_fold()
+        elif chosen is self.matrix and cell is not None:
             if len(cell.work.trials) > 1:
                 self._choose(CELL)
                 self.focus_pane(detail)
@@ -434,24 +478,19 @@ class StudyScreen(ModeScreen):
             self.show_study(detail.studies.selected.name)
 
     def _compare_systems(self, model: str, left: str, right: str) -> None:
-        from workbench.studies.ranked import system_name
+        from workbench.studies.ranked import columns_of
 
         assert self.outcome is not None
-        names = {system_name(one): one.name for one in self.outcome.columns if one.model == model}
-        if left in names and right in names:
-            self.compare_columns(names[left], names[right])
+        if pair := columns_of(self.outcome, model, left, right):
+            self.compare_columns(*pair)
 
     def _open_pair(self) -> None:
         """Show both items of the pair under the cursor side by side; from a row of the plot go to that of the matrix."""
-        shown, outcome, reader = self.detail.comparison, self.outcome, self.workbench.reader
+        shown, outcome = self.detail.comparison, self.outcome
         if shown.selected_row:
             self.matrix.go_to(shown.selected_row, self._compared[1] if self._compared is not None else "")
-        elif shown.selected is not None and shown.comparison is not None and outcome is not None and reader is not None:
-            pair = shown.selected
-            sides = sides_of(outcome, shown.comparison, pair, reader.path)
-            if sides is not None:
-                both = sides
-                self._pairing.ask(lambda: pair_of(reader, outcome, both, pair.difference), self.workbench.show_pair)
+        elif shown.selected is not None and shown.comparison is not None and outcome is not None:
+            self._going.to_pair(outcome, shown.comparison, shown.selected)
 
     # -- where a person is
 

@@ -135,17 +135,17 @@ def shape(study: Study, columns: int) -> str:
     return f"{rows} × {count(columns, *(_COLUMNS.get(study.kind, _DOCS) if one_model else ('column', 'columns')))}"
 
 
-def state_of(outcome: StudyOutcome) -> str:
-    """Return how a study stands, with the sign of what matters most."""
+def state_of(outcome: StudyOutcome, left: float | None = None) -> str:
+    """Return how a study stands, with the sign of what matters most; ``left`` is how many seconds it will still take."""
     states = Counter(cell.state for cell in outcome.cells.values() if not cell.column.source)
     total = sum(states.values())
     if states["running"]:
         of = f" of {outcome.planned:,}" if outcome.planned is not None else " so far"
-        return f"{STATES['running']} {outcome.done:,}{of}"
+        return f"{STATES['running']} {outcome.done:,}{of}" + (f" · about {short_duration(left)} left" if left else "")
     if states["interrupted"]:
         return f"{STATES['interrupted']} interrupted: u resumes"
     if states["queued"]:
-        return f"{STATES['queued']} {states['queued']:,} of {total:,} cells wait"
+        return f"{STATES['queued']} {states['queued']:,} of {total:,} cells wait: u goes on"
     if states["failed"]:
         return f"{STATES['failed']} {states['failed']:,} of {count(total, 'cell', 'cells')} failed"
     if states["cancelled"]:
@@ -155,8 +155,16 @@ def state_of(outcome: StudyOutcome) -> str:
     return f"{STATES['done']} done" if total else "results of others"
 
 
-def header(outcome: StudyOutcome, measure: str, place: str) -> Header:
-    """Return the first line of the mode."""
+def short_duration(seconds: float) -> str:
+    """Return ``40 s``, ``8 min`` or ``2 h 10 min``."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60:,} h {minutes % 60} min"
+
+
+def header(outcome: StudyOutcome, measure: str, place: str, left: float | None = None) -> Header:
+    """Return the first line of the mode; ``left`` is how many seconds the study will still take."""
     cost = f"${outcome.cost_usd:.2f}" if outcome.cost_usd is not None else ""
     return (
         Part("study", rank=3),
@@ -165,16 +173,19 @@ def header(outcome: StudyOutcome, measure: str, place: str) -> Header:
         Part(shape(outcome.study, len(outcome.columns)), rank=4),
         Part(measure, rank=2),
         Part(cost, rank=2),
-        Part(state_of(outcome), reason=True),
+        Part(state_of(outcome, left), reason=True),
     )
 
 
-def cell_sentence(outcome: StudyOutcome, cell: Cell, measure: str) -> str:
-    """Return all that is to be said of a cell on a line: why it stopped first, then its figures and what they rest on."""
+def cell_sentence(outcome: StudyOutcome, cell: Cell, measure: str, part: str = "") -> str:
+    """Return all that is to be said of a cell on a line: why it stopped first, then its figures and what they rest on.
+
+    ``part`` is what of it is meant, where rows are in groups: a file, a stratum.
+    """
     title = next(one.title for one in outcome.by_column if one.column.name == cell.column.name)
     mean = cell.means[measure]
     noun = "trial" if outcome.study.kind == AGENTS else "task"
-    parts = [f"{cell.row} · {title}"]
+    parts = [" · ".join(filter(None, (cell.row, part, title)))]
     if cell.problem:
         parts.append(f"{STATES.get(cell.state, '')} {cell.problem}".strip())
     elif cell.state == "missing":

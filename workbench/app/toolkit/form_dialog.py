@@ -1,15 +1,20 @@
-"""A short dialog of one-line fields whose defaults are right: a remark explains the field with the focus, enter starts."""
+"""A short dialog of one-line fields whose defaults are right: a remark explains the field with the focus, enter starts.
+
+A field is a line that is typed (:class:`Field`), or any other widget of one line that says so with :class:`Filled`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.message import Message
 from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Input
 
 from workbench.app.toolkit.completion import suggester
@@ -22,6 +27,21 @@ if TYPE_CHECKING:
     from workbench.engine.estimate import Measured
 
 AnswerT = TypeVar("AnswerT")
+
+
+class FormField(Protocol):
+    """A line of the form."""
+
+    @property
+    def name(self) -> str:
+        """What stands before it; the id of its widget."""
+
+    def widget(self) -> Widget:
+        """Return a new widget for it."""
+
+
+class Filled(Message):
+    """A field that is not typed holds something else now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +57,19 @@ class Field:
     digits: int = 0
     placeholder: str = ""
     paths: bool = False
+
+    def widget(self) -> Widget:
+        """Return a line to type in."""
+        kind: Literal["integer", "text"] = "integer" if self.digits else "text"
+        return LineInput(
+            self.value,
+            id=self.name,
+            type=kind,
+            max_length=self.digits,
+            placeholder=self.placeholder,
+            suggester=suggester(self.known, paths=self.paths) if self.known or self.paths else None,
+            compact=True,
+        )
 
 
 WHEN = Field("when", "now", ("now", "queue"))
@@ -104,7 +137,7 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
     def __init__(
         self,
         title: str,
-        fields: Sequence[Field],
+        fields: Sequence[FormField],
         first: str = "",
         measure: Callable[[], Measured] | None = None,
     ) -> None:
@@ -138,23 +171,18 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
         with Vertical(id="frame") as frame:
             set_title(frame, self._title)
             for field in self._fields:
-                kind: Literal["integer", "text"] = "integer" if field.digits else "text"
                 with Horizontal(classes="field"):
                     yield Label(field.name)
-                    yield LineInput(
-                        field.value,
-                        id=field.name,
-                        type=kind,
-                        max_length=field.digits,
-                        placeholder=field.placeholder,
-                        suggester=suggester(field.known, paths=field.paths) if field.known or field.paths else None,
-                        compact=True,
-                    )
+                    yield field.widget()
             yield Static(id="note")
             yield Static(id="will-do")
             with Horizontal(id="buttons"):
-                yield Button("Start", id="start", variant="primary")
-                yield Button("Cancel", id="cancel")
+                yield from self.buttons()
+
+    def buttons(self) -> Iterable[Button]:
+        """Yield the buttons; ``start`` ends with the answer."""
+        yield Button("Start", id="start", variant="primary")
+        yield Button("Cancel", id="cancel")
 
     def on_mount(self) -> None:
         """Say what the defaults mean, and begin where something is to be typed."""
@@ -171,8 +199,16 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Keep the remark in step with what is typed."""
-        self._problem = ""
         self._typed = event.input is self.focused
+        self.changed()
+
+    def on_filled(self) -> None:
+        """Keep the remark in step with what is chosen."""
+        self.changed()
+
+    def changed(self) -> None:
+        """A field holds something else now."""
+        self._problem = ""
         self._note()
 
     def on_descendant_focus(self) -> None:
@@ -192,9 +228,10 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
         self.focus_next()
 
     def _note(self) -> None:
-        field = self.focused.id or "" if isinstance(self.focused, Input) else ""
+        names = {field.name for field in self._fields}
+        field = self.focused.id if self.focused is not None and self.focused.id in names else ""
         said = self.query_one("#note", Static)
-        said.update(self._problem or self.about(field))
+        said.update(self._problem or self.about(field or ""))
         said.set_class(bool(self._problem), "-problem")
         self.says_anew()
 
@@ -224,8 +261,12 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
     def _start(self) -> None:
         answer = self.answer()
         if isinstance(answer, Refused):
-            self._problem = answer.sentence
-            self.query_one(f"#{answer.field}").focus()
-            self._note()
+            self.refuse(answer)
         else:
             self.dismiss(answer)
+
+    def refuse(self, refused: Refused) -> None:
+        """Say what is wrong with a field, there."""
+        self._problem = refused.sentence
+        self.query_one(f"#{refused.field}").focus()
+        self._note()

@@ -1,0 +1,225 @@
+"""A study is made in the app: chosen, checked, reckoned, started or saved; what is under way goes on, ends and is reported there."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from studies.declared_studies import cell_of, put_candidates, put_run, put_task
+from test_study import asked, study_of  # noqa: F401  what draws is not asked here either
+from textual.pilot import Pilot
+from trajectory_app import screen_text, until
+
+from workbench import settings
+from workbench.app.app import WorkbenchApp
+from workbench.app.cases.screen import CasesScreen
+from workbench.app.new_study.dialog import NewStudyDialog
+from workbench.app.study.begin_list import BeginList
+from workbench.app.study.screen import StudyScreen
+from workbench.app.toolkit.ask import AskText, Confirm
+from workbench.app.toolkit.one_of import OneOf
+from workbench.app.toolkit.pick_list import PickList
+from workbench.app.toolkit.several import Several, named
+from workbench.engine import study_execution
+from workbench.reports import study_process
+from workbench.session import SessionReader, SessionWriter, create
+from workbench.session.rows import StudyCellRow
+from workbench.studies.declaration import DOCS, Column, Study, read_study_file
+from workbench.studies.following import declared
+
+Launched = list[tuple[Path, str]]
+
+
+@pytest.fixture
+def launched(monkeypatch: pytest.MonkeyPatch) -> Launched:
+    """What would be executed: the process itself is tested with the engine."""
+    found: Launched = []
+    monkeypatch.setattr(study_execution, "launch_study", lambda session, name: found.append((session, name)))
+    return found
+
+
+@contextlib.asynccontextmanager
+async def cases(size: tuple[int, int] = (120, 40)) -> AsyncIterator[tuple[Pilot[int], CasesScreen]]:
+    """Run the app in Cases, the list read."""
+    app = WorkbenchApp(None, settings.load(), warm_engine=False)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        while app.is_opening:
+            await pilot.pause()
+        screen = app.screen
+        assert isinstance(screen, CasesScreen)
+        await until(pilot, lambda: screen._ready and screen.case_list.row_count(), "the cases")
+        yield pilot, screen
+
+
+async def dialog_of(pilot: Pilot[int]) -> NewStudyDialog:
+    await until(
+        pilot, lambda: isinstance(pilot.app.screen, NewStudyDialog) and pilot.app.screen.is_mounted, "the dialog"
+    )
+    await until(pilot, lambda: " = " in screen_text(pilot.app), "what it takes")
+    assert isinstance(pilot.app.screen, NewStudyDialog)
+    return pilot.app.screen
+
+
+async def pick(pilot: Pilot[int], field: str) -> PickList:
+    pilot.app.screen.query_one(f"#{field}", Several).focus()
+    await pilot.press("enter")
+    await until(pilot, lambda: isinstance(pilot.app.screen, PickList), f"the list of {field}")
+    assert isinstance(pilot.app.screen, PickList)
+    return pilot.app.screen
+
+
+async def test_marked_cases_become_a_study_that_is_started_and_shown(launched: Launched) -> None:
+    async with cases() as (pilot, screen):
+        app = pilot.app
+        await pilot.press("space", "space", "X")
+        dialog = await dialog_of(pilot)
+        assert "2 cases × 2 agents × 3 repeats = 12 trials" in screen_text(app)
+        picked = await pick(pilot, "agents")
+        await pilot.press("A", "enter")
+        await until(pilot, lambda: "2 cases × 5 agents × 3 repeats = 30 trials" in screen_text(app), "all agents")
+        assert len(picked.rows.options) == 5
+        picked = await pick(pilot, "agents")
+        await pilot.press("A", "slash", *"single")
+        await until(pilot, lambda: picked.rows.narrowed == "single", "one row")
+        await pilot.press("enter", "space", "enter")
+        await until(pilot, lambda: "2 cases × 1 agent × 3 repeats = 6 trials" in screen_text(app), "one agent")
+        await pick(pilot, "agents")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is dialog, "nothing changed")
+        assert dialog.query_one("#agents", Several).chosen == ("single-file",)
+        dialog.query_one("#repeats").value = "2"  # type: ignore[attr-defined]
+        dialog.query_one("#name").value = "mine"  # type: ignore[attr-defined]
+        await until(pilot, lambda: "2 cases × 1 agent × 2 repeats = 4 trials" in screen_text(app), "two repeats")
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: isinstance(app.screen, StudyScreen) and app.screen.outcome is not None, "the study")
+        (one,) = launched
+        assert one[1] == "mine"
+        assert one[0].name == "study-mine.session"
+        with SessionReader(one[0]) as reader:
+            study = declared(reader, "mine")
+            assert [row.agent for row in reader.trials()] == ["single-file"] * 4
+        assert (study.rows, study.repeats) == (("countdown_timer", "password_generator"), 2)
+        await until(pilot, lambda: "2 cases × 1 agent" in screen_text(app), "its matrix")
+        assert "u goes on" in screen_text(app), "nobody executes it here"
+        await pilot.press("1", "X")
+        dialog = await dialog_of(pilot)
+        assert dialog.query_one("#agents", Several).chosen == ("single-file",), "what was chosen is remembered"
+        assert dialog.draft().numbers["repeats"] == "2"
+
+
+async def test_the_other_kind_keeps_what_was_marked_and_each_mistake_is_said_at_its_field(launched: Launched) -> None:
+    async with cases((80, 24)) as (pilot, screen):
+        app = pilot.app
+        await pilot.press("space", "X")
+        dialog = await dialog_of(pilot)
+        dialog.query_one("#compare", OneOf).focus()
+        await pilot.press("right")
+        await until(pilot, lambda: app.screen is not dialog and bool(app.screen.query("#evaluators")), "the other kind")
+        dialog = await dialog_of(pilot)
+        assert dialog.draft().rows == ("countdown_timer",)
+        assert "1 source × 2 doc systems" in screen_text(app)
+        await until(pilot, lambda: isinstance(dialog.focused, OneOf), "the field where one was")
+        for field, text, said in (
+            ("k", "1, 9", "pass@9 of 3 is not defined"),
+            ("samples", "0", "samples must be a whole number of 1 or more"),
+            ("spend", "much", "spend must be a number of 0 or more"),
+            ("name", "", "The name must have 1 to 60 characters"),
+            ("name", "docs", "comes with the program"),
+            ("session", "..", "names a folder"),
+        ):
+            entry = dialog.query_one(f"#{field}")
+            before = entry.value  # type: ignore[attr-defined]
+            entry.value = text  # type: ignore[attr-defined]
+            dialog.query_one("#start").focus()
+            await pilot.press("enter")
+            await until(pilot, lambda said=said: said in " ".join(screen_text(app).replace("│", " ").split()), said)
+            await until(pilot, lambda entry=entry: entry.has_focus, f"the field {field}")
+            entry.value = before  # type: ignore[attr-defined]
+        picked = await pick(pilot, "docs")
+        await pilot.press("tab", *"orginal", "enter")
+        await until(pilot, lambda: "orginal" in picked.rows.marked, "a name that was typed")
+        await pilot.press("tab", "enter")
+        await until(pilot, lambda: app.screen is dialog, "the dialog")
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: "There is no doc system 'orginal'" in screen_text(app), "what is unknown")
+        assert dialog.focused is dialog.query_one("#docs")
+    assert not launched
+
+
+async def test_a_declaration_is_saved_and_opened_again(tmp_path: Path, launched: Launched) -> None:
+    place = tmp_path / "mine.toml"
+    async with cases() as (pilot, screen):
+        app = pilot.app
+        await pilot.press("space", "space", "X")
+        await dialog_of(pilot)
+        for write in (True, False):
+            await pilot.press("ctrl+s")
+            await until(pilot, lambda: isinstance(app.screen, AskText), "where to")
+            app.screen.query_one("LineInput").value = str(place)  # type: ignore[attr-defined]
+            await pilot.press("enter")
+            if not write:
+                await until(pilot, lambda: isinstance(app.screen, Confirm), "whether to write over it")
+                await pilot.press("n")
+            await until(pilot, lambda: isinstance(app.screen, NewStudyDialog), "the dialog again")
+            await until(pilot, place.exists, "the file")
+        saved = read_study_file(place)
+        assert (saved.name, saved.rows) == ("my-agents", ("countdown_timer", "password_generator"))
+        await pilot.press("escape", "5")
+        begin = app.screen.query_one(BeginList)
+        await until(pilot, lambda: begin.has_focus, "the ways to begin")
+        assert [way.title for way in begin.ways] == ["new study", "agents", "docs", "paper", "study.toml"]
+        await pilot.press("G", "enter")
+        await until(pilot, lambda: isinstance(app.screen, AskText), "which file")
+        app.screen.query_one("LineInput").value = str(place)  # type: ignore[attr-defined]
+        await pilot.press("enter")
+        dialog = await dialog_of(pilot)
+        assert dialog.answer().study == saved  # type: ignore[union-attr]
+        await pilot.press("escape")
+        begin.focus()
+        await pilot.press("g", "j", "enter")
+        dialog = await dialog_of(pilot)
+        assert "6 cases × 5 agents × 3 repeats = 90 trials" in screen_text(app)
+        assert dialog.draft().rows == ("all",)
+
+
+async def test_an_interrupted_study_goes_on_is_cancelled_and_reported(
+    tmp_path: Path, launched: Launched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reported = []
+    monkeypatch.setattr(study_process, "write_in_a_process", lambda *order: reported.append(order))
+    path = tmp_path / "half.session"
+    create(path)
+    study = Study("half", DOCS, ("word_counter",), (Column("none", "stub"),), samples=2, k=(1,))
+    with SessionWriter(path) as writer:
+        writer.put_study(study.name, study.to_json())
+        run = put_run(writer, "word_counter", "none", state="running")
+        put_candidates(writer, run, put_task(writer, run, "word_counter", "none", 0), "stub", ["failed", None])
+        cell = StudyCellRow(**cell_of(study, "word_counter", study.columns[0], run))
+        writer.put_study_cells([cell], instead_of=study.name)
+    with SessionWriter(path) as writer, writer.transaction() as connection:
+        connection.execute("DELETE FROM leases")
+    async with study_of(path, (120, 30)) as (pilot, screen):
+        app = pilot.app
+        await until(pilot, lambda: "‖ interrupted: u resumes" in screen_text(app), "its state")
+        assert " u go on" in screen_text(app)
+        assert " c cancel" not in screen_text(app)
+        await pilot.press("u")
+        await until(pilot, lambda: launched == [(path, "half")], "the process that goes on")
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(app.screen, AskText), "where to")
+        app.screen.query_one("LineInput").value = str(tmp_path / "half.html")  # type: ignore[attr-defined]
+        await pilot.press("enter")
+        await until(pilot, lambda: reported == [(path, "half", tmp_path / "half.html")], "the report")
+
+
+def test_a_field_names_as_much_as_has_room() -> None:
+    assert named(("white", "planner-2", "single-file"), 40) == "white, planner-2, single-file"
+    assert named(("white", "planner-2", "single-file"), 24) == "white and 2 more"
+    assert named(("/srv/data/project",), 30) == "project"
+    assert len(named(tuple(f"case_{n}" for n in range(300)), 50)) <= 50

@@ -1,0 +1,183 @@
+"""The list from which the things of a field are chosen: space marks, a line below takes what the list does not offer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from workbench.app.toolkit.completion import suggester
+from workbench.app.toolkit.line_input import LineInput
+from workbench.app.toolkit.literal import set_title
+from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.toolkit.several import ListField, Option
+from workbench.app.toolkit.texts import Label, Static
+from workbench.app.toolkit.virtual_view import Part
+from workbench.text import one_line, shortened
+
+_NAMES = 44
+"""Cells of the names at most, where there is something to say beside them."""
+
+
+class PickRows(RowList):
+    """A row for each thing, marked or not.
+
+    Args:
+        offered: What the list offers.
+        chosen: What is marked at first; what is not offered stands below it.
+    """
+
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "mark", "mark", id="pick.mark"),
+        Binding("A", "mark_all", "all or none", id="pick.mark-all"),
+    ]
+
+    def __init__(self, offered: Sequence[Option], chosen: Sequence[str]) -> None:
+        super().__init__(id="pick-rows")
+        known = {option.name for option in offered}
+        self.options = [*offered, *(Option(name) for name in chosen if name not in known)]
+        self.marked = list(chosen)
+        self.rows_changed(cursor=next((at for at, one in enumerate(self.options) if one.name in chosen), 0))
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """What is marked, in the order of the list."""
+        return tuple(option.name for option in self.options if option.name in self.marked)
+
+    def add(self, name: str) -> None:
+        """Mark a thing, which is added where it is not offered."""
+        if name not in {option.name for option in self.options}:
+            self.options.append(Option(name))
+        if name not in self.marked:
+            self.marked.append(name)
+        self.narrow("")
+        self.rows_changed(cursor=next(at for at, option in enumerate(self.options) if option.name == name))
+        self.post_message(self.Moved(self, self.cursor))
+
+    def row_count(self) -> int:
+        """Return how many there are."""
+        return len(self.options)
+
+    def words_of(self, index: int) -> str:
+        """Return its name and what it is."""
+        option = self.options[index]
+        return f"{option.name} {option.about}"
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        """Return mark, name and what it is."""
+        option = self.options[index]
+        longest = max(len(one.name) for one in self.options)
+        names = min(longest, _NAMES if option.about else width - 3)
+        mark = "■ " if option.name in self.marked else "· "
+        name = fit(shortened(one_line(option.name, 400), names), names)
+        return [(mark, "marked"), (name, ""), ("  ", ""), (one_line(option.about, 200), "dim")]
+
+    def action_mark(self) -> None:
+        """Mark the one under the cursor or take its mark away, and go on."""
+        if not 0 <= self.cursor < len(self.options):
+            return
+        name = self.options[self.cursor].name
+        if name in self.marked:
+            self.marked.remove(name)
+        else:
+            self.marked.append(name)
+        self.action_move_cursor(1)
+        self.refresh()
+        self.post_message(self.Moved(self, self.cursor))
+
+    def action_mark_all(self) -> None:
+        """Mark all that are shown, or none of them where all are marked."""
+        shown = [self.options[self.shown_row(line)].name for line in range(self.lines_shown())]
+        every = set(shown) <= set(self.marked)
+        self.marked = [name for name in self.marked if name not in shown] + ([] if every else shown)
+        self.refresh()
+        self.post_message(self.Moved(self, self.cursor))
+
+
+class PickList(ModalScreen[tuple[str, ...] | None]):
+    """Ends with what is marked, or with None.
+
+    Args:
+        field: What is chosen.
+        chosen: What is marked at first.
+    """
+
+    AUTO_FOCUS = "PickRows"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "done", "done", id="pick.done"),
+        Binding("escape", "dismiss(None)", "as before", id="pick.cancel"),
+        Binding("tab,shift+tab", "other", "Type another one", show=False, id="pick.type"),
+    ]
+    DEFAULT_CSS = """
+    PickList { align: center middle; }
+    PickList #frame {
+        width: 96; max-width: 96%; height: auto; max-height: 92%; background: $surface; border: round $primary; padding: 0 1;
+        border-title-color: $foreground; border-title-style: bold;
+    }
+    PickList PickRows { height: auto; max-height: 70vh; background: $surface; }
+    PickList #another { height: 1; margin-top: 1; }
+    PickList #another Label { width: 9; color: $text-muted; }
+    PickList Input { border: none; height: 1; padding: 0 1; background: $panel; width: 1fr; }
+    PickList Input:focus { background: $primary-muted; border: none; }
+    PickList #note { height: auto; color: $text-muted; }
+    """
+
+    def __init__(self, field: ListField, chosen: Sequence[str]) -> None:
+        super().__init__()
+        self._field = field
+        self.rows = PickRows(field.offered, chosen)
+
+    def compose(self) -> ComposeResult:
+        """Compose the list, the line for another one, and the keys."""
+        with Vertical(id="frame"):
+            yield self.rows
+            if self._field.others:
+                with Horizontal(id="another"):
+                    yield Label("another")
+                    known = [option.name for option in self._field.offered]
+                    yield LineInput(
+                        placeholder=self._field.others, suggester=suggester(known, paths=True), compact=True
+                    )
+            more = " · tab types another" if self._field.others else ""
+            yield Static(f"space marks · A all or none · / finds{more} · enter done · esc as before", id="note")
+
+    def on_mount(self) -> None:
+        """As high as its rows, and say how many are marked."""
+        self._count()
+
+    def _count(self) -> None:
+        # A list has no height of its own: it is as high as its rows, or as there is room.
+        self.rows.styles.height = max(1, self.rows.row_count())
+        marked, of = len(self.rows.chosen), self.rows.row_count()
+        set_title(self.query_one("#frame"), f"{self._field.name}: {marked:,} of {of:,}")
+
+    def on_row_list_moved(self) -> None:
+        """Something was marked, perhaps."""
+        self._count()
+
+    def action_done(self) -> None:
+        """End with what is marked."""
+        self.dismiss(self.rows.chosen)
+
+    def action_other(self) -> None:
+        """Go to the line for another one, or back to the list."""
+        fields = self.query(LineInput)
+        if fields and self.rows.has_focus:
+            fields.first().focus()
+        else:
+            self.rows.focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Add what was typed; nothing goes back to the list."""
+        event.stop()
+        if name := event.value.strip():
+            self.rows.add(name)
+            event.input.value = ""
+        else:
+            self.rows.focus()

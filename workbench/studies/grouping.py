@@ -1,0 +1,279 @@
+"""The rows of a study in groups: repositories by what they are, or tasks by file and by what they are (strata).
+
+Facts of repositories come from the catalogue and the session's snapshots, those of tasks from its runs. A group's mean is that of
+its rows, unweighted, as a column's is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from workbench.catalog import load_cases
+from workbench.catalog.published import published_counts, published_name
+from workbench.session.reader import SessionReader
+from workbench.session.task_names import readable_id
+from workbench.studies.declaration import AGENTS, row_titles
+from workbench.studies.outcome import Cell, Mean, StudyOutcome, cell_of, over_rows
+
+ORIGINAL = "original"
+"""The doc system whose docstrings say how long the docs of a function are."""
+UNKNOWN = "not known"
+
+Key = str
+_TASKS = """
+SELECT tasks.id, end_line - start_line + 1, coverage, test_count, coalesce(blobs.size, 0) FROM tasks
+LEFT JOIN blobs ON blobs.digest = tasks.docstring_blob WHERE run_id IN (SELECT value FROM json_each(?)) AND state = 'ready'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RowFacts:
+    """What is known of a case or repository; None, or "", for what is not.
+
+    Attributes:
+        domain: Its field of use.
+        kind: Whether it is synthetic, real, of the paper, or one's own.
+        bytes: Of all its files, as far as the session has a snapshot.
+        tasks: How many it has in the study, under the column that has most.
+        stars: As the paper printed them.
+    """
+
+    domain: str = ""
+    kind: str = ""
+    bytes: int | None = None
+    tasks: int | None = None
+    stars: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFacts:
+    """What is known of a task: lines of its function, share of its body that T_i covers, tests of T_i, characters of its docs."""
+
+    lines: int | None
+    coverage: float | None
+    tests: int
+    docs: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of the rows, and of tasks by row and readable id."""
+
+    rows: Mapping[str, RowFacts]
+    tasks: Mapping[tuple[str, str], TaskFacts]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A row, or what of it belongs to a group.
+
+    Attributes:
+        title: What it is called there.
+        row: The row of the study.
+        cells: Its cells by the names of columns.
+        best: The best columns by measure, several where equal.
+        part: Which of its tasks, "" for all of the row.
+    """
+
+    title: str
+    row: str
+    cells: Mapping[str, Cell]
+    best: Mapping[str, tuple[str, ...]]
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Parts that are alike; ``means`` are those of each column by its name, by measure."""
+
+    title: str
+    parts: tuple[Part, ...]
+    means: Mapping[str, Mapping[str, Mean]]
+
+
+def facts_of(reader: SessionReader, outcome: StudyOutcome) -> Facts:
+    """Read what is known of the rows of a study, and of its tasks."""
+    known = {case.id: case for case in load_cases()[0]}
+    counts = published_counts()
+    sizes = _sizes(reader, outcome) if outcome.study.kind == AGENTS else {}
+    rows = {}
+    for row in outcome.rows:
+        case, published = known.get(row), published_name(row)
+        tasks = max((len(outcome.cell(row, one).work.counts) for one in outcome.columns), default=0)
+        rows[row] = RowFacts(
+            case.domain if case is not None else "",
+            case.kind if case is not None else "of the paper" if published else "own",
+            sizes.get(row),
+            tasks or None,
+            counts[published].stars if published else None,
+        )
+    return Facts(rows, {} if outcome.study.kind == AGENTS else _task_facts(reader, outcome))
+
+
+def _sizes(reader: SessionReader, outcome: StudyOutcome) -> dict[str, int]:
+    row_of = {one.trial: row for (row, _), cell in outcome.cells.items() for one in cell.work.trials}
+    found = reader.query(
+        "SELECT id, snapshot FROM trials WHERE snapshot IS NOT NULL AND id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(row_of)),),
+    )
+    snapshots = {row_of[trial]: str(snapshot) for trial, snapshot in found}
+    return {row: sum(size for _, size in reader.files_of(snapshot)) for row, snapshot in snapshots.items()}
+
+
+def _task_facts(reader: SessionReader, outcome: StudyOutcome) -> dict[tuple[str, str], TaskFacts]:
+    runs = sorted({cell.run for cell in outcome.cells.values() if cell.run and not cell.work.session})
+    rows = {row[0]: row[1:] for row in reader.query(_TASKS, (json.dumps(runs),))}
+    found: dict[tuple[str, str], TaskFacts] = {}
+    for column in sorted(outcome.columns, key=lambda one: one.system != ORIGINAL):
+        for row in outcome.rows:
+            for info, *_ in outcome.cell(row, column).work.counts:
+                key = (row, readable_id(info.file, info.function, info.occurrence))
+                if key not in found and info.task in rows:
+                    lines, coverage, tests, size = rows[info.task]
+                    docs = int(size) if column.system == ORIGINAL else None
+                    found[key] = TaskFacts(lines, coverage, tests, docs)
+    return found
+
+
+# -- which groups there are
+
+
+def _steps(value: float | None, bounds: Sequence[tuple[float, str]], above: str) -> Key:
+    """Return the name of the step in which a value lies: the first whose bound it does not pass."""
+    if value is None:
+        return UNKNOWN
+    return next((name for bound, name in bounds if value <= bound), above)
+
+
+_SIZE = ((20_000, "up to 20 kB"), (200_000, "20 to 200 kB"))
+_TASK_COUNT = ((20, "up to 20 tasks"), (60, "21 to 60 tasks"))
+_LINES = ((5, "up to 5 lines"), (15, "6 to 15 lines"))
+_TESTS = ((2, "1 or 2 tests"), (9, "3 to 9 tests"))
+_DOCS = ((0, "no docstring"), (100, "docstring up to 100 characters"), (400, "docstring of 101 to 400 characters"))
+_COVER = ((0.799, "less than 80 % covered"), (0.999, "80 to 99 % covered"))
+_ABOVE = {
+    "size": "more than 200 kB", "tasks": "more than 60 tasks", "function length": "more than 15 lines", "tests": "10 tests or more",
+    "docs length": "docstring of more than 400 characters", "coverage": "all lines covered",
+}  # fmt: skip
+_STEPS = {
+    "size": _SIZE, "tasks": _TASK_COUNT, "function length": _LINES, "tests": _TESTS, "docs length": _DOCS, "coverage": _COVER,
+}  # fmt: skip
+
+_OF_ROWS: dict[str, Callable[[RowFacts], Key]] = {
+    "domain": lambda one: one.domain or UNKNOWN,
+    "kind": lambda one: one.kind or UNKNOWN,
+    "size": lambda one: _steps(one.bytes, _SIZE, _ABOVE["size"]),
+    "number of tasks": lambda one: _steps(one.tasks, _TASK_COUNT, _ABOVE["tasks"]),
+    "popularity": lambda one: (
+        UNKNOWN if one.stars is None else f"{'more than' if one.stars > 100 else 'up to'} 100 stars"
+    ),
+}
+_OF_TASKS: dict[str, Callable[[TaskFacts], Key]] = {
+    "function length": lambda one: _steps(one.lines, _LINES, _ABOVE["function length"]),
+    "tests": lambda one: _steps(one.tests, _TESTS, _ABOVE["tests"]),
+    "coverage": lambda one: _steps(one.coverage, _COVER, _ABOVE["coverage"]),
+    "docs length": lambda one: _steps(one.docs, _DOCS, _ABOVE["docs length"]),
+}
+FILE = "file"
+
+
+def groupings(outcome: StudyOutcome, facts: Facts) -> tuple[str, ...]:
+    """Return by what the rows, or tasks, of a study can be grouped so that there is more than one group."""
+    found = [by for by, key in _OF_ROWS.items() if len({key(one) for one in facts.rows.values()}) > 1]
+    if outcome.study.kind == AGENTS:
+        return tuple(found)
+    found += [by for by, key in _OF_TASKS.items() if len({key(one) for one in facts.tasks.values()}) > 1]
+    return (FILE, *found) if facts.tasks else tuple(found)
+
+
+def grouped(outcome: StudyOutcome, by: str, facts: Facts) -> tuple[Group, ...]:
+    """Return the groups of a study in their natural order: steps from low to high, names from A to Z, what is not known last.
+
+    Args:
+        outcome: The study.
+        by: One of :func:`groupings`.
+        facts: What is known of it.
+
+    Raises:
+        KeyError: It cannot be grouped by that.
+    """
+    titles = dict(zip(outcome.rows, row_titles(outcome.rows), strict=True))
+    if by == FILE:
+        return tuple(_of_files(outcome, row, titles[row]) for row in outcome.rows)
+    if by in _OF_ROWS:
+        of_row = _OF_ROWS[by]
+        members: dict[Key, list[Part]] = {}
+        for place, row in enumerate(outcome.rows):
+            cells = {one.name: outcome.cell(row, one) for one in outcome.columns}
+            part = Part(titles[row], row, cells, outcome.by_row[place].best)
+            members.setdefault(of_row(facts.rows[row]), []).append(part)
+    else:
+        of_task = _OF_TASKS[by]
+        members = {}
+        for row in outcome.rows:
+
+            def key_of(file: str, name: str, row: str = row) -> Key:
+                known = facts.tasks.get((row, name))
+                return UNKNOWN if known is None else of_task(known)
+
+            for key, cells in _divided(outcome, row, key_of).items():
+                members.setdefault(key, []).append(_part(titles[row], row, key, cells, outcome))
+    order = [*(name for _, name in _STEPS.get(_step_name(by), ())), _ABOVE.get(_step_name(by), "")]
+    steps = {name: number for number, name in enumerate(order)}
+    keys = sorted(members, key=lambda key: (key == UNKNOWN, steps.get(key, -1), key))
+    return tuple(_group(outcome, key, members[key]) for key in keys)
+
+
+def _step_name(by: str) -> str:
+    return "tasks" if by == "number of tasks" else by
+
+
+def _of_files(outcome: StudyOutcome, row: str, title: str) -> Group:
+    files = _divided(outcome, row, lambda file, name: file)
+    parts = [_part(file, row, file, cells, outcome) for file, cells in sorted(files.items())]
+    means = {one.name: outcome.cell(row, one).means for one in outcome.columns}
+    return Group(title, tuple(parts), means)
+
+
+def _divided(outcome: StudyOutcome, row: str, key_of: Callable[[str, str], Key]) -> dict[Key, dict[str, Cell]]:
+    """Return the cells of a row divided by what each of its tasks is: by key, then by column."""
+    found: dict[Key, dict[str, Cell]] = {}
+    samples = outcome.study.samples
+    for column in outcome.columns:
+        work = outcome.cell(row, column).work
+        counts: dict[Key, list[object]] = {}
+        for one in work.counts:
+            info = one[0]
+            counts.setdefault(key_of(info.file, readable_id(info.file, info.function, info.occurrence)), []).append(one)
+        for key, mine in counts.items():
+            planned = len(mine) * samples if not work.session else work.planned
+            part = replace(work, counts=tuple(mine), planned=planned)  # type: ignore[arg-type]
+            found.setdefault(key, {})[column.name] = cell_of(part, outcome.study, outcome.scale)
+    return found
+
+
+def _part(title: str, row: str, part: str, cells: Mapping[str, Cell], outcome: StudyOutcome) -> Part:
+    whole = {}
+    for column in outcome.columns:
+        empty = replace(outcome.cell(row, column).work, counts=(), planned=None, run_state="", problem="")
+        whole[column.name] = cells.get(column.name) or cell_of(empty, outcome.study, outcome.scale)
+    best: dict[str, tuple[str, ...]] = {}
+    for measure in outcome.study.measures:
+        values = {name: value for name, cell in whole.items() if (value := cell.means[measure].value) is not None}
+        top = max(values.values(), default=0.0)
+        best[measure] = tuple(name for name, value in values.items() if top - value < 1e-9)
+    return Part(title, row, whole, best, part)
+
+
+def _group(outcome: StudyOutcome, title: str, parts: Iterable[Part]) -> Group:
+    every = tuple(parts)
+    means = {
+        column.name: {
+            measure: over_rows(measure, [part.cells[column.name] for part in every], outcome.scale)
+            for measure in outcome.study.measures
+        }
+        for column in outcome.columns
+    }
+    return Group(title, every, means)
