@@ -63,6 +63,6 @@ def run(arguments: argparse.Namespace) -> int:
     place, found = Place.at(arguments.host, arguments.port).bound()
     gateway = gateway_for(plan, known)
     tell(f"{agent} with {plan.model} listens at {place.url}; its agent is a2a:{place.url}. Stop it with ctrl+c.")
-    listen(agent_app(plan, place, gateway, arguments.at_once), [found])
+    listen(agent_app(plan, place, gateway, arguments.at_once), [found], gateway.aclose)
     tell("Stopped.")
     return 0

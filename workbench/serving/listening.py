@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
 import os
+import signal
 import socket
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import uvicorn
 from a2a.server.agent_execution import AgentExecutor
@@ -150,9 +152,33 @@ async def _refuse(send: Send, status: int, words: bytes) -> None:
     await send({"type": "http.response.body", "body": words})
 
 
-def listen(app: ASGIApp, sockets: Sequence[socket.socket]) -> None:
-    """Serve until the process is told to stop; answers under way get some seconds to be sent."""
-    config: Any = uvicorn.Config(
+class _Server(uvicorn.Server):  # type: ignore[misc]
+    """A server that stops at a signal and then lets the command go on to its end; uvicorn's own would raise it again."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop gracefully at the first SIGINT or SIGTERM, at once at the second."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+
+
+def listen(
+    app: ASGIApp, sockets: Sequence[socket.socket], closing: Callable[[], Awaitable[None]] | None = None
+) -> None:
+    """Serve until the process is told to stop; answers under way get some seconds to be sent.
+
+    Args:
+        app: The web application.
+        sockets: What it listens on.
+        closing: Called at the end.
+    """
+    config = uvicorn.Config(
         app,
         log_level="warning",
         access_log=False,
@@ -160,4 +186,12 @@ def listen(app: ASGIApp, sockets: Sequence[socket.socket]) -> None:
         lifespan="off",
         server_header=False,
     )
-    uvicorn.Server(config).run(sockets=list(sockets))
+
+    async def serve() -> None:
+        try:
+            await _Server(config).serve(sockets=list(sockets))
+        finally:
+            if closing is not None:
+                await closing()
+
+    asyncio.run(serve())
