@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 from collections.abc import Iterator
 
@@ -65,10 +66,10 @@ def _status(response: httpx.Response, who: str) -> ModelError:
 
 
 def _os_words(found: list[BaseException]) -> str:
-    # anyio names every address that was tried; the system's own words are in the first cause that has a number.
+    # asyncio names every address that was tried; the system's own words are those of the number.
     for one in found:
-        if isinstance(one, OSError) and one.errno is not None and one.strerror:
-            return one_line(one.strerror.lower(), 80)
+        if isinstance(one, OSError) and one.errno is not None:
+            return (os.strerror(one.errno) if one.errno > 0 else one_line(str(one.strerror), 80)).lower()
     return _said(found[-1])
 
 

@@ -11,7 +11,7 @@ from a2a.types import Artifact, Message, Part, StreamResponse, Task, TaskState, 
 from google.protobuf.json_format import MessageToDict
 
 from workbench.a2a.problems import BrokenRules
-from workbench.agents.protocol import CLOSE, OPEN
+from workbench.agents.protocol import CLOSE, OPEN, Action, parse_action
 from workbench.models.types import ModelRefused, ModelUnavailable
 from workbench.text import one_line
 
@@ -190,8 +190,19 @@ class Collected:
 
 
 def text_of(parts: Iterable[Part]) -> str:
-    """Return the text of parts; a data part that holds a call stands as the ``<json>`` call that it is."""
-    return "\n".join(text for text in map(_text, parts) if text)
+    """Return the text of parts, a line each; a data part that holds a call stands as the ``<json>`` call that it is.
+
+    Where no part holds a whole call and all of them together do, they are pieces of one text, as an agent streams it.
+    """
+    texts = [text for text in map(_text, parts) if text]
+    joined = "".join(texts)
+    if len(texts) > 1 and _holds_call(joined) and not any(map(_holds_call, texts)):
+        return joined
+    return "\n".join(texts)
+
+
+def _holds_call(text: str) -> bool:
+    return isinstance(parse_action(text), Action)
 
 
 def _text(part: Part) -> str:
@@ -200,8 +211,11 @@ def _text(part: Part) -> str:
             return str(part.text)
         case "data":
             value = MessageToDict(part.data)
-            said = json.dumps(value, ensure_ascii=False)
-            return f"{OPEN}{said}{CLOSE}" if isinstance(value, dict) and isinstance(value.get("name"), str) else said
+            if isinstance(value, dict) and isinstance(value.get("name"), str):
+                # Protocol buffers keep no order of keys; the same answer is to be the same text.
+                rest = json.loads(json.dumps(value, sort_keys=True))
+                return f"{OPEN}{json.dumps({'name': rest.pop('name'), **rest}, ensure_ascii=False)}{CLOSE}"
+            return json.dumps(value, ensure_ascii=False, sort_keys=True)
         case "raw" if part.media_type.startswith(_TEXTS):
             return str(part.raw, "utf-8", "replace")
     return ""

@@ -27,6 +27,7 @@ _NAMED = re.compile(r"^[\s>*#-]*(?:project|repository)(?:[ _-]name)?[*\s]*:[*\s]
 _DESCRIBED = re.compile(r"^[\s>*#-]*(?:project[ _-])?description[*\s]*:[*\s]*(\S.*)$", re.I | re.M)
 _RESULT = re.compile(r"\A\s*Tool call result for '[^'\n]*':\n", re.I)
 _LONGEST_DESCRIPTION = 2_000
+_NOTHING = "The steps are used up, and there is nothing to hand in."
 
 
 class _Waiting(BaseException):
@@ -117,6 +118,7 @@ class Conversation:
     _results: list[str] = field(default_factory=list)
     _answers: dict[tuple[str, int], Answer] = field(default_factory=dict)
     _ended: bool = False
+    _gave_up: str = ""
 
     async def hear(self, message: str) -> Said:
         """Take a message and return what the agent says to it.
@@ -125,9 +127,11 @@ class Conversation:
             ModelError: Its model gave no answer; the message is as if it had not come.
             UsageError: The agent cannot be made.
         """
+        if self._gave_up and not _NAMED.search(message):
+            return Said(self._gave_up)
         if self._assignment is None or self._ended:
             # After a submission another message is another task in the same context.
-            self._assignment, self._results, self._ended = assignment_in(message), [], False
+            self._assignment, self._results, self._ended, self._gave_up = assignment_in(message), [], False, ""
             self._answers.clear()
         else:
             self._results.append(result_in(message))
@@ -136,8 +140,9 @@ class Conversation:
         try:
             submission = await make_agent(self.agent).document(context)
             self._ended = True
-            text = context.said or _call(RESPOND, {"readme": submission.readme, "metadata": submission.metadata})
-            text = text if submission.parsed else _gave_up(submission)
+            handed_in = {"readme": submission.readme, "metadata": submission.metadata}
+            self._gave_up = "" if submission.parsed else submission.readme or _NOTHING
+            text = self._gave_up or context.said or _call(RESPOND, handed_in)
         except _Waiting:
             text = context.said
         except BaseException:
@@ -154,10 +159,6 @@ class Conversation:
             sum(one.usage.completion_tokens for one in paid),
             None if not costs or None in costs else sum(cost or 0.0 for cost in costs),
         )
-
-
-def _gave_up(submission: Submission) -> str:
-    return submission.readme or "The steps are used up, and there is nothing to hand in."
 
 
 def _call(name: str, kwargs: Mapping[str, object]) -> str:

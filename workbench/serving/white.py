@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,7 @@ from workbench.models.types import Answer, CallRecord, Request
 from workbench.serving.conversation import Conversation, Said
 from workbench.serving.listening import Place, app_for, card_for
 from workbench.settings import Settings
+from workbench.text import one_line
 
 SKILL = AgentSkill(
     id="generate_documentation",
@@ -106,7 +108,9 @@ class ServedAgent(AgentExecutor):  # type: ignore[misc]
             async with kept.turn, self._places:
                 said = await kept.conversation.hear(context.get_user_input())
         except WorkbenchError as error:
-            status = TaskStatus(state=TaskState.TASK_STATE_FAILED, message=_message(Said(str(error)), key))
+            print(one_line(f"No answer: {error}", 500), file=sys.stderr, flush=True)
+            words = _without_place(str(error), kept.conversation.model)
+            status = TaskStatus(state=TaskState.TASK_STATE_FAILED, message=_message(Said(words), key))
             task = str(context.task_id or uuid4())
             await event_queue.enqueue_event(Task(id=task, context_id=key, status=status))
             return
@@ -114,6 +118,12 @@ class ServedAgent(AgentExecutor):  # type: ignore[misc]
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Nothing to do: an answer that is not waited for any more is thrown away."""
+
+
+def _without_place(sentence: str, model: str) -> str:
+    """Return a sentence without the path of a recording, which is nobody else's business."""
+    path = model.removeprefix("replay:")
+    return sentence.replace(path, "that is replayed") if path != model else sentence
 
 
 def _message(said: Said, context: str) -> Message:
