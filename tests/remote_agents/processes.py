@@ -42,8 +42,15 @@ def started(
 @contextmanager
 def peers(python: str | Path, script: str, answers: Path, *forms: str) -> Iterator[list[str]]:
     """Start the agents of somebody else and give their addresses, one for each form ``kind,binding,streaming``."""
-    with started([str(python), str(PEERS / script), str(answers), *forms], "stdout") as (_, line):
-        yield [f"http://127.0.0.1:{port}" for port in line.split()]
+    with peer_process(python, script, answers, *forms) as (_, addresses):
+        yield addresses
+
+
+@contextmanager
+def peer_process(python: str | Path, script: str, answers: Path, *forms: str) -> Iterator[tuple[int, list[str]]]:
+    """Start the agents of somebody else; gives the id of their process as well."""
+    with started([str(python), str(PEERS / script), str(answers), *forms], "stdout") as (process, line):
+        yield process.pid, [f"http://127.0.0.1:{port}" for port in line.split()]
 
 
 @contextmanager

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator, Mapping
+from functools import cache
 
 import httpx
 
@@ -46,7 +48,7 @@ class _Counted(httpx.AsyncByteStream):
 
 class _Guarded(httpx.AsyncBaseTransport):
     def __init__(self, limit: Limit, headers: Mapping[str, Mapping[str, str]]) -> None:
-        self._inner = httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=8))
+        self._inner: dict[str, httpx.AsyncHTTPTransport] = {}
         self._limit, self._headers = limit, headers
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -54,7 +56,12 @@ class _Guarded(httpx.AsyncBaseTransport):
             request.headers[name] = value
         # Packed bytes would be counted before they are unpacked.
         request.headers["Accept-Encoding"] = "identity"
-        response = await self._inner.handle_async_request(request)
+        scheme = request.url.scheme
+        if scheme not in self._inner:
+            # Reading the certificates of the authorities takes 60 ms, which nobody without encryption should wait for.
+            verify = _certificates() if scheme == "https" else False
+            self._inner[scheme] = httpx.AsyncHTTPTransport(verify=verify, limits=httpx.Limits(max_connections=8))
+        response = await self._inner[scheme].handle_async_request(request)
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
             raise TooLarge("packed bytes, although none were asked for")
@@ -67,7 +74,13 @@ class _Guarded(httpx.AsyncBaseTransport):
         )
 
     async def aclose(self) -> None:
-        await self._inner.aclose()
+        for each in self._inner.values():
+            await each.aclose()
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    return httpx.create_ssl_context()
 
 
 def client_for(limit: Limit, headers: Mapping[str, Mapping[str, str]]) -> httpx.AsyncClient:
