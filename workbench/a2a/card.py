@@ -189,11 +189,6 @@ def _interfaces(card: Mapping[str, Any]) -> list[Interface]:
 def _is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        return (
-            parts.scheme in ("http", "https")
-            and bool(parts.hostname)
-            and parts.username is None
-            and (parts.port or 1) > 0
-        )
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None and parts.port != 0
     except ValueError:
         return False

@@ -34,7 +34,7 @@ def address_of(agent: str) -> str:
     shown = one_line(url, 80)
     try:
         parts = urlsplit(url)
-        wrong = parts.scheme not in ("http", "https") or not parts.hostname or (parts.port or 1) < 1
+        wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
     except ValueError:
         wrong = True
     if wrong or not url.isprintable() or " " in url or len(url) > _LONGEST:

@@ -67,8 +67,7 @@ def with_defaults(plan: DocumentPlan) -> DocumentPlan:
         )
     if is_remote(plan.agent):
         return replace(
-            plan,
-            model=_peer_model(plan),
+            with_card(plan),
             judge=judge,
             read_limit=plan.read_limit or settings.read_limit,
             spend_limit=plan.spend_limit or settings.spend_limit,
@@ -87,15 +86,15 @@ def with_defaults(plan: DocumentPlan) -> DocumentPlan:
     )
 
 
-def _peer_model(plan: DocumentPlan) -> str:
-    """Return what stands for a remote agent as the model of its trials: what its card says, read now unless the plan has it.
+def with_card(plan: DocumentPlan) -> DocumentPlan:
+    """Return a plan of a remote agent with what its card says now: the model that stands for it; any other plan as it is.
 
     Raises:
         UsageError: The plan names a model; whom the agent asks is its own affair.
         WorkbenchError: Its card cannot be had.
     """
-    if is_peer(plan.model):
-        return plan.model
+    if not is_remote(plan.agent) or is_peer(plan.model) or plan.model.startswith("replay:"):
+        return plan
     address = address_of(plan.agent)
     if plan.model:
         raise UsageError(
@@ -104,7 +103,8 @@ def _peer_model(plan: DocumentPlan) -> str:
         )
     from workbench.a2a import shown_card
 
-    return shown_card(address).model
+    card = shown_card(address)
+    return replace(plan, model=card.model, card=card.words)
 
 
 def resolved_judge(text: str) -> str:

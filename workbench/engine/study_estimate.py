@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from workbench.agents.remote_names import is_remote
 from workbench.engine import client
 from workbench.engine.estimate import Estimate, Measured, added, estimate_candidates, estimate_trials
 from workbench.engine.plan import RegenerationPlan
@@ -37,7 +38,12 @@ def estimate_study(measured: Measured, session: Path, study: Study, at_once: int
     if study.kind == AGENTS:
         found = []
         for column in study.columns:
-            plan, trials = client.meant_trials(session, document_plan(study, column))
+            try:
+                plan, trials = client.meant_trials(session, document_plan(study, column))
+            except WorkbenchError:
+                if is_remote(column.system):
+                    continue  # its cells will say why
+                raise
             # What was begun and did not come to its end is taken up again.
             if cases := [one.case for one in trials if one.state != "done"]:
                 found.append(
