@@ -261,6 +261,19 @@ async def test_with_a_token_only_the_card_can_be_had_without_it() -> None:
 
 
 @pytest.mark.parametrize(
+    "headers", [{"Origin": "https://evil.example"}, {"Host": "evil.example:9002"}, {"Host": "127.0.0.1.evil.example"}]
+)
+async def test_a_web_page_is_not_answered(headers: dict[str, str]) -> None:
+    asker = Scripted(DONE)
+    async with listening(asker) as url, httpx.AsyncClient() as web:
+        answer = await web.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "SendMessage"}, headers=headers)
+        assert answer.status_code == 403
+        card = await web.get(f"{url}/.well-known/agent-card.json")
+        assert card.json()["name"] == "aeo_white_agent"
+    assert asker.asked == []
+
+
+@pytest.mark.parametrize(
     ("token", "words"), [("", "set a token in WORKBENCH_SERVE_TOKEN"), ("short", "too easy to guess")]
 )
 def test_without_a_good_token_only_this_machine_is_served(

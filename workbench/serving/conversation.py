@@ -140,6 +140,9 @@ class Conversation:
         try:
             submission = await make_agent(self.agent).document(context)
             self._ended = True
+            # What was said is with whoever asked; a server keeps it no longer than the agent needs it.
+            self._results.clear()
+            self._answers.clear()
             handed_in = {"readme": submission.readme, "metadata": submission.metadata}
             self._gave_up = "" if submission.parsed else submission.readme or _NOTHING
             text = self._gave_up or context.said or _call(RESPOND, handed_in)

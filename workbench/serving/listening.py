@@ -8,9 +8,10 @@ import ipaddress
 import os
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import uvicorn
 from a2a.server.agent_execution import AgentExecutor
@@ -28,7 +29,7 @@ TOKEN = "WORKBENCH_SERVE_TOKEN"
 """The environment variable with the token that requests must carry as ``Authorization: Bearer …``."""
 _SHORTEST_TOKEN = 16
 _GRACE = 10  # seconds that answers under way get when the server is stopped
-_MOST_BODY = 20_000_000
+_MOST_BODY = 2_000_000  # a file that an agent reads has 60,000 characters
 _CARDS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 
 
@@ -124,7 +125,10 @@ def app_for(card: AgentCard, executor: AgentExecutor, token: str) -> ASGIApp:
 
 
 class _Guard:
-    """Refuses requests without the token, and bodies without end; the card may be read by everybody."""
+    """Refuses requests without the token, or without one those that a web page makes, and bodies without end.
+
+    The card may be read by everybody.
+    """
 
     def __init__(self, inner: ASGIApp, token: str) -> None:
         self._inner, self._token = inner, token
@@ -139,11 +143,23 @@ class _Guard:
         if self._token and scope["path"] not in _CARDS and not hmac.compare_digest(given, wanted):
             await _refuse(send, 401, b"A token is needed: Authorization: Bearer ...")
             return
+        if not self._token and not _is_from_this_machine(headers):
+            # A page in a browser reaches loopback too, under its own name or another one for the same address.
+            await _refuse(send, 403, b"Web pages are not answered; set a token if others are to ask.")
+            return
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > _MOST_BODY or b"transfer-encoding" in headers:
             await _refuse(send, 413, b"The message is too long, or does not say how long it is.")
             return
         await self._inner(scope, receive, send)
+
+
+def _is_from_this_machine(headers: Mapping[bytes, bytes]) -> bool:
+    try:
+        name = urlsplit("//" + headers.get(b"host", b"").decode("latin-1")).hostname or ""
+    except ValueError:
+        return False
+    return b"origin" not in headers and _is_loopback(name)
 
 
 async def _refuse(send: Send, status: int, words: bytes) -> None:

@@ -35,7 +35,7 @@ SKILL = AgentSkill(
     tags=["documentation", "readme", "aeo-bench"],
     examples=["Document this project.\n\nProject: word_counter\nDescription: A command line tool."],
 )
-_MOST_CONVERSATIONS = 1_000  # kept at once; the one that was quiet longest is forgotten
+_MOST_CONVERSATIONS = 200  # kept at once; the one that was quiet longest is forgotten
 
 
 class _NoLog:
