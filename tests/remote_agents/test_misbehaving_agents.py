@@ -178,9 +178,9 @@ def single(value: object) -> Callable[..., Any]:
 
 async def flooding(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
     await send(STREAM)
-    working = event(request, task("WORKING", "x" * 1000))
+    working = event(request, task("WORKING", "x" * 100_000))
     while True:
-        await send(working * 100)
+        await send(working)
 
 
 async def endless(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:

@@ -57,6 +57,7 @@ def server(file: str, kind: str, binding: str, streaming: str) -> tuple[int, uvi
     # As TCP, so that asyncio sends small answers at once, as it does on a port that uvicorn opens itself.
     found = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     found.bind(("127.0.0.1", 0))
+    found.listen()  # before the port is told: whoever comes at once waits instead of being refused
     card = AgentCard(
         name="somebody's older agent",
         description="Written with a2a-sdk 0.3.",
