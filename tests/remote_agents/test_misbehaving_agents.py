@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from remote_agents.rogue import STREAM, Rogue, card, event, json_page, message, result, serving, task
+from remote_agents.rogue import HEAD, STREAM, Rogue, card, event, json_page, message, result, serving, task
 
 from workbench.a2a import Peer, PeerLimits
 from workbench.a2a.asker import PeerAsker
@@ -73,16 +73,8 @@ async def test_what_is_no_card_is_told_in_one_sentence(page: bytes, words: str) 
 
 
 async def test_a_card_of_50_mb_is_stopped_at_the_limit() -> None:
-    sent = 0
-
     async with serving(nothing) as rogue:
-
-        def page() -> bytes:
-            nonlocal sent
-            sent = 50_000_000
-            return json_page({"name": "x" * sent})
-
-        rogue.card = page
+        rogue.card = lambda: HEAD + b'{"name": "' + b"x" * 50_000_000
         with pytest.raises(ModelError, match=f"sent more than {MOST_BYTES:,} bytes"):
             await fetch_card(rogue.url, {})
 

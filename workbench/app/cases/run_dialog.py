@@ -11,6 +11,7 @@ from workbench.agents.remote_names import is_remote
 from workbench.app.toolkit.form_dialog import ABOUT_WHEN, WHEN, Field, FormDialog, Refused, begins_later
 from workbench.app.toolkit.model_check import model_problem
 from workbench.app.toolkit.session_field import about_session, problem_of_session, session_field
+from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.engine.estimate import Estimate, Measured
@@ -146,6 +147,11 @@ def _judge_problem(judge: str, settings: Settings) -> str:
 
 def _about(agent: str) -> str:
     """Return what an agent does, or which ones there are."""
+    if is_remote(agent):
+        try:
+            return f"{agent_info(agent).description}."
+        except UsageError as problem:
+            return str(problem)
     for info in AGENTS:
         if info.name == agent:
             return f"{info.title}: {info.description}."
