@@ -299,6 +299,24 @@ async def test_a_stream_that_stays_open_after_the_answer_is_left() -> None:
         await peer.aclose()
 
 
+async def test_a_task_that_is_not_waited_for_any_more_is_cancelled() -> None:
+    async def answer(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+        if request["method"] == "CancelTask":
+            await send(result(request, task("CANCELED")["task"]))
+        else:
+            await send(STREAM + event(request, task("WORKING")))
+            await asyncio.Event().wait()
+
+    async with serving(answer) as rogue:
+        rogue.card = lambda: json_page(card(rogue.url, streaming=True))
+        peer = Peer(rogue.url, PeerLimits(seconds=0.5), headers={})
+        with pytest.raises(ModelError, match="did not answer"):
+            await peer.ask("one")
+        await peer.aclose()
+    assert rogue.asked[-1]["method"] == "CancelTask"
+    assert rogue.asked[-1]["params"] == {"id": "t"}
+
+
 # -- credentials
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import httpx
 from a2a.client.transports.base import ClientTransport
 from a2a.types import (
     AgentCard,
+    CancelTaskRequest,
     GetTaskRequest,
     Message,
     Part,
@@ -69,6 +71,7 @@ class Peer:
         self._settled = False
         self._task = ""
         self._artifacts: set[str] = set()
+        self._left = ""
 
     @property
     def who(self) -> str:
@@ -99,7 +102,11 @@ class Peer:
         try:
             async with asyncio.timeout(self._limits.seconds):
                 await self._exchange(self._request(text, card), collected, streaming=card.streaming)
+        except asyncio.CancelledError:
+            self._left = collected.task if collected.is_pending else ""
+            raise
         except TimeoutError:
+            self._left = collected.task if collected.is_pending else ""
             raise ModelTimeout(
                 f"{self.who} did not answer within the {self._limits.seconds:g} s of request_timeout."
             ) from None
@@ -110,9 +117,16 @@ class Peer:
         return reply
 
     async def aclose(self) -> None:
-        """End the connection."""
-        if self._client is not None:
-            await self._client.aclose()
+        """End the connection; a task whose answer nobody waits for any more is cancelled, if the agent listens."""
+        if self._client is None:
+            return
+        if self._left and self._transport is not None:
+            self._limit.renew()
+            # Out of politeness alone: whether the agent does so changes nothing here.
+            with contextlib.suppress(Exception):
+                async with asyncio.timeout(_GRACE):
+                    await self._transport.cancel_task(CancelTaskRequest(id=self._left))
+        await self._client.aclose()
 
     def _request(self, text: str, card: PeerCard) -> SendMessageRequest:
         return SendMessageRequest(
