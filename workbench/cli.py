@@ -31,6 +31,8 @@ COMMANDS = {
     "regenerate": "regenerate",
     "docs": "docs",
     "cluster": "cluster",
+    "serve-agent": "serve_agent",
+    "serve-assessor": "serve_assessor",
     "resume": "resume",
     "cancel": "cancel",
     "rerun": "rerun",

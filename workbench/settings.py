@@ -51,7 +51,7 @@ class Settings:
 
     Attributes:
         theme: Name of a theme in ``themes/`` or the user's themes folder.
-        agent: Name of the agent, or ``package.module:Class``.
+        agent: Name of the agent, ``a2a:URL`` or ``package.module:Class``.
         agent_model: Model of the agent; empty = hosted default if its key is there, else ``local``.
         judge: ``offline``, a model name, ``package.module:Class``, or empty (hosted default if its key is there, else ``offline``).
         evaluator: Evaluator model of regeneration; empty as above.

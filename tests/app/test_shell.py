@@ -13,7 +13,7 @@ from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import Change
 from workbench.settings import Settings
 
-HEAVY = ("litellm", "docker", "git", "pydantic", "tree_sitter", "httpx")
+HEAVY = ("litellm", "docker", "git", "pydantic", "tree_sitter", "httpx", "a2a", "uvicorn")
 
 
 def test_importing_the_app_and_painting_loads_nothing_heavy(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ async def main():
             await app.workers.wait_for_complete()
             await pilot.pause()
 asyncio.run(main())
-print(sorted(name for name in sys.modules if name in {("litellm", "docker", "git", "pydantic", "httpx")!r}))
+print(sorted(name for name in sys.modules if name in {("litellm", "docker", "git", "pydantic", "httpx", "a2a", "uvicorn")!r}))
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr

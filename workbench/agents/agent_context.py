@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -127,6 +127,7 @@ class AgentContext:
         read_limit: Maximum number of characters of a file, or of a folder's names, that one call returns.
         answer_tokens: Maximum number of tokens of an answer.
         inherited: The first steps of a fork, None for a trial of its own.
+        sampling: What is asked of the model beside the messages; None for AEO-Bench's temperature and ``answer_tokens``.
     """
 
     def __init__(
@@ -143,6 +144,7 @@ class AgentContext:
         read_limit: int = 60_000,
         answer_tokens: int = DEFAULT_ANSWER_TOKENS,
         inherited: Inherited | None = None,
+        sampling: Sampling | None = None,
     ) -> None:
         self.assignment = assignment
         self.view = view
@@ -158,7 +160,7 @@ class AgentContext:
         self._scope = scope
         self._read_limit = read_limit
         # AEO-Bench's temperature.
-        self._sampling = Sampling(temperature=0.3, max_tokens=answer_tokens)
+        self._sampling = sampling if sampling is not None else Sampling(temperature=0.3, max_tokens=answer_tokens)
         self._number = 0
         self._inherited = inherited
 
@@ -313,8 +315,7 @@ class AgentContext:
         return observation
 
     def _use(self, tool: str, path: object, action: Action | None) -> Observation:
-        kwargs = action.kwargs if action is not None else {"path": path}
-        observation = use_tool(self.view, tool, kwargs, self._read_limit)
+        observation = self._observe(tool, action.kwargs if action is not None else {"path": path})
         if self._inherited is not None:
             observation = edited(observation, self._inherited.observation(self._number + 1, observation.text))
         if tool == "list_directory" and not observation.failed:
@@ -324,3 +325,7 @@ class AgentContext:
             self.read.append(observation.read)
             self.texts[observation.read] = observation.text
         return observation
+
+    def _observe(self, tool: str, kwargs: Mapping[str, object]) -> Observation:
+        """Return what a tool gives; an agent that is served to others learns it from whoever asks."""
+        return use_tool(self.view, tool, kwargs, self._read_limit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
+from workbench.agents.remote_names import address_of, canonical, is_remote
 from workbench.errors import UsageError
 from workbench.extensions import is_dotted
 
@@ -60,17 +61,20 @@ _FORMER = {"planner": "planner-1"}
 
 def current_name(name: str) -> str:
     """Return the name of the agent that a person means by ``name``."""
-    return ALIASES.get(name, name)
+    return canonical(name) if is_remote(name) else ALIASES.get(name, name)
 
 
 def agent_info(name: str) -> AgentInfo:
-    """Return what is known of an agent; one from outside is known by its dotted path only.
+    """Return what is known of an agent; one from outside is known by its dotted path or its address only.
 
     Raises:
         UsageError: There is no such agent; the sentence names the known ones.
     """
     # A recorded name stays what it was: a trial is resumed, forked and run again by the agent that began it.
     name = _FORMER.get(name, name)
+    if is_remote(name):
+        about = f"the agent at {address_of(name)}, over A2A; the tools stay ours"
+        return AgentInfo(name, "Remote agent", about, "workbench.agents.remote:RemoteAgent")
     for info in AGENTS:
         if info.name == name:
             return info
@@ -78,5 +82,7 @@ def agent_info(name: str) -> AgentInfo:
         return AgentInfo(name, name.rpartition(":")[2], "an agent of another package", name)
     known = [info.name for info in AGENTS]
     near = difflib.get_close_matches(name, known, 1)
-    hint = f"Did you mean {near[0]!r}?" if near else f"Known agents: {', '.join(known)}, or package.module:Class."
+    hint = (
+        f"Did you mean {near[0]!r}?" if near else f"Known agents: {', '.join(known)}, a2a:URL or package.module:Class."
+    )
     raise UsageError(f"There is no agent {name!r}. {hint}")

@@ -19,6 +19,8 @@ TOOLS: Mapping[str, str] = {
     "read_file": "read_file(path) gives the text of a file",
 }
 RESPOND = "respond"
+GO_ON = "Go on with another tool call, or hand in with respond."
+HAND_IN_NOW = "This is your last step: hand in now with respond."
 _TOO_DEEP = "The JSON after <json> is nested too deeply."
 
 
@@ -153,12 +155,7 @@ def first_message(name: str, description: str) -> str:
 
 def tool_message(tool: str, text: str, steps_left: int) -> str:
     """Return the message that reports a tool's result to the agent."""
-    closing = (
-        "Go on with another tool call, or hand in with respond."
-        if steps_left > 1
-        else "This is your last step: hand in now with respond."
-    )
-    return f"Tool call result for '{tool}':\n{text}\n\n{closing}"
+    return f"Tool call result for '{tool}':\n{text}\n\n{GO_ON if steps_left > 1 else HAND_IN_NOW}"
 
 
 def problem_message(problem: Problem, steps_left: int) -> str:

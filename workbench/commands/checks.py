@@ -62,6 +62,7 @@ def check_machine(environment: Mapping[str, str] | None = None) -> list[Check]:
         ("Models", _models),
         ("Sandboxes", _sandboxes),
         ("Doc systems", _doc_systems),
+        ("Remote agents", _remote_agents),
         ("Docker", _docker),
         ("Git", _git),
         ("Files", _files),
@@ -219,6 +220,19 @@ def _doc_systems(env: Mapping[str, str]) -> Iterator[Check]:
             yield Check("Doc systems", f"{program.title} {found.version}", "ok", size)
     if (why := problem()) is not None:
         yield Check("Doc systems", "their sandbox", "note", f"{why} They run only with --sandbox process.")
+
+
+def _remote_agents(env: Mapping[str, str]) -> Iterator[Check]:
+    from workbench.a2a import installed
+    from workbench.a2a.credentials import VARIABLE, headers_by_origin
+
+    if lacks := installed.problem():
+        yield Check("Remote agents", "A2A", "note", f"{lacks}; pip install 'docs-workbench[a2a]' gets it")
+        return
+    yield Check("Remote agents", "A2A", "ok", f"a2a-sdk {metadata.version('a2a-sdk')}, protocol 1.0 and 0.3")
+    known = headers_by_origin(env)
+    names = ", ".join(sorted(known)) or f"none ({VARIABLE} is not set)"
+    yield Check("Remote agents", "credentials for", "ok" if known else "note", names)
 
 
 def docker_endpoint(env: Mapping[str, str]) -> str | None:

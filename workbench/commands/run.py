@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--agent",
         default="",
-        help="white (default), planner (planner-2; planner-1 is the fixed walk), single-file, no-exploration, or package.module:Class of your own",
+        help="white (default), planner (planner-2; planner-1 is the fixed walk), single-file, no-exploration, a2a:URL, or package.module:Class of your own",
     )
     parser.add_argument("--model", default="", help="a LiteLLM name, local, or replay:SESSION")
     parser.add_argument(
@@ -68,6 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when all trials are done, 1 if any failed, 130 if interrupted."""
     from workbench import settings
     from workbench.agents.names import current_name
+    from workbench.agents.remote_names import address_of
     from workbench.catalog import load_cases
     from workbench.commands.damaged import look_for_damage
     from workbench.engine import client, launching
@@ -91,6 +92,9 @@ def run(arguments: argparse.Namespace) -> int:
         rubrics=arguments.rubric or RUBRICS,
     )
     damaged = look_for_damage(session)
+    plan = client.with_card(plan)
+    if plan.card:
+        tell(f"The agent at {address_of(plan.agent)}: {plan.card}")
     if (code := _settle(arguments, session, plan, known.trials_at_once)) is not None:
         return code
     new_run = client.plan_document(session, plan)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.agents.remote_names import address_of, is_peer, is_remote
 from workbench.engine import defaults, queue
 from workbench.engine.extension_check import import_folders
 from workbench.engine.launching import WarmEngine, launch
@@ -67,6 +68,13 @@ def with_defaults(plan: DocumentPlan) -> DocumentPlan:
             max_steps=recorded.max_steps,
             answer_tokens=recorded.answer_tokens,
         )
+    if is_remote(plan.agent):
+        return replace(
+            with_card(plan),
+            judge=judge,
+            read_limit=plan.read_limit or settings.read_limit,
+            spend_limit=plan.spend_limit or settings.spend_limit,
+        )
     check_model(model, "the agent", base_url=settings.base_url, local_model_path=settings.local_model_path)
     read_limit = plan.read_limit or (LOCAL_READ_LIMIT if model.startswith("local") else settings.read_limit)
     spend_limit = plan.spend_limit or settings.spend_limit
@@ -79,6 +87,27 @@ def with_defaults(plan: DocumentPlan) -> DocumentPlan:
         answer_tokens=answer_tokens,
         spend_limit=spend_limit,
     )
+
+
+def with_card(plan: DocumentPlan) -> DocumentPlan:
+    """Return a plan of a remote agent with what its card says now: the model that stands for it; any other plan as it is.
+
+    Raises:
+        UsageError: The plan names a model; whom the agent asks is its own affair.
+        WorkbenchError: Its card cannot be had.
+    """
+    if not is_remote(plan.agent) or is_peer(plan.model) or plan.model.startswith("replay:"):
+        return plan
+    address = address_of(plan.agent)
+    if plan.model:
+        raise UsageError(
+            f"The agent at {address} asks a model of its own, so {plan.model} cannot be asked; leave the model out, "
+            "or name a recording with replay:SESSION."
+        )
+    from workbench.a2a import shown_card
+
+    card = shown_card(address)
+    return replace(plan, model=card.model, card=card.words)
 
 
 def resolved_judge(text: str) -> str:

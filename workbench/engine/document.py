@@ -8,6 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from workbench.agents import make_agent
+from workbench.agents.remote_names import is_peer
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.records import SessionCallLog, SessionReplay
 from workbench.engine.trial import TrialRunner
@@ -58,7 +59,7 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
         if parse_judge(judge).kind == "extension":
             make_judge(judge, None, folders=plan.import_folders)
     gateway, calls = gateway_for(writer, run, plan.spend_limit, settings)
-    runner = TrialRunner(writer, run, plan, gateway, calls, settings.time_limit)
+    runner = TrialRunner(writer, run, plan, gateway, calls, settings.time_limit, settings.request_timeout)
     with SessionReader(writer.path) as reader:
         waiting = [trial for trial in reader.trials(run.id) if trial_state(reader, trial) != "done"]
         again = dict.fromkeys(trial for trial, _, _ in lacking(reader, run))
@@ -89,7 +90,7 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
 
 async def _prepare(writer: SessionWriter, run: str, gateway: Gateway, models: Collection[str]) -> None:
     """Load what the first requests need while repositories are fetched; the run's note says what is waited for."""
-    asked = [model for model in models if not model.startswith("replay:")]
+    asked = [model for model in models if not model.startswith("replay:") and not is_peer(model)]
     if not asked:
         return
     local = next((model for model in asked if is_local(model)), "")

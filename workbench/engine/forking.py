@@ -7,6 +7,7 @@ import sqlite3
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from workbench.agents.remote_names import address_of, is_peer
 from workbench.engine.client import resolved, the_trial
 from workbench.engine.launching import WarmEngine, launch
 from workbench.engine.plan import DocumentPlan
@@ -137,6 +138,11 @@ def fork_again(session: Path, old: TrialRow, *, model: str = "") -> Fork:
 
 def _check_edit(reader: SessionReader, parent: TrialRow, step: StepRow, edit: Edit, model: str) -> None:
     number = step.number
+    if is_peer(model or parent.model):
+        raise UsageError(
+            f"The agent at {address_of(parent.agent)} keeps the conversation itself, so nobody can go on from its middle; "
+            "run the trial again instead."
+        )
     if step.kind == "error":
         raise UsageError(f"At step {number} the model gave no answer; go on from an earlier step, or resume the run.")
     if edit.what and edit.what not in editable(step):

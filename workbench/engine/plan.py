@@ -24,8 +24,9 @@ class DocumentPlan:
 
     Attributes:
         cases: Ids of test cases, or sources (folder, git URL@revision, NAME==VERSION).
-        agent: Name of an agent, see :data:`workbench.agents.names.AGENTS`, or ``package.module:Class``.
-        model: A LiteLLM name, ``local``, ``replay:SESSION``; empty = the default of this machine.
+        agent: Name of an agent, see :data:`workbench.agents.names.AGENTS`, ``a2a:URL`` or ``package.module:Class``.
+        model: A LiteLLM name, ``local``, ``replay:SESSION``; empty = the default of this machine; of ``a2a:URL`` what stands
+            for the agent itself, see :data:`workbench.agents.remote_names.PEER_MODEL`.
         judge: ``offline``, a model or ``package.module:Class``; empty = the default of this machine.
         repeats: Trials per case.
         first_repeat: Number of the first of them; 0 = of each case after the trials that the session has of it already.
@@ -42,6 +43,7 @@ class DocumentPlan:
         import_folders: Where classes named by dotted path are imported from first.
         fork_of: The trial of which this run is a fork, "" for trials of their own.
         fork_step: The last step that the fork inherits.
+        card: What an agent that is reached over A2A said of itself when the run was planned, one line.
     """
 
     cases: tuple[str, ...]
@@ -62,6 +64,7 @@ class DocumentPlan:
     fork_of: str = ""
     fork_step: int = 0
     answer_tokens: int = 0
+    card: str = ""
 
     @property
     def asked_judges(self) -> tuple[str, ...]:

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from workbench.agents.remote_names import is_remote
 from workbench.engine import client
 from workbench.engine.plan import RUBRICS, DocumentPlan, RegenerationPlan
 from workbench.engine.plan_checks import check_place
 from workbench.engine.regeneration_client import carried_out, full_ask, order_regeneration
 from workbench.engine.regeneration_client import resolved as resolved_regeneration
-from workbench.errors import WorkbenchError
+from workbench.errors import UsageError, WorkbenchError
 from workbench.files import expanded
 from workbench.session import SessionReader, SessionWriter, ensure
 from workbench.session.groups import settings_of
@@ -43,7 +44,7 @@ def resolved_study(study: Study) -> Study:
     if study.kind == AGENTS:
         judges = tuple(client.resolved_judge(judge) for judge in study.settings.judges or ("",))
         study = replace(study, settings=replace(study.settings, judges=judges))
-        columns = [replace(one, model=client.with_defaults(document_plan(study, one)).model) for one in study.columns]
+        columns = [_resolved_column(study, one) for one in study.columns]
     else:
         columns = [
             replace(one, model=full_ask(regeneration_plan(study, study.rows[0], one)).evaluator)
@@ -54,6 +55,16 @@ def resolved_study(study: Study) -> Study:
             raise BadStudy(f"The column {column.name} is there twice, once by the default model of this machine.")
     results = tuple(f"{SESSION}{resolve_session(one.removeprefix(SESSION)).absolute()}" for one in study.results)
     return replace(study, columns=tuple(columns), results=results)
+
+
+def _resolved_column(study: Study, column: Column) -> Column:
+    """Return a column of agents with its model; one whose agent cannot be reached stays, and its cells say why."""
+    try:
+        return replace(column, model=client.with_defaults(document_plan(study, column)).model)
+    except WorkbenchError as error:
+        if not is_remote(column.system) or isinstance(error, UsageError):
+            raise
+        return column
 
 
 def written_out(rows: Sequence[str]) -> tuple[str, ...]:

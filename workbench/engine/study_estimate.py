@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from workbench.agents.remote_names import is_remote
 from workbench.engine import client
 from workbench.engine.docs_estimate import documentation
 from workbench.engine.estimate import Estimate, Measured, added, estimate_candidates, estimate_trials
@@ -63,7 +64,12 @@ def estimate_study(measured: Measured, session: Path, study: Study, at_once: int
         found, lacking = [], []
         ordered = [ordered_case(row) for row in study.rows]
         for column in study.columns:
-            asked, trials = client.meant_trials(session, document_plan(study, column), ordered)
+            try:
+                asked, trials = client.meant_trials(session, document_plan(study, column), ordered)
+            except WorkbenchError:
+                if is_remote(column.system):
+                    continue  # its cells will say why
+                raise
             # What was begun and did not come to its end is taken up again.
             if cases := [one.case for one in trials if one.state != "done"]:
                 lacking.append(column.name)

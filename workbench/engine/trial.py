@@ -6,11 +6,14 @@ import asyncio
 import json
 import time
 import traceback
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from workbench.agents import Submission, make_agent
 from workbench.agents.agent_context import DEFAULT_ANSWER_TOKENS, AgentContext, Asker, Assignment, OutOfSteps
-from workbench.agents.inherited import ForkDiverged
+from workbench.agents.inherited import ForkDiverged, Inherited
+from workbench.agents.remote_names import is_peer, is_remote
 from workbench.catalog import TestCase, resolve_case, view_of
 from workbench.engine.inheriting import inherited_by
 from workbench.engine.plan import DocumentPlan
@@ -18,7 +21,7 @@ from workbench.engine.records import JUDGE, SessionCallLog, TrialLog
 from workbench.engine.trial_contents import ContentChanged, content_for
 from workbench.errors import WorkbenchError
 from workbench.extensions import failure, is_dotted
-from workbench.models.types import ModelError
+from workbench.models.types import ModelError, Sampling
 from workbench.repository import View
 from workbench.rubric import NO_FACTS_POINTS, make_judge, score
 from workbench.rubric.judging import Judge, Kept
@@ -49,6 +52,7 @@ class TrialRunner:
         asker: The gateway.
         calls: The gateway's log.
         time_limit: Maximum seconds per trial.
+        message_limit: Maximum seconds for an answer of an agent that is asked over A2A.
     """
 
     def __init__(
@@ -59,6 +63,7 @@ class TrialRunner:
         asker: Asker,
         calls: SessionCallLog,
         time_limit: float,
+        message_limit: float = 180.0,
     ) -> None:
         self._writer = writer
         self._run = run
@@ -66,6 +71,7 @@ class TrialRunner:
         self._asker = asker
         self._calls = calls
         self._time_limit = time_limit
+        self._message_limit = message_limit
 
     async def run(self, trial: TrialRow) -> None:
         """Run a trial; any failure is recorded in the trial and ends only this trial.
@@ -105,6 +111,9 @@ class TrialRunner:
                 self._writer.set_trial(trial.id, state="done", finished_at=time.time(), seconds=seconds)
 
     def _begin(self, trial: TrialRow) -> None:
+        if is_peer(trial.model):
+            # An agent of other people remembers a conversation or not: nobody can take it up in its middle for certain.
+            self._writer.start_over(trial.id)
         self._writer.forget_errors(trial.id)
         self._writer.set_trial(
             trial.id,
@@ -135,10 +144,31 @@ class TrialRunner:
         if trial.parent:
             with SessionReader(self._writer.path, surveyed=False) as reader:
                 inherited = inherited_by(reader, trial, lambda call: self._calls.take_over(trial.id, call))
+        async with self._asker_of(trial) as asker:
+            return await self._recorded(trial, case, view, asker, inherited)
+
+    @asynccontextmanager
+    async def _asker_of(self, trial: TrialRow) -> AsyncIterator[Asker]:
+        """Give whoever answers the agent's requests: the gateway, or the agent itself where it is reached over A2A."""
+        if not is_peer(trial.model):
+            yield self._asker
+            return
+        from workbench.a2a import PeerAsker, PeerLimits, check_installed
+
+        check_installed()
+        peer = PeerAsker(trial.agent, self._calls, PeerLimits(self._message_limit))
+        try:
+            yield peer
+        finally:
+            await peer.aclose()
+
+    async def _recorded(
+        self, trial: TrialRow, case: TestCase, view: View, asker: Asker, inherited: Inherited | None
+    ) -> Submission:
         context = AgentContext(
             Assignment(case.name, case.agent_description),
             view,
-            self._asker,
+            asker,
             TrialLog(self._writer, self._calls, trial.id),
             model=trial.model,
             sample=trial.repeat,
@@ -147,6 +177,8 @@ class TrialRunner:
             read_limit=self._plan.read_limit,
             answer_tokens=self._plan.answer_tokens or DEFAULT_ANSWER_TOKENS,
             inherited=inherited,
+            # How an agent of other people samples is not ours to say.
+            sampling=Sampling() if is_remote(trial.agent) else None,
         )
         async with asyncio.timeout(self._time_limit):
             submission = await self._submission(trial.agent, context)

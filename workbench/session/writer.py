@@ -374,6 +374,17 @@ class SessionWriter:
         with self.transaction() as connection:
             connection.execute("DELETE FROM steps WHERE trial_id = ? AND kind = 'error'", (trial_id,))
 
+    def start_over(self, trial_id: str) -> None:
+        """Remove what a trial has recorded, because its agent begins from nothing; what it cost stays in the run's spend."""
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM steps WHERE trial_id = ?", (trial_id,))
+            connection.execute("DELETE FROM seen WHERE trial_id = ?", (trial_id,))
+            connection.execute("DELETE FROM calls WHERE scope = ? AND purpose = 'agent'", (trial_id,))
+            connection.execute(
+                "UPDATE trials SET steps = 0, prompt_tokens = 0, completion_tokens = 0, cost_usd = NULL WHERE id = ?",
+                (trial_id,),
+            )
+
     def add_accessed_file(self, seen: Sequence[AccessedFileRow]) -> None:
         """Record paths that an agent listed or read; the first time counts."""
         with self.transaction():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Any, Final
 
 from workbench import numbers
 from workbench.agents.names import current_name
+from workbench.agents.remote_names import is_remote
 from workbench.catalog.problems import BadCase
 from workbench.catalog.tables import Table, load_toml
 from workbench.errors import UsageError
@@ -286,7 +286,9 @@ def _columns(table: Table, kind: str, file: Path) -> tuple[Column, ...]:
     if not systems:
         raise inner.wrong(systems_key, "a list that names at least one")
     named = [current_name(one.strip()) if kind == AGENTS else one.strip() for one in systems]
-    columns = [Column(system, model.strip()) for system, model in itertools.product(named, models or ("",))]
+    # Whom an agent that is reached over A2A asks is its own affair: it is one column, whatever models the others have.
+    asked = {system: ("",) if kind == AGENTS and is_remote(system) else models or ("",) for system in named}
+    columns = [Column(system, model.strip()) for system in named for model in asked[system]]
     for number, column in enumerate(columns):
         if column in columns[:number]:
             raise BadStudy(f"{file}: the column '{column.name}' is there twice; each is named once.")

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.agents.names import AGENTS, agent_info
+from workbench.agents.remote_names import is_remote
 from workbench.app.toolkit.form_dialog import ABOUT_WHEN, WHEN, Field, FormDialog, Refused, begins_later
 from workbench.app.toolkit.model_check import model_problem
 from workbench.app.toolkit.session_field import about_session, problem_of_session, session_field
+from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.engine.estimate import Estimate, Measured
@@ -85,6 +87,8 @@ class RunDialog(FormDialog[RunChoice]):
             return _about(self.text("agent"))
         if field == "session":
             return about_session(self.text("session"))
+        if is_remote(self.text("agent")):
+            return "An agent over A2A asks a model of its own: what stands here is not asked, only replay:SESSION is."
         model = self.text("model")
         note = "Any LiteLLM name works, and replay:SESSION. Enter starts, esc cancels."
         if model == "local" or model.startswith("local/"):
@@ -111,6 +115,8 @@ class RunDialog(FormDialog[RunChoice]):
 
         repeats = self.text("repeats")
         agent, model, judge = self.text("agent") or "white", self.text("model"), self.text("judge")
+        if is_remote(agent) and not model.startswith("replay:"):
+            model = ""
         try:
             agent_info(agent)
         except WorkbenchError as error:
@@ -141,7 +147,12 @@ def _judge_problem(judge: str, settings: Settings) -> str:
 
 def _about(agent: str) -> str:
     """Return what an agent does, or which ones there are."""
+    if is_remote(agent):
+        try:
+            return f"{agent_info(agent).description}."
+        except UsageError as problem:
+            return str(problem)
     for info in AGENTS:
         if info.name == agent:
             return f"{info.title}: {info.description}."
-    return f"{', '.join(info.name for info in AGENTS)}, or package.module:Class of your own."
+    return f"{', '.join(info.name for info in AGENTS)}, a2a:URL, or package.module:Class of your own."

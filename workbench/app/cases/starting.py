@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.agents.names import current_name
+from workbench.agents.remote_names import is_remote
 
 if TYPE_CHECKING:
     from workbench.app.host import Host
@@ -64,7 +65,8 @@ async def ask_and_run(host: Host, cases: list[tuple[str, str]]) -> None:
         session = choice.session
         answers = {
             "agent": choice.agent,
-            "model": choice.model,
+            # A remote agent asks a model of its own: what stood there is for the next agent.
+            "model": answers["model"] if is_remote(choice.agent) and not choice.model else choice.model,
             "judge": choice.judge,
             "repeats": str(choice.repeats),
         }

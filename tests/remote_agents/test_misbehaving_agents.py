@@ -1,0 +1,375 @@
+"""Agents that break the rules: each ends its conversation with one clear sentence."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from remote_agents.rogue import HEAD, STREAM, Rogue, card, event, json_page, message, result, serving, task
+
+from workbench.a2a import Peer, PeerLimits
+from workbench.a2a.asker import PeerAsker
+from workbench.a2a.card import MOST_BYTES, fetch_card
+from workbench.models.types import CallRecord, Message, ModelError, Request
+
+HERE = "<json>{}</json>"
+
+
+async def nothing(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+    raise AssertionError("no message is expected")
+
+
+def said(error: pytest.ExceptionInfo[ModelError]) -> str:
+    text = str(error.value)
+    assert "\n" not in text
+    assert text.endswith((".", "?"))
+    assert len(text) < 500
+    return text
+
+
+# -- cards
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html><body>Welcome</body></html>",
+            "no agent card but text/html",
+        ),
+        (
+            b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/elsewhere\r\n\r\n",
+            "redirects to http://127.0.0.1:1/elsewhere",
+        ),
+        (b"HTTP/1.1 404 Not Found\r\n\r\n", "no agent card at"),
+        (b"HTTP/1.1 401 Unauthorized\r\n\r\n", "wants credentials (HTTP 401)"),
+        (b"HTTP/1.1 500 Oops\r\n\r\n", "failed (HTTP 500)"),
+        (b"", "ended the connection before it answered"),
+        (json_page([1, 2]), "no JSON object"),
+        (json_page({"name": "x", "supportedInterfaces": "nonsense"}), "not built as A2A has it"),
+        (json_page({"name": "x", "skills": [7], "url": "http://127.0.0.1:1"}), "not built as A2A has it"),
+        (json_page({"name": " ", "url": "http://127.0.0.1:1"}), "has no name"),
+        (json_page({"name": "x", "url": "grpc://127.0.0.1:1", "preferredTransport": "GRPC"}), "it has: GRPC"),
+        (json_page({"name": "x", "url": "file:///etc/passwd"}), "no way that is spoken here"),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + b"[" * 100_000,
+            "no agent card but application/json",
+        ),
+    ],
+)
+async def test_what_is_no_card_is_told_in_one_sentence(page: bytes, words: str) -> None:
+    async with serving(nothing) as rogue:
+        rogue.card = lambda: page
+        with pytest.raises(ModelError) as error:
+            await fetch_card(rogue.url, {})
+    assert words in said(error)
+    assert rogue.url in said(error)
+
+
+async def test_a_card_of_50_mb_is_stopped_at_the_limit() -> None:
+    async with serving(nothing) as rogue:
+        rogue.card = lambda: HEAD + b'{"name": "' + b"x" * 50_000_000
+        with pytest.raises(ModelError, match=f"sent more than {MOST_BYTES:,} bytes"):
+            await fetch_card(rogue.url, {})
+
+
+async def test_packed_bytes_are_refused_as_their_size_is_not_known(tmp_path: Path) -> None:
+    async with serving(nothing) as rogue:
+        rogue.card = lambda: b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + b"\x1f\x8b" * 10
+        with pytest.raises(ModelError, match="packed bytes"):
+            await fetch_card(rogue.url, {})
+
+
+async def test_nobody_there_is_told() -> None:
+    with pytest.raises(ModelError) as error:
+        await fetch_card("http://127.0.0.1:1", {})
+    assert said(error) == (
+        "The agent at http://127.0.0.1:1 cannot be reached (connection refused); start it, or correct the address."
+    )
+
+
+async def test_a_certificate_that_does_not_match_is_told(tmp_path: Path) -> None:
+    key, pem = tmp_path / "key.pem", tmp_path / "cert.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", pem, "-days", "2"]
+    try:
+        subprocess.run([*made, "-subj", "/CN=elsewhere.example"], check=True, capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("there is no openssl to make a certificate with")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem, key)
+    async with serving(nothing, tls=context) as rogue:
+        with pytest.raises(ModelError) as error:
+            await fetch_card(rogue.url, {})
+    assert "its certificate does not match" in said(error)
+
+
+async def test_a_card_may_not_lead_out_of_encryption() -> None:
+    from workbench.a2a.card import read_card
+
+    with pytest.raises(ModelError, match="without encryption"):
+        read_card(card("http://127.0.0.1:1"), "https://127.0.0.1:2")
+
+
+async def test_texts_of_a_card_are_one_clean_line_and_the_model_is_a_name() -> None:
+    from workbench.a2a.card import read_card
+
+    found = read_card(
+        card("http://127.0.0.1:1", name="\x1b[31mred[/]\nname " + "x" * 500, version="1\x07 [b]"), "http://127.0.0.1:1"
+    )
+    assert "\x1b" not in found.words()
+    assert "\n" not in found.words()
+    assert len(found.words()) < 300
+    assert found.model.isprintable()
+    assert " " not in found.model
+    assert "[" not in found.model
+
+
+def test_a_card_of_either_version_is_the_same_agent_wherever_it_is_served() -> None:
+    from workbench.a2a.card import read_card
+
+    one = read_card(card("http://127.0.0.1:1"), "http://127.0.0.1:1")
+    other = read_card(card("http://127.0.0.1:2"), "http://127.0.0.1:2")
+    assert one.model == other.model
+    assert read_card(card("http://127.0.0.1:1", version="2"), "http://127.0.0.1:1").model != one.model
+
+
+# -- answers: what is sent for the first message, whether as a stream, and what the sentence says
+
+
+async def silent(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+    await asyncio.Event().wait()
+
+
+async def dying(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+    return
+
+
+async def dying_in_the_middle(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+    await send(b'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"jsonrpc"')
+
+
+def stream(*values: object) -> Callable[..., Any]:
+    async def answer(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+        await send(STREAM + b"".join(event(request, value) for value in values))
+
+    return answer
+
+
+def single(value: object) -> Callable[..., Any]:
+    async def answer(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+        await send(result(request, value))
+
+    return answer
+
+
+async def flooding(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+    await send(STREAM)
+    working = event(request, task("WORKING", "x" * 100_000))
+    while True:
+        await send(working)
+
+
+async def endless(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+    await send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+    while True:
+        await send(b" " * 100_000)
+
+
+def error(request: dict[str, Any]) -> bytes:
+    return json_page({"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32603, "message": "no\x1b[2J idea"}})
+
+
+async def failing(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+    await send(error(request))
+
+
+async def not_json(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+    await send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>")
+
+
+async def redirecting(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+    await send(b"HTTP/1.1 307 Moved\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
+
+
+@pytest.mark.parametrize(
+    ("streaming", "answer", "kind", "words"),
+    [
+        (False, silent, "timeout", "did not answer within the 0.5 s"),
+        (True, silent, "timeout", "did not answer within the 0.5 s"),
+        (False, dying, "unavailable", "ended the connection before it answered"),
+        (False, dying_in_the_middle, "unavailable", "ended the connection before it answered"),
+        (True, stream(message(HERE), message(HERE)), "malformed", "answered twice"),
+        (True, stream(task("COMPLETED", HERE), message(HERE)), "malformed", "answered twice"),
+        (True, stream(task("COMPLETED", HERE), task("FAILED", "no")), "malformed", "answered twice"),
+        (True, stream(task("WORKING"), task("COMPLETED", HERE, key="u")), "malformed", "answered twice"),
+        (
+            True,
+            stream(task("WORKING", context="a"), task("COMPLETED", HERE, context="b")),
+            "malformed",
+            "in 2 contexts",
+        ),
+        (True, stream(), "malformed", "without a message or a task"),
+        (True, flooding, "malformed", "flooded"),
+        (False, endless, "malformed", "sent more than 20,000,000 bytes at once"),
+        (False, single(message(" ")), "malformed", "sent an empty answer"),
+        (False, single(task("FAILED", "my model is\ngone")), "unavailable", "failed: my model is gone."),
+        (False, single(task("REJECTED")), "unavailable", "rejected the message."),
+        (False, single(task("AUTH_REQUIRED")), "refused", "wants credentials"),
+        (False, single({}), "malformed", "without a message or a task"),
+        (False, single({"message": 7}), "malformed", "no answer of A2A"),
+        (False, failing, "malformed", "no idea"),
+        (True, failing, "malformed", "no idea"),
+        (False, not_json, "malformed", "no answer of A2A"),
+        (False, redirecting, "unavailable", "redirects to http://127.0.0.1:1/"),
+    ],
+)
+async def test_an_answer_that_breaks_the_rules_ends_the_conversation(
+    streaming: bool, answer: Callable[..., Any], kind: str, words: str
+) -> None:
+    async with serving(answer) as rogue:
+        rogue.card = lambda: json_page(card(rogue.url, streaming=streaming))
+        peer = Peer(rogue.url, PeerLimits(seconds=0.5 if answer is silent else 60), headers={})
+        with pytest.raises(ModelError) as error:
+            await peer.ask("Document this project.")
+        await peer.aclose()
+    assert words in said(error)
+    assert error.value.kind == kind
+    assert "\x1b" not in said(error)
+
+
+async def test_another_context_in_the_middle_ends_the_conversation_and_the_first_one_is_the_agents_own() -> None:
+    async def answer(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+        await send(result(request, message(HERE, f"context {max(1, len(rogue.asked) - 1)}")))
+
+    async with serving(answer) as rogue:
+        peer = Peer(rogue.url, headers={})
+        await peer.ask("one")
+        await peer.ask("two")
+        with pytest.raises(ModelError, match="changed its context id"):
+            await peer.ask("three")
+        await peer.aclose()
+        sent = [one["params"]["message"]["contextId"] for one in rogue.asked]
+    assert sent[1:] == ["context 1", "context 1"]
+    assert sent[0] != "context 1"
+
+
+async def test_an_agent_that_gives_no_context_back_keeps_ours() -> None:
+    async with serving(single(message(HERE, ""))) as rogue:
+        peer = Peer(rogue.url, headers={})
+        await peer.ask("one")
+        await peer.ask("two")
+        await peer.aclose()
+        first, second = (one["params"]["message"]["contextId"] for one in rogue.asked)
+    assert first == second != ""
+
+
+async def test_a_task_that_is_not_done_yet_is_asked_for_until_it_is() -> None:
+    async def answer(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+        if request["method"] == "SendMessage":
+            await send(result(request, task("SUBMITTED")))
+        else:
+            asked = sum(one["method"] == "GetTask" for one in rogue.asked)
+            await send(
+                result(request, (task("COMPLETED", "at last") if asked > 2 else task("WORKING", "wait"))["task"])
+            )
+
+    async with serving(answer) as rogue:
+        peer = Peer(rogue.url, headers={})
+        reply = await peer.ask("one")
+        await peer.aclose()
+    assert reply.text == "at last"
+    assert [one["method"] for one in rogue.asked] == ["SendMessage", "GetTask", "GetTask", "GetTask"]
+
+
+async def test_a_stream_that_stays_open_after_the_answer_is_left() -> None:
+    async def answer(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+        await send(STREAM + event(request, message("done")))
+        await asyncio.Event().wait()
+
+    async with serving(answer) as rogue:
+        rogue.card = lambda: json_page(card(rogue.url, streaming=True))
+        peer = Peer(rogue.url, PeerLimits(seconds=30), headers={})
+        assert (await peer.ask("one")).text == "done"
+        await peer.aclose()
+
+
+async def test_a_task_that_is_not_waited_for_any_more_is_cancelled() -> None:
+    async def answer(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+        if request["method"] == "CancelTask":
+            await send(result(request, task("CANCELED")["task"]))
+        else:
+            await send(STREAM + event(request, task("WORKING")))
+            await asyncio.Event().wait()
+
+    async with serving(answer) as rogue:
+        rogue.card = lambda: json_page(card(rogue.url, streaming=True))
+        peer = Peer(rogue.url, PeerLimits(seconds=0.5), headers={})
+        with pytest.raises(ModelError, match="did not answer"):
+            await peer.ask("one")
+        await peer.aclose()
+    assert rogue.asked[-1]["method"] == "CancelTask"
+    assert rogue.asked[-1]["params"] == {"id": "t"}
+
+
+# -- credentials
+
+
+class Calls:
+    def __init__(self) -> None:
+        self.calls: list[CallRecord] = []
+
+    def recall(self, request: Request, nth: int) -> None:
+        raise AssertionError("nothing of a remote agent is recalled")
+
+    def record(self, call: CallRecord) -> None:
+        self.calls.append(call)
+
+
+async def test_credentials_go_to_their_origin_only_and_are_never_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = "tok-5ecret-5ecret-5ecret"
+
+    async def echoing(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+        await send(result(request, message(f"you sent {rogue.headers[-1].get('authorization')}")))
+
+    async with serving(echoing) as mine, serving(echoing) as other:
+        headers = {mine.url: {"Authorization": f"Bearer {secret}"}}
+        monkeypatch.setenv("WORKBENCH_A2A_HEADERS", json.dumps(headers))
+        log = Calls()
+        for rogue in (mine, other):
+            model = (await fetch_card(rogue.url)).model
+            asker = PeerAsker(f"a2a:{rogue.url}", log)
+            await asker.complete(Request(model, (Message("user", "hello"),), "agent"))
+            await asker.aclose()
+    assert all(one.get("authorization") == f"Bearer {secret}" for one in mine.headers)
+    assert not any("authorization" in one for one in other.headers)
+    assert [call.answer.text for call in log.calls if call.answer] == ["you sent [key]", "you sent None"]
+    assert secret not in repr(log.calls)
+
+
+@pytest.mark.parametrize(
+    "value", ["{tok", "[7]", '{"http://x": 7}', '{"no address": {}}', '{"http://x": {"A": "b\\n"}}']
+)
+def test_credentials_that_cannot_be_read_are_refused_without_being_quoted(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    from workbench.a2a.credentials import headers_by_origin
+    from workbench.errors import UsageError
+
+    monkeypatch.setenv("WORKBENCH_A2A_HEADERS", value)
+    with pytest.raises(UsageError, match="must be JSON such as") as error:
+        headers_by_origin()
+    assert value not in str(error.value)
+
+
+async def test_another_agent_at_the_address_than_was_asked_for_is_refused() -> None:
+    async with serving(nothing) as rogue:
+        asker = PeerAsker(f"a2a:{rogue.url}", Calls())
+        with pytest.raises(ModelError, match="is not the one that was asked for"):
+            await asker.complete(Request("a2a/other@1#00000000", (Message("user", "hello"),), "agent"))
+        await asker.aclose()

@@ -1,0 +1,219 @@
+"""A conversation with one agent over A2A, in the version and binding that its card names."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from uuid import uuid4
+
+import httpx
+from a2a.client.transports.base import ClientTransport
+from a2a.types import (
+    AgentCard,
+    CancelTaskRequest,
+    GetTaskRequest,
+    Message,
+    Part,
+    Role,
+    SendMessageConfiguration,
+    SendMessageRequest,
+    StreamResponse,
+)
+from a2a.utils.constants import PROTOCOL_VERSION_1_0, VERSION_HEADER
+
+from workbench.a2a.card import Interface, PeerCard, fetch_card
+from workbench.a2a.credentials import headers_by_origin
+from workbench.a2a.http import Limit, client_for
+from workbench.a2a.problems import BrokenRules, problem_of
+from workbench.a2a.replies import Collected, Reply
+from workbench.models.types import ModelTimeout
+
+_ACCEPTED = ("text/plain", "application/json")
+_GRACE = 1.0  # seconds that a stream may stay open after the answer
+_POLL = (0.1, 1.0)  # seconds between questions whether a task is done: first, longest
+
+
+@dataclass(frozen=True, slots=True)
+class PeerLimits:
+    """Limits on one message: seconds until the answer is whole (AEO-Bench allows 180), and bytes that it may have."""
+
+    seconds: float = 180.0
+    bytes: int = 20_000_000
+
+
+DEFAULT_LIMITS = PeerLimits()
+
+
+class Peer:
+    """One conversation; what the agent remembers of it is its own affair.
+
+    Args:
+        address: Where its card is.
+        limits: Limits on each message.
+        headers: Credentials by origin; the environment's unless given.
+    """
+
+    def __init__(
+        self, address: str, limits: PeerLimits = DEFAULT_LIMITS, headers: Mapping[str, Mapping[str, str]] | None = None
+    ) -> None:
+        self.address = address
+        self.headers = headers_by_origin() if headers is None else headers
+        self._limits = limits
+        self._limit = Limit(limits.bytes)
+        self._client: httpx.AsyncClient | None = None
+        self._transport: ClientTransport | None = None
+        self._card: PeerCard | None = None
+        # An id of our own is kept by servers that give none back; one that they give instead is taken over once.
+        self._context = str(uuid4())
+        self._settled = False
+        self._task = ""
+        self._artifacts: set[str] = set()
+        self._left = ""
+
+    @property
+    def who(self) -> str:
+        """Return how sentences name the agent."""
+        return f"The agent at {self.address}"
+
+    async def connect(self) -> PeerCard:
+        """Read the card, once.
+
+        Raises:
+            ModelError: There is no agent that can be talked to.
+        """
+        if self._card is None:
+            self._card = await fetch_card(self.address, self.headers)
+            self._client = client_for(self._limit, self.headers)
+            self._transport = _transport(self._client, self._card.interface)
+        return self._card
+
+    async def ask(self, text: str) -> Reply:
+        """Send a message in this conversation and return the answer to it.
+
+        Raises:
+            ModelError: There is none within the limits, or it breaks the protocol's rules. The conversation is over then.
+        """
+        card = await self.connect()
+        self._limit.renew()
+        collected = Collected(self.who, self._artifacts, self._task)
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                await self._exchange(self._request(text, card), collected, streaming=card.streaming)
+        except asyncio.CancelledError:
+            self._left = collected.task if collected.is_pending else ""
+            raise
+        except TimeoutError:
+            self._left = collected.task if collected.is_pending else ""
+            raise ModelTimeout(
+                f"{self.who} did not answer within the {self._limits.seconds:g} s of request_timeout."
+            ) from None
+        except Exception as error:
+            raise problem_of(error, self.address) from error
+        reply = collected.reply()
+        self._settle(reply)
+        return reply
+
+    async def aclose(self) -> None:
+        """End the connection; a task whose answer nobody waits for any more is cancelled, if the agent listens."""
+        if self._client is None:
+            return
+        if self._left and self._transport is not None:
+            self._limit.renew()
+            # Out of politeness alone: whether the agent does so changes nothing here.
+            with contextlib.suppress(Exception):
+                async with asyncio.timeout(_GRACE):
+                    await self._transport.cancel_task(CancelTaskRequest(id=self._left))
+        await self._client.aclose()
+
+    def _request(self, text: str, card: PeerCard) -> SendMessageRequest:
+        return SendMessageRequest(
+            tenant=card.interface.tenant,
+            message=Message(
+                message_id=str(uuid4()),
+                role=Role.ROLE_USER,
+                parts=[Part(text=text)],
+                context_id=self._context,
+                task_id=self._task,
+            ),
+            configuration=SendMessageConfiguration(accepted_output_modes=_ACCEPTED),
+        )
+
+    async def _exchange(self, request: SendMessageRequest, collected: Collected, *, streaming: bool) -> None:
+        assert self._transport is not None
+        if streaming:
+            async with aclosing(_ended(self._transport.send_message_streaming(request))) as events:
+                async for event in _until_answered(events, collected):
+                    collected.add(event)
+        else:
+            response = await self._transport.send_message(request)
+            if response.HasField("message"):
+                collected.add(StreamResponse(message=response.message))
+            elif response.HasField("task"):
+                collected.add(StreamResponse(task=response.task))
+        pause, longest = _POLL
+        while collected.is_pending:
+            await asyncio.sleep(pause)
+            pause = min(longest, pause * 2)
+            tenant = request.tenant
+            collected.add_task(await self._transport.get_task(GetTaskRequest(tenant=tenant, id=collected.task)))
+
+    def _settle(self, reply: Reply) -> None:
+        if reply.context and reply.context != self._context and self._settled:
+            raise BrokenRules(f"{self.who} changed its context id, so it has lost the conversation.")
+        self._context = reply.context or self._context
+        self._settled = True
+        self._task = reply.task
+        if not reply.task:
+            self._artifacts.clear()
+
+
+async def _ended(events: AsyncIterator[StreamResponse]) -> AsyncGenerator[StreamResponse, None]:
+    """Yield events and close their source for certain."""
+    try:
+        async for event in events:
+            yield event
+    finally:
+        if isinstance(events, AsyncGenerator):
+            await events.aclose()
+
+
+async def _until_answered(
+    events: AsyncGenerator[StreamResponse, None], collected: Collected
+) -> AsyncGenerator[StreamResponse, None]:
+    """Yield events until the stream ends; after the answer only for a moment more, in which a second one would show."""
+    while True:
+        grace = _GRACE if collected.is_answered else None
+        try:
+            async with asyncio.timeout(grace):
+                event = await anext(events)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            if grace is None:
+                raise
+            return
+        yield event
+
+
+def _transport(client: httpx.AsyncClient, interface: Interface) -> ClientTransport:
+    # Only what an agent needs is imported: the older version's types are thousands of lines.
+    card = AgentCard()
+    if interface.is_older and interface.binding == "JSONRPC":
+        from a2a.compat.v0_3.jsonrpc_transport import CompatJsonRpcTransport
+
+        return CompatJsonRpcTransport(client, card, interface.url, is_shared_httpx=True)
+    if interface.is_older:
+        from a2a.compat.v0_3.rest_transport import CompatRestTransport
+
+        return CompatRestTransport(client, card, interface.url, is_shared_httpx=True)
+    client.headers.setdefault(VERSION_HEADER, PROTOCOL_VERSION_1_0)
+    if interface.binding == "JSONRPC":
+        from a2a.client.transports.jsonrpc import JsonRpcTransport
+
+        return JsonRpcTransport(client, card, interface.url, is_shared_httpx=True)
+    from a2a.client.transports.rest import RestTransport
+
+    return RestTransport(client, card, interface.url, is_shared_httpx=True)

@@ -1,0 +1,30 @@
+"""An agent of other people that is reached over A2A: what it says comes from its server, what it reads from our tools."""
+
+from __future__ import annotations
+
+from workbench.agents.agent_context import AgentContext, Conversation, OutOfSteps
+from workbench.agents.protocol import Submission, first_message
+from workbench.models.types import Message
+
+
+class RemoteAgent:
+    """Sends the task, runs the tools that the agent calls, and sends it what they gave, until it hands in."""
+
+    name = "a2a"
+
+    async def document(self, context: AgentContext) -> Submission:
+        """Return the submission; an empty, unparsed one if the agent never submitted.
+
+        Raises:
+            ModelError: The agent gave no answer that can be used.
+        """
+        # It has a system prompt of its own: AEO-Bench sends none.
+        first = first_message(context.assignment.name, context.assignment.description)
+        conversation = Conversation([Message("user", first)])
+        try:
+            while True:
+                submission = await context.act(conversation)
+                if submission is not None:
+                    return submission
+        except OutOfSteps:
+            return Submission()

@@ -1,0 +1,56 @@
+"""The names of agents of other people that are reached over A2A, and of the models of their trials. Cheap to import."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from workbench.errors import UsageError
+from workbench.text import one_line
+
+PREFIX = "a2a:"
+"""What the name of such an agent begins with; the address of its server follows."""
+PEER_MODEL = "a2a/"
+"""What the model of a trial begins with whose answers such an agent gives: ``a2a/NAME@VERSION#DIGEST`` of its card."""
+_LONGEST = 500
+
+
+def is_remote(agent: str) -> bool:
+    """Return whether ``agent`` names an agent that is reached over A2A."""
+    return agent.startswith(PREFIX)
+
+
+def is_peer(model: str) -> bool:
+    """Return whether ``model`` stands for the agent itself: nothing else is asked."""
+    return model.startswith(PEER_MODEL)
+
+
+def address_of(agent: str) -> str:
+    """Return the address in the name of a remote agent.
+
+    Raises:
+        UsageError: It is no address of a server, or holds what must not be recorded.
+    """
+    url = agent.removeprefix(PREFIX)
+    shown = one_line(url, 80)
+    try:
+        parts = urlsplit(url)
+        wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
+    except ValueError:
+        wrong = True
+    if wrong or not url.isprintable() or " " in url or len(url) > _LONGEST:
+        raise UsageError(f"{shown!r} is no address of an agent; write it as a2a:http://HOST:PORT.")
+    if parts.username is not None or parts.query or parts.fragment:
+        raise UsageError(
+            f"The address of the agent at {parts.hostname} holds a password, a query or a fragment, which would be recorded; "
+            "give credentials in WORKBENCH_A2A_HEADERS."
+        )
+    return url
+
+
+def canonical(agent: str) -> str:
+    """Return the one name of a remote agent: host in small letters, no slash at the end; what is no address stays as it is."""
+    try:
+        parts = urlsplit(address_of(agent))
+    except UsageError:
+        return agent
+    return PREFIX + parts._replace(netloc=parts.netloc.lower()).geturl().rstrip("/")

@@ -1,0 +1,68 @@
+"""``workbench serve-agent AGENT``: an agent of this machine for the benchmarks of others, over A2A."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.commands.arguments import dollars, whole
+from workbench.commands.output import tell
+
+SUMMARY = "serve an agent of this machine over A2A, for benchmarks of others"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "agent", nargs="?", default="white", help="white (default), planner, no-exploration, or package.module:Class"
+    )
+    parser.add_argument("--model", default="", help="a LiteLLM name, local, or replay:SESSION")
+    add_place(parser, 9002)
+    parser.add_argument(
+        "--at-once", type=whole(1, 1_000), default=4, metavar="N", help="messages answered at the same time"
+    )
+    parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
+
+
+def add_place(parser: argparse.ArgumentParser, port: int) -> None:
+    """Add where to listen."""
+    parser.add_argument(
+        "--port", type=whole(0, 65_535), default=port, metavar="N", help=f"{port} unless given; 0 takes a free one"
+    )
+    parser.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help="this machine only unless given; others need the token in WORKBENCH_SERVE_TOKEN",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Listen until told to stop; 0 then."""
+    from workbench import settings
+    from workbench.a2a import check_installed
+    from workbench.agents.names import current_name
+    from workbench.engine import client
+    from workbench.engine.plan import DocumentPlan
+
+    check_installed()
+    from workbench.serving.listening import Place, listen
+    from workbench.serving.white import agent_app, check_servable, gateway_for
+
+    known = settings.load()
+    agent = current_name(arguments.agent)
+    check_servable(agent)
+    plan = client.resolved(
+        DocumentPlan(
+            (),
+            agent=agent,
+            model=arguments.model,
+            judge="offline",
+            spend_limit=arguments.spend_limit,
+            max_steps=known.max_steps,
+        )
+    )
+    place, found = Place.at(arguments.host, arguments.port).bound()
+    gateway = gateway_for(plan, known)
+    tell(f"{agent} with {plan.model} listens at {place.url}; its agent is a2a:{place.url}. Stop it with ctrl+c.")
+    listen(agent_app(plan, place, gateway, arguments.at_once), [found], gateway.aclose)
+    tell("Stopped.")
+    return 0

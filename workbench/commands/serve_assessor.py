@@ -1,0 +1,37 @@
+"""``workbench serve-assessor``: score agents of others on request, over A2A."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.commands.arguments import whole
+from workbench.commands.output import tell
+from workbench.commands.serve_agent import add_place
+
+SUMMARY = "assess agents of others on request, over A2A"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("--judge", default="", help="offline, a model, or package.module:Class of your own")
+    add_place(parser, 9001)
+    parser.add_argument(
+        "--at-once", type=whole(1, 100), default=1, metavar="N", help="assessments at the same time; others wait"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Listen until told to stop; 0 then."""
+    from workbench.a2a import check_installed
+    from workbench.engine import client
+
+    check_installed()
+    from workbench.serving.assessor import assessor_app
+    from workbench.serving.listening import Place, listen
+
+    judge = client.resolved_judge(arguments.judge)
+    place, found = Place.at(arguments.host, arguments.port).bound()
+    tell(f"The assessor with the judge {judge} listens at {place.url}. Stop it with ctrl+c; runs under way go on.")
+    listen(assessor_app(judge, place, arguments.at_once), [found])
+    tell("Stopped.")
+    return 0

@@ -1,0 +1,105 @@
+"""What an assessor is asked for: agents by address and cases by id, written as JSON or as AEO-Bench's tags."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.agents.names import agent_info, current_name
+from workbench.agents.remote_names import PREFIX
+from workbench.catalog import find_case, load_cases
+from workbench.errors import UsageError
+
+MOST_AGENTS, MOST_REPEATS, MOST_TRIALS = 16, 20, 500
+_TAG = r"<{0}>\s*(.*?)\s*</{0}>"
+_SHAPE = (
+    'Name agents by address and cases by id, as JSON: {"agents": ["http://127.0.0.1:9002"], "cases": ["word_counter"]}; '
+    '"cases" may be "all", and "repeats" a number.'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What was asked for: names of agents (``a2a:URL``), ids of cases, trials per case."""
+
+    agents: tuple[str, ...]
+    cases: tuple[str, ...]
+    repeats: int = 1
+
+    def words(self) -> str:
+        """Return ``2 agents × 3 cases × 5 repeats``."""
+        counted = [f"{len(self.agents)} agent{'' if len(self.agents) == 1 else 's'}"]
+        counted.append(f"{len(self.cases)} case{'' if len(self.cases) == 1 else 's'}")
+        return " × ".join(counted + ([f"{self.repeats} repeats"] if self.repeats > 1 else []))
+
+
+def read_assessment(message: str) -> Assessment:
+    """Return what a message asks for.
+
+    Raises:
+        UsageError: It is not understood, names what is not there, or is too much; the sentence says what is taken.
+    """
+    given = _values(message)
+    config = given.get("config")
+    values = {**(config if isinstance(config, Mapping) else {}), **given}
+    named = values.get("agents", values.get("participants"))
+    agents = [current_name(one if one.startswith(PREFIX) else PREFIX + one) for one in _texts(named)]
+    cases = _texts(values.get("cases", values.get("case_ids")))
+    repeats = values.get("repeats", 1)
+    if not agents or not cases:
+        raise UsageError(_SHAPE)
+    if "all" in cases:
+        cases = [case.id for case in load_cases()[0] if case.kind != "own"]
+    repeats = int(repeats) if isinstance(repeats, float) and repeats.is_integer() else repeats
+    if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
+        raise UsageError(f'"repeats" must be a number from 1 to {MOST_REPEATS}.')
+    # Only by id: a path or an address in a request would let others read what is on this machine.
+    found = Assessment(tuple(dict.fromkeys(agents)), tuple(find_case(one).id for one in dict.fromkeys(cases)), repeats)
+    for agent in found.agents:
+        agent_info(agent)
+    trials = len(found.agents) * len(found.cases) * repeats
+    if len(found.agents) > MOST_AGENTS or trials > MOST_TRIALS:
+        raise UsageError(
+            f"{found.words()} are too many; at most {MOST_AGENTS} agents and {MOST_TRIALS} trials are assessed."
+        )
+    return found
+
+
+def _values(message: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for tag, key in (("white_agent_url", "agents"), ("env_config", ""), ("json", ""), ("cases", "cases")):
+        texts = re.findall(_TAG.format(tag), message, re.S)
+        for text in texts:
+            decoded = _decoded(text)
+            if key:
+                found[key] = [*_texts(found.get(key)), *(_texts(decoded) if decoded is not None else [text])]
+            elif isinstance(decoded, dict):
+                found |= decoded
+    if found:
+        return found
+    start = message.find("{")
+    decoded = _decoded(message[start:]) if start >= 0 else None
+    if not isinstance(decoded, dict):
+        raise UsageError(_SHAPE)
+    return decoded
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return json.JSONDecoder().raw_decode(text.strip())[0]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _texts(given: object) -> list[str]:
+    """Return the texts of a list, of the values of an object (names and addresses of agents), or of words with commas."""
+    if isinstance(given, str):
+        return [part.strip() for part in given.split(",") if part.strip()]
+    items: Iterable[object] = given.values() if isinstance(given, Mapping) else given if isinstance(given, list) else ()
+    texts = [one.get("url", one.get("endpoint")) if isinstance(one, Mapping) else one for one in items]
+    if not all(isinstance(one, str) for one in texts):
+        raise UsageError(_SHAPE)
+    return [str(one).strip() for one in texts]
