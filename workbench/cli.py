@@ -40,6 +40,8 @@ COMMANDS = {
     "study": "study",
     "metrics": "metrics",
     "report": "report",
+    "import": "import_files",
+    "export": "export",
     "pack": "pack",
     "merge": "merge",
     "tag": "tag",

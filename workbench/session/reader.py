@@ -27,6 +27,7 @@ from workbench.session.rows import (
     DroppedRow,
     FailingTestRow,
     FormerVerdictRow,
+    ImportedRow,
     LabelRow,
     RunRow,
     ScoreRow,
@@ -331,6 +332,11 @@ class SessionReader(BlobReader):
         if item is None:
             return self._rows(LabelRow, "labels", "WHERE removed_at IS NULL ORDER BY item, part, label")
         return self._rows(LabelRow, "labels", "WHERE removed_at IS NULL AND item = ? ORDER BY part, label", (item,))
+
+    def imported(self, item: str) -> ImportedRow | None:
+        """Return where a trial, task or candidate came from, None where it came into being here."""
+        found = self._rows(ImportedRow, "imported", "WHERE item = ?", (item,))
+        return found[0] if found else None
 
     # -- calls
 

@@ -351,6 +351,18 @@ class FailingTestRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportedRow:
+    """What was read from another program's file; ``extra_blob`` is JSON of what the other tables have no place for."""
+
+    item: str
+    format: str
+    source: str
+    digest: str
+    extra_blob: str | None
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class StudyRow:
     """A study: ``declaration`` is the JSON of :class:`workbench.studies.declaration.Study`, ``problem`` why it does not go on."""
 

@@ -1,0 +1,269 @@
+"""Bring files of other programs into a session: file by file, trajectory by trajectory, each whole or not at all.
+
+What the session has already is skipped: a file by the SHA-256 of its bytes, a trajectory by that of its content. So the same command
+given again goes on where it was stopped.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from workbench.errors import UsageError
+from workbench.files import Unreadable, shown
+from workbench.interchange.problems import ForeignProblem
+from workbench.interchange.reading import ENDINGS, Read, file_digest, read_file
+from workbench.interchange.recording import record
+from workbench.interchange.trajectory import OWN, Trajectory
+from workbench.session import SessionError, SessionReader, SessionWriter
+from workbench.session.identity import imported_id, run_id
+
+KIND = "imported"
+"""The key of a run's config that says that it was imported, and from where."""
+_TOLD_EVERY = 0.2  # seconds between two words on the progress
+
+
+@dataclass
+class Tally:
+    """What became of the files: counts, and a sentence for each thing that could not be read."""
+
+    files: int = 0
+    done: int = 0
+    added: int = 0
+    known: int = 0
+    problems: list[str] = field(default_factory=list)
+    run: str = ""
+    stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How files are read.
+
+    Attributes:
+        case: Id of the test case that the trajectories are about, "" for what the files say.
+        readme: Whether the last message of each is the README that was handed in.
+    """
+
+    case: str = ""
+    readme: bool = False
+
+
+def files_in(paths: Iterable[Path]) -> list[Path]:
+    """Return the files that are meant: those named, and those in folders that look like trajectories, in the order of their names.
+
+    Raises:
+        UsageError: A path does not exist, or none is left.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            inside = [one for one in path.rglob("*") if one.name.lower().endswith(ENDINGS) and one.is_file()]
+            if not inside:
+                raise UsageError(f"In the folder {shown(path)} there is no file that ends in {', '.join(ENDINGS)}.")
+            found |= dict.fromkeys(sorted(inside))
+        else:
+            found[path] = None
+    return list(found)
+
+
+def import_files(
+    session: Path, files: list[Path], options: Options, tell: Callable[[Tally], None] = lambda tally: None
+) -> Tally:
+    """Read files into a session as trials of one run.
+
+    Args:
+        session: An existing session.
+        files: The files.
+        options: How they are read.
+        tell: Hears how far it is, several times a second at most.
+
+    Returns:
+        What became of them. The run is called off where somebody asked for it (``workbench cancel``, the app).
+
+    Raises:
+        SessionError: The session cannot be written.
+    """
+    tally = Tally(files=len(files))
+    with SessionReader(session) as reader, SessionWriter(session) as writer:
+        work = _Importing(reader, writer, options, tally, tell)
+        try:
+            work.all(files)
+        except KeyboardInterrupt:
+            tally.stopped = True
+        finally:
+            work.end()
+    tell(tally)
+    return tally
+
+
+class _Importing:
+    def __init__(
+        self,
+        reader: SessionReader,
+        writer: SessionWriter,
+        options: Options,
+        tally: Tally,
+        tell: Callable[[Tally], None],
+    ) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._options = options
+        self._tally = tally
+        self._tell = tell
+        self._position = 0
+        self._told = time.monotonic()
+        self._held: object = None
+
+    def all(self, files: list[Path]) -> None:
+        for path in files:
+            try:
+                self._file(path)
+            except (ForeignProblem, Unreadable) as problem:
+                self._problem(path, problem)
+            self._tally.done += 1
+            self._pause()
+            if self._tally.stopped:
+                return
+
+    def _pause(self) -> None:
+        if time.monotonic() - self._told < _TOLD_EVERY:
+            return
+        self._told = time.monotonic()
+        self._tell(self._tally)
+        if self._tally.run:
+            self._writer.renew(self._held)  # type: ignore[arg-type]
+            if "cancel" in self._writer.take_requests(self._tally.run):
+                self._tally.stopped = True
+
+    def _problem(self, path: Path, problem: Exception, place: str = "") -> None:
+        said = str(problem).rstrip(".")
+        name = (
+            ""
+            if isinstance(problem, Unreadable) and not isinstance(problem, ForeignProblem)
+            else f"{shown(path.name)} "
+        )
+        self._tally.problems.append(f"{name}{said}{f' ({place})' if place else ''}.")
+
+    def _file(self, path: Path) -> None:
+        digest = file_digest(path)
+        if self._reader.imported(f"file:{digest}") is not None:
+            self._tally.known += 1
+            return
+        sound, format = True, ""
+        for found in read_file(path):
+            format = found.format or format
+            if found.trajectory is None:
+                sound = False
+                self._problem(path, ForeignProblem(found.problem), found.place)
+            else:
+                self._trajectory(path, digest, found, found.trajectory)
+            self._pause()
+            if self._tally.stopped:
+                return
+        if sound:
+            values = {
+                "item": f"file:{digest}",
+                "format": format,
+                "source": path.name,
+                "digest": digest,
+                "at": time.time(),
+            }
+            self._writer.insert("imported", values, conflict="IGNORE")
+
+    def _trajectory(self, path: Path, digest: str, found: Read, trajectory: Trajectory) -> None:
+        try:
+            trial = imported_id(trajectory.digest)
+            if self._reader.trial(trial) is not None or self._is_own(trajectory):
+                self._tally.known += 1
+                return
+            self._begin(found.format, path)
+            record(
+                self._writer,
+                self._tally.run,
+                self._position,
+                trial,
+                trajectory,
+                format=found.format,
+                source=path.name,
+                digest=digest,
+                case=self._options.case,
+                readme=last_message(trajectory) if self._options.readme else None,
+            )
+        except ForeignProblem as problem:
+            self._problem(path, problem, found.place)
+        else:
+            self._position += 1
+            self._tally.added += 1
+
+    def _is_own(self, trajectory: Trajectory) -> bool:
+        """Return whether this is a trial of the session that was exported: the id alone proves nothing."""
+        from workbench.interchange.recorded import recorded_trajectory
+
+        own = trajectory.extra.get(OWN)
+        named = own.get("trial") if isinstance(own, dict) else None
+        trial = self._reader.trial(named) if isinstance(named, str) else None
+        return trial is not None and recorded_trajectory(self._reader, trial).digest == trajectory.digest
+
+    def _begin(self, format: str, path: Path) -> None:
+        """Plan the run when the first trajectory is there: a folder of nothing new leaves no empty run behind."""
+        if self._tally.run:
+            return
+        run = run_id()
+        config = {"cases": [], "agent": "", KIND: {"format": format, "case": self._options.case}}
+        with self._writer.transaction():
+            self._writer.add_run(run, "document", config)
+            self._writer.set_run(run, state="running", started_at=time.time())
+            self._writer.name_run(
+                run, f"import: {shown(path.name)}" if self._tally.files == 1 else f"import: {self._tally.files:,} files"
+            )
+            self._held = self._writer.acquire(run)
+        self._tally.run = run
+
+    def end(self) -> None:
+        """Close the run: what is there is whole."""
+        if not self._tally.run:
+            return
+        state = "cancelled" if self._tally.stopped else "done"
+        note = "; ".join(self._tally.problems[:3]) or None
+        with self._writer.transaction():
+            self._writer.set_run(self._tally.run, state=state, finished_at=time.time(), note=note)
+            self._writer.release(self._held)  # type: ignore[arg-type]
+
+
+def last_message(trajectory: Trajectory) -> str | None:
+    """Return the last words of the agent, None where it said none."""
+    return next(
+        (step.text for step in reversed(trajectory.steps) if step.source == "agent" and step.text.strip()), None
+    )
+
+
+def trajectories_of(session: Path, items: Iterable[str] = ()) -> Iterator[tuple[str, Trajectory]]:
+    """Return the trials of a session with their trajectories, one after the other.
+
+    Args:
+        session: The session.
+        items: Trials, by id, its beginning or their case; empty = all that nobody put away.
+
+    Raises:
+        UsageError: A named trial is not there.
+        SessionError: The session cannot be read.
+    """
+    from workbench.interchange.recorded import recorded_trajectory
+
+    with SessionReader(session) as reader:
+        trials = reader.trials()
+        wanted = list(items)
+        for item in wanted:
+            if not any(item in (row.id, row.case_id, row.case_name) or row.id.startswith(item) for row in trials):
+                raise UsageError(f"{session.name} has no trial {item!r}; `workbench show {session}` lists them.")
+        for row in trials:
+            if not wanted or any(
+                item in (row.id, row.case_id, row.case_name) or row.id.startswith(item) for item in wanted
+            ):
+                yield row.id, recorded_trajectory(reader, row)
+
+
+__all__ = ["KIND", "Options", "SessionError", "Tally", "files_in", "import_files", "last_message", "trajectories_of"]
