@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from workbench.interchange.checking import CHANGED, restored, without_own
+from workbench.interchange.difference import difference
 from workbench.interchange.problems import (
     ForeignProblem,
     amount_of,
@@ -19,7 +21,7 @@ from workbench.interchange.problems import (
     said,
     text_of,
 )
-from workbench.interchange.trajectory import OWN, Result, Step, ToolCall, Totals, Trajectory
+from workbench.interchange.trajectory import OWN, Result, Step, ToolCall, Totals, Trajectory, to_json
 
 NEWEST = (1, 8)
 _KEPT = "atif"
@@ -40,6 +42,13 @@ def read_atif(value: object) -> Trajectory:
     """
     root = object_of(value, "the whole file")
     _check_version(root.get("schema_version"))
+    plain = _plain(root)
+    own = plain.extra.get(OWN)
+    return restored(plain, own) if isinstance(own, dict) and CHANGED in own else plain
+
+
+def _plain(root: Mapping[str, Any]) -> Trajectory:
+    """Return what the format's own places say."""
     agent = object_of(root.get("agent"), "agent")
     steps = list_of(root.get("steps"), "steps")
     if not steps:
@@ -139,11 +148,10 @@ def _step(value: object, number: int) -> Step:
     tokens = {name: count_of(figures.get(name)) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")}
     cost = amount_of(figures.get("cost_usd"))
     # Whole where it says more, or says it in another way: 1 where we have 1.0.
-    if metrics is not None and figures != {
-        key: one for key, one in {**tokens, "cost_usd": cost}.items() if one is not None
-    }:
-        kept["metrics"] = metrics
-    elif type(figures.get("cost_usd")) is int:
+    if (
+        metrics is not None
+        and figures != {key: one for key, one in {**tokens, "cost_usd": cost}.items() if one is not None}
+    ) or type(figures.get("cost_usd")) is int:
         kept["metrics"] = metrics
     if metrics == {}:
         kept["metrics"] = {}
@@ -232,24 +240,43 @@ def _result(value: object, number: int) -> Result:
 
 
 def to_atif(trajectory: Trajectory) -> dict[str, Any]:
-    """Return a trajectory as an ATIF document; one that was read from one is that document again."""
+    """Return a trajectory as an ATIF document; one that was read from one is that document again.
+
+    Of any other, what the format has no place for stands in ``extra["workbench"]``, so that an import finds all of it.
+    """
+    document = _document(trajectory)
+    if _KEPT in trajectory.extra:
+        return document
+    own = trajectory.extra.get(OWN)
+    plain = without_own(to_json(_plain(document)))
+    change = difference(plain, without_own(to_json(trajectory)))
+    if change is None:
+        return document
+    extra = dict(document.get("extra", {}))
+    return {
+        **document,
+        "extra": {**extra, OWN: {**(own if isinstance(own, dict) else {}), **extra.get(OWN, {}), CHANGED: change}},
+    }
+
+
+def _document(trajectory: Trajectory) -> dict[str, Any]:
     extra = dict(trajectory.extra)
     kept = dict(extra.pop(_KEPT, {}))
-    agent = {"name": trajectory.agent, "version": trajectory.version or "unknown"}
+    agent: dict[str, Any] = {"name": trajectory.agent, "version": trajectory.version or "unknown"}
     if trajectory.model:
         agent["model_name"] = trajectory.model
     if trajectory.tools is not None:
-        agent["tool_definitions"] = list(trajectory.tools)  # type: ignore[assignment]
+        agent["tool_definitions"] = list(trajectory.tools)
     agent |= kept.pop("agent", {})
     own_extra = kept.pop("extra", None)
     document: dict[str, Any] = {
         "schema_version": kept.pop("schema_version", f"ATIF-v{NEWEST[0]}.{NEWEST[1]}"),
         "agent": agent,
-        "steps": [_written(step, number, trajectory) for number, step in enumerate(trajectory.steps, 1)],
+        "steps": [_written(step, number) for number, step in enumerate(trajectory.steps, 1)],
     }
-    if "final_metrics" not in kept:
+    if "final_metrics" not in kept and _KEPT not in trajectory.extra:
         kept["final_metrics"] = _final(trajectory)
-    own = dict(extra.get(OWN) or {}) if isinstance(extra.get(OWN), dict) else None
+    own = trajectory.extra.get(OWN)
     said_here = {
         "task": trajectory.task if trajectory.task != _task(kept, {}) else "",
         "repeat": trajectory.repeat if trajectory.repeat != 1 else None,
@@ -259,7 +286,7 @@ def to_atif(trajectory: Trajectory) -> dict[str, Any]:
     }
     told = {key: value for key, value in said_here.items() if value not in (None, "")}
     if told:
-        extra[OWN] = {**(own or {}), **told}
+        extra[OWN] = {**(own if isinstance(own, dict) else {}), **told}
     return {**document, **kept, **_as_extra(extra, own_extra)}
 
 
@@ -287,7 +314,7 @@ def _final(trajectory: Trajectory) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _written(step: Step, number: int, trajectory: Trajectory) -> dict[str, Any]:
+def _written(step: Step, number: int) -> dict[str, Any]:
     extra = dict(step.extra)
     kept = dict(extra.pop(_KEPT, {}))
     own_extra, nothing = kept.pop("extra", None), kept.pop("null", ())

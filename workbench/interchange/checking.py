@@ -25,7 +25,7 @@ def restored(plain: Trajectory, ours: Mapping[str, Any]) -> Trajectory:
     """
     own = {key: value for key, value in ours.items() if key != CHANGED}
     try:
-        values = patched(to_json(plain), ours.get(CHANGED))
+        values = patched(without_own(to_json(plain)), ours.get(CHANGED))
         steps = [step_from_json(one) for one in values.pop("steps")]
         found = from_head(values, steps)
         sound = _is_sound(found)
@@ -34,6 +34,11 @@ def restored(plain: Trajectory, ours: Mapping[str, Any]) -> Trajectory:
     if not sound:
         raise ForeignProblem("holds notes of the workbench that do not fit it")
     return replace(found, extra={**found.extra, **({OWN: own} if own else {})})
+
+
+def without_own(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON of a trajectory without the own extra of its head."""
+    return {**values, "extra": {key: value for key, value in values["extra"].items() if key != OWN}}
 
 
 def _is_sound(trajectory: Trajectory) -> bool:

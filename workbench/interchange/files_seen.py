@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import shlex
 from collections.abc import Iterator, Mapping
@@ -85,8 +86,13 @@ def _of_command(command: str, observed: str) -> Iterator[Seen]:
 
 
 def _listed(folder: str, observed: str) -> Iterator[Seen]:
-    for line in observed.splitlines():
-        name = line.strip()
+    try:
+        value = json.loads(observed)
+    except (ValueError, RecursionError):
+        value = None
+    names = value if isinstance(value, list) else observed.splitlines()
+    for line in names:
+        name = line.strip() if isinstance(line, str) else ""
         if name and not name.startswith("<") and ":" not in name:
             yield Seen(_plain(posixpath.join(folder, name)), "listed")
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from workbench.interchange.checking import CHANGED
+from workbench.interchange.checking import CHANGED, without_own
 from workbench.interchange.difference import difference
 from workbench.interchange.inspect_log import KEY, NEWEST, steps_of
-from workbench.interchange.trajectory import OWN, Result, Step, Totals, ToolCall, Trajectory, to_json
+from workbench.interchange.trajectory import OWN, Result, Step, ToolCall, Totals, Trajectory, to_json
 
 _NEVER = "1970-01-01T00:00:00+00:00"  # the format needs a time; this one says that none is known
 
@@ -78,21 +78,15 @@ def sample_of(trajectory: Trajectory) -> dict[str, Any]:
             steps=tuple(steps_of(messages, {})),
             totals=Totals(0, 0) if "model_usage" in sample else Totals(),
         )
-        ours[CHANGED] = _forced(difference(to_json(plain), _without_own(trajectory)), trajectory)
+        ours[CHANGED] = _forced(difference(to_json(plain), without_own(to_json(trajectory))), trajectory)
     if ours:
         sample["metadata"] = {**(sample.get("metadata") or {}), OWN: ours}
     return sample
 
 
-def _without_own(trajectory: Trajectory) -> dict[str, Any]:
-    values = to_json(trajectory)
-    values["extra"] = {key: value for key, value in values["extra"].items() if key != OWN}
-    return values
-
-
 def _forced(change: dict[str, Any] | None, trajectory: Trajectory) -> dict[str, Any]:
     """Say everything but the steps in full: what a reader makes of the head depends on its version."""
-    head = {key: {"=": value} for key, value in _without_own(trajectory).items() if key != "steps"}
+    head = {key: {"=": value} for key, value in without_own(to_json(trajectory)).items() if key != "steps"}
     steps = ((change or {}).get("d") or {}).get("steps")
     return {"d": {**head, **({"steps": steps} if steps else {})}}
 

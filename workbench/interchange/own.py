@@ -116,8 +116,7 @@ def put_own(writer: SessionWriter, trial: str, own: OwnValues) -> None:
         if _text(one, "path") and one.get("how") in ("listed", "read"):
             values = {"trial_id": trial, "path": one["path"], "how": one["how"], "step": count_of(one.get("step")) or 0,
                       "size": count_of(one.get("size")) or 0, "blob": None}  # fmt: skip
-            # What the agent itself recorded counts over what was read out of its calls.
-            writer.insert("seen", values, conflict="REPLACE")
+            writer.insert("seen", values, conflict="IGNORE")
 
 
 def _score(writer: SessionWriter, trial: str, values: Mapping[str, Any]) -> ScoreRow:
@@ -173,6 +172,15 @@ def own_of(reader: SessionReader, trial: TrialRow) -> dict[str, Any]:
         ],
     }
     return {key: value for key, value in values.items() if value not in (None, "", [])}
+
+
+def without_case(values: Mapping[str, Any], task: str, *names: str) -> dict[str, Any]:
+    """Return an own extra without a case that is only what the trajectory calls its task, or one of ``names``."""
+    return {
+        key: value
+        for key, value in values.items()
+        if key not in {"case_id", "case_name"} or value not in (task, *names)
+    }
 
 
 def _seen(reader: SessionReader, trial: str) -> Iterable[Any]:

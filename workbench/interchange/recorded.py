@@ -9,7 +9,7 @@ from typing import Any
 from workbench.agents.protocol import RESPOND, TOOLS
 from workbench.interchange.difference import patched
 from workbench.interchange.files_seen import seen_in
-from workbench.interchange.own import own_of
+from workbench.interchange.own import own_of, without_case
 from workbench.interchange.recorded_answers import parts_of
 from workbench.interchange.recording import UNKNOWN, answer_text, head_of, iso, read_row
 from workbench.interchange.trajectory import (
@@ -38,13 +38,12 @@ def recorded_trajectory(reader: SessionReader, trial: TrialRow) -> Trajectory:
         found = _imported(reader, trial, origin)
         # What the file said in places of its own is not said a second time.
         kept = found.extra.get(OWN)
-        named = {found.task, UNKNOWN} if found.task else {UNKNOWN}
-        own = {key: value for key, value in own.items() if key not in {"case_id", "case_name"} or value not in named}
+        own = without_case(own, found.task, UNKNOWN)
         if _is_derived(found, own.get("seen", ())):
             own.pop("seen", None)
         own = {**own, **(kept if isinstance(kept, dict) else {})}
         return from_head({**head_to_json(found), "extra": {**found.extra, **({OWN: own} if own else {})}}, found.steps)
-    return _native(reader, trial, {"trial": trial.id, **own})
+    return _native(reader, trial, {"trial": trial.id, **without_case(own, trial.case_id)})
 
 
 def _is_derived(trajectory: Trajectory, seen: Sequence[Mapping[str, Any]]) -> bool:

@@ -92,7 +92,8 @@ def record(
             connection.execute(
                 _STEP, tuple(map(_storable, (getattr(stored, name) for name in StepRow.__dataclass_fields__)))
             )
-        for number, step in enumerate(shown, 1):
+        # What the agent itself recorded counts over what can be read out of its calls.
+        for number, step in enumerate(() if own.seen else shown, 1):
             for one in seen_in(step):
                 connection.execute(
                     "INSERT OR IGNORE INTO seen (trial_id, path, how, step, size, blob) VALUES (?, ?, ?, ?, ?, ?)",
