@@ -1,4 +1,4 @@
-"""Bring files of other programs into a session: file by file, trajectory by trajectory, each whole or not at all.
+"""Bring files of other programs into a session: file by file, item by item, each whole or not at all.
 
 What the session has already is skipped: a file by the SHA-256 of its bytes, a trajectory by that of its content. So the same command
 given again goes on where it was stopped.
@@ -7,7 +7,7 @@ given again goes on where it was stopped.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,9 +16,12 @@ from workbench.files import Unreadable, shown
 from workbench.interchange.problems import ForeignProblem
 from workbench.interchange.reading import ENDINGS, Read, file_digest, read_file
 from workbench.interchange.recording import record
+from workbench.interchange.recording_samples import SampleRecorder
+from workbench.interchange.samples import ForeignCandidate, ForeignTask
 from workbench.interchange.trajectory import OWN, Trajectory
-from workbench.session import SessionError, SessionReader, SessionWriter
+from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import imported_id, run_id
+from workbench.session.lease import Lease
 
 KIND = "imported"
 """The key of a run's config that says that it was imported, and from where."""
@@ -115,9 +118,12 @@ class _Importing:
         self._tell = tell
         self._position = 0
         self._told = time.monotonic()
-        self._held: object = None
+        self._held: dict[str, Lease] = {}
+        self._tasks_run = ""
+        self._files: list[Path] = []
 
     def all(self, files: list[Path]) -> None:
+        self._files = files
         for path in files:
             try:
                 self._file(path)
@@ -133,9 +139,9 @@ class _Importing:
             return
         self._told = time.monotonic()
         self._tell(self._tally)
-        if self._tally.run:
-            self._writer.renew(self._held)  # type: ignore[arg-type]
-            if "cancel" in self._writer.take_requests(self._tally.run):
+        for run, held in self._held.items():
+            self._writer.renew(held)
+            if "cancel" in self._writer.take_requests(run):
                 self._tally.stopped = True
 
     def _problem(self, path: Path, problem: Exception, place: str = "") -> None:
@@ -153,13 +159,18 @@ class _Importing:
             self._tally.known += 1
             return
         sound, format = True, ""
+        recorder: SampleRecorder | None = None
         for found in read_file(path):
             format = found.format or format
-            if found.trajectory is None:
+            item = found.item
+            if item is None:
                 sound = False
                 self._problem(path, ForeignProblem(found.problem), found.place)
+            elif isinstance(item, Trajectory):
+                self._trajectory(path, digest, found, item)
             else:
-                self._trajectory(path, digest, found, found.trajectory)
+                recorder = recorder or self._recorder(path, digest, found)
+                self._sample(recorder, item)
             self._pause()
             if self._tally.stopped:
                 return
@@ -173,13 +184,36 @@ class _Importing:
             }
             self._writer.insert("imported", values, conflict="IGNORE")
 
+    def _recorder(self, path: Path, digest: str, found: Read) -> SampleRecorder:
+        def run() -> str:
+            if not self._tasks_run:
+                source = f"{found.format} {shown(path.name)}"
+                plan = {
+                    "source": source,
+                    "controls": False,
+                    "k": [1],
+                    "docs_scope": "target",
+                    KIND: {"format": found.format},
+                }
+                self._tasks_run = self._plan("regenerate", plan, path)
+            return self._tasks_run
+
+        return SampleRecorder(self._reader, self._writer, run, format=found.format, source=path.name, digest=digest)
+
+    def _sample(self, recorder: SampleRecorder, item: ForeignTask | ForeignCandidate) -> None:
+        new = recorder.task(item) if isinstance(item, ForeignTask) else recorder.candidate(item)
+        if new:
+            self._tally.added += 1
+        else:
+            self._tally.known += 1
+
     def _trajectory(self, path: Path, digest: str, found: Read, trajectory: Trajectory) -> None:
         try:
             trial = imported_id(trajectory.digest)
             if self._reader.trial(trial) is not None or self._is_own(trajectory):
                 self._tally.known += 1
                 return
-            self._begin(found.format, path)
+            self._begin(found.format)
             record(
                 self._writer,
                 self._tally.run,
@@ -207,30 +241,31 @@ class _Importing:
         trial = self._reader.trial(named) if isinstance(named, str) else None
         return trial is not None and recorded_trajectory(self._reader, trial).digest == trajectory.digest
 
-    def _begin(self, format: str, path: Path) -> None:
+    def _begin(self, format: str) -> None:
         """Plan the run when the first trajectory is there: a folder of nothing new leaves no empty run behind."""
-        if self._tally.run:
-            return
+        if not self._tally.run:
+            config = {"cases": [], "agent": "", KIND: {"format": format, "case": self._options.case}}
+            self._tally.run = self._plan("document", config)
+
+    def _plan(self, kind: str, config: Mapping[str, object], path: Path | None = None) -> str:
         run = run_id()
-        config = {"cases": [], "agent": "", KIND: {"format": format, "case": self._options.case}}
+        files = self._files
+        name = shown((path or files[0]).name) if path is not None or len(files) == 1 else f"{len(files):,} files"
         with self._writer.transaction():
-            self._writer.add_run(run, "document", config)
+            self._writer.add_run(run, kind, config)
             self._writer.set_run(run, state="running", started_at=time.time())
-            self._writer.name_run(
-                run, f"import: {shown(path.name)}" if self._tally.files == 1 else f"import: {self._tally.files:,} files"
-            )
-            self._held = self._writer.acquire(run)
-        self._tally.run = run
+            self._writer.name_run(run, f"import: {name}")
+            self._held[run] = self._writer.acquire(run)
+        return run
 
     def end(self) -> None:
-        """Close the run: what is there is whole."""
-        if not self._tally.run:
-            return
+        """Close the runs: what is there is whole."""
         state = "cancelled" if self._tally.stopped else "done"
         note = "; ".join(self._tally.problems[:3]) or None
-        with self._writer.transaction():
-            self._writer.set_run(self._tally.run, state=state, finished_at=time.time(), note=note)
-            self._writer.release(self._held)  # type: ignore[arg-type]
+        for run, held in self._held.items():
+            with self._writer.transaction():
+                self._writer.set_run(run, state=state, finished_at=time.time(), note=note)
+                self._writer.release(held)
 
 
 def last_message(trajectory: Trajectory) -> str | None:
@@ -264,6 +299,3 @@ def trajectories_of(session: Path, items: Iterable[str] = ()) -> Iterator[tuple[
                 item in (row.id, row.case_id, row.case_name) or row.id.startswith(item) for item in wanted
             ):
                 yield row.id, recorded_trajectory(reader, row)
-
-
-__all__ = ["KIND", "Options", "SessionError", "Tally", "files_in", "import_files", "last_message", "trajectories_of"]

@@ -172,7 +172,7 @@ def prompt_tokens(usage: Mapping[str, Any]) -> int | None:
 
 def _asked_models(events: list[Any]) -> dict[str, Mapping[str, Any]]:
     """Return the model events of a sample by the message that came of each."""
-    found = {}
+    found: dict[str, Mapping[str, Any]] = {}
     for event in events:
         if isinstance(event, dict) and event.get("event") == "model":
             with contextlib.suppress(LookupError, TypeError):

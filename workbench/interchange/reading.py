@@ -1,6 +1,6 @@
-"""Read files of other programs: which format a file has, and the trajectories in it, one after the other.
+"""Read files of other programs: which format a file has, and what is in it (trajectories, tasks, candidates), one after the other.
 
-A file is recognised by its content; its ending only says how to look. What is wrong with a file or with one trajectory of it is a
+A file is recognised by its content; its ending only says how to look. What is wrong with a file or with one item of it is a
 :class:`ForeignProblem`, and reading goes on behind it where it can.
 """
 
@@ -14,24 +14,25 @@ from pathlib import Path
 from typing import Any
 
 from workbench.files import TooDeep, is_shallow, require_ordinary
-from workbench.interchange import atif, chat, inspect_log, swe_agent
-from workbench.interchange.problems import ForeignProblem
+from workbench.interchange import atif, chat, inspect_log, samples, swe_agent
+from workbench.interchange.problems import ForeignProblem, said
+from workbench.interchange.samples import ForeignCandidate, ForeignTask
 from workbench.interchange.trajectory import Trajectory
 
 MOST_BYTES = 1_000_000_000
 """Of a file of lines or an archive, which are read piece by piece."""
 MOST_AT_ONCE = 200_000_000
 """Of a JSON document or a line, which must be in memory as a whole."""
-ENDINGS = (".json", ".jsonl", ".ndjson", ".traj", ".eval")
+ENDINGS = (".json", ".jsonl", ".ndjson", ".traj", ".eval", ".parquet")
 """What is looked at in a folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One trajectory of a file, or what is wrong with it; ``place`` is where it stands there, "" for all of it."""
+    """One item of a file, or what is wrong with it; ``place`` is where it stands there, "" for all of it."""
 
     format: str
-    trajectory: Trajectory | None
+    item: Trajectory | ForeignTask | ForeignCandidate | None
     problem: str = ""
     place: str = ""
 
@@ -69,7 +70,7 @@ def file_digest(path: Path) -> str:
 
 
 def read_file(path: Path) -> Iterator[Read]:
-    """Return the trajectories of a file as they are read.
+    """Return what is in a file as it is read.
 
     Raises:
         ForeignProblem: The file as a whole cannot be read, or is of no known format.
@@ -80,14 +81,42 @@ def read_file(path: Path) -> Iterator[Read]:
         start = stream.read(4)
     if start.startswith(b"PK"):
         yield from _logged(path)
+    elif start == b"PAR1":
+        yield from _rows(path)
     elif path.suffix.lower() in {".jsonl", ".ndjson"}:
         yield from _lines(path)
     else:
         value = parsed(_all_of(path))
         if inspect_log.is_log(value):
             yield from _logged(path)
+        elif samples.is_results(value):
+            for found in samples.read_results(value, path.name):
+                problem = isinstance(found, ForeignProblem)
+                yield Read("evalplus-results", None, str(found)) if problem else Read("evalplus-results", found)  # type: ignore[arg-type]
         else:
             yield _document(value, path)
+
+
+def _rows(path: Path) -> Iterator[Read]:
+    """Rows of tasks in a Parquet file, some at a time."""
+    try:
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise ForeignProblem(
+            "is Parquet, whose reader is not installed: pip install 'docs-workbench[dataset]'"
+        ) from None
+    try:
+        batches = parquet.ParquetFile(path).iter_batches(batch_size=100)
+        number = 0
+        for batch in batches:
+            for row in batch.to_pylist():
+                number += 1
+                try:
+                    yield _document(row, path, f"row {number:,}")
+                except ForeignProblem as problem:
+                    yield Read("", None, str(problem), f"row {number:,}")
+    except (OSError, ValueError, KeyError) as error:  # what pyarrow raises is one of these
+        raise ForeignProblem(f"is no Parquet that can be read ({said(error, 100)})") from None
 
 
 def _logged(path: Path) -> Iterator[Read]:
@@ -137,6 +166,12 @@ def parsed(data: bytes) -> Any:
 
 
 def _document(value: Any, path: Path, place: str = "") -> Read:
+    if samples.is_row(value):
+        return Read("repotest", samples.read_row(value), place=place)
+    if samples.is_problem(value):
+        return Read("humaneval", samples.read_problem(value), place=place)
+    if samples.is_sample(value):
+        return Read("evalplus", samples.read_sample(value, path.name), place=place)
     for one in _DOCUMENTS:
         if one.fits(value):
             return Read(one.name, one.read(value if place else _named(value, one.name, path)), place=place)
