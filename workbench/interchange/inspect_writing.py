@@ -45,6 +45,10 @@ def log_of(trajectories: Sequence[Trajectory]) -> dict[str, Any]:
             "model": first.model or "none/none",
             "config": {"epochs": max(one.repeat for one in trajectories)},
         },
+        # Its reader of one long document wants them, in this order and before the samples.
+        "plan": {"name": "plan", "steps": [], "config": {}},
+        "results": {"total_samples": len(trajectories), "completed_samples": len(trajectories), "scores": []},
+        "stats": {"started_at": created, "completed_at": created, "model_usage": {}},
     }
 
 
@@ -176,8 +180,8 @@ def write_log(path: Path, trajectories: Sequence[Trajectory]) -> None:
         return
     summaries = []
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        plan = log.get("plan") or {"name": "plan", "steps": [], "config": {}}
-        _member(archive, "_journal/start.json", {"version": log["version"], "eval": log["eval"], "plan": plan})
+        start = {name: log[name] for name in ("version", "eval", "plan") if name in log}
+        _member(archive, "_journal/start.json", start)
         for one in trajectories:
             sample = sample_of(one)
             _member(archive, f"samples/{quote(str(sample['id']), safe='')}_epoch_{sample['epoch']}.json", sample)
