@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from workbench.cli import main
+from workbench.engine.merging import merge
 from workbench.errors import UsageError
 from workbench.interchange import importing, inspect_log, reading, recording
-from workbench.interchange.importing import Options, files_in, import_files
+from workbench.interchange.exporting import export
+from workbench.interchange.importing import Options, files_in, import_files, trajectories_of
 from workbench.session import SessionError, SessionReader, SessionWriter, create
 
 Into = Callable[..., Any]
@@ -280,3 +282,16 @@ def test_the_command_tells_counts_and_the_exit_code_tells_problems(
     assert "0 imported, 1 there already (1 file)." in capsys.readouterr().out
     assert main(["export", str(session), "--to", "atif", "-o", str(tmp_path / "out.json")]) == 0
     assert json.loads((tmp_path / "out.json").read_text()) == document()
+
+
+def test_merged_sessions_have_what_was_imported_into_each(made: Path, into: Into, tmp_path: Path) -> None:
+    one, _ = into(made / "atif-full.json", made / "openai--model-a.jsonl", name="one")
+    two, _ = into(made / "atif-full.json", made / "mini-text.json", made / "model-b.jsonl", name="two")
+    merged = merge([one, two], tmp_path / "both.session").path
+    files = [made / name for name in ("atif-full.json", "mini-text.json", "openai--model-a.jsonl", "model-b.jsonl")]
+    assert import_files(merged, files, Options()).added == 0
+    assert sorted(one.agent for _, one in trajectories_of(merged)) == ["full-agent", "mini-swe-agent"]
+    export(merged, "atif", tmp_path / "out")
+    assert json.loads((made / "atif-full.json").read_text()) in [
+        json.loads(one.read_text()) for one in (tmp_path / "out").iterdir()
+    ]
