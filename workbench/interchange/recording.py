@@ -80,7 +80,7 @@ def record(
         values = {name: getattr(row, name) for name in TrialRow.__dataclass_fields__}
         readme = readme if readme is not None else own.readme
         if readme is not None:
-            values |= {"readme_blob": put(connection, readme), "parsed": own.parsed}
+            values |= {"readme_blob": put(connection, readme), "parsed": 1 if own.parsed is None else own.parsed}
             values["metadata_blob"] = put(connection, json.dumps(own.metadata, ensure_ascii=False, indent=2))
         writer.insert("trials", values)
         for kept, answer, observation in rows:
