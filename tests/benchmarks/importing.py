@@ -34,7 +34,12 @@ def document(number: int) -> dict[str, object]:
                 "metrics": {"prompt_tokens": 1000 + step, "completion_tokens": 50, "cost_usd": 0.001},
             }
         )
-    return {"schema_version": "ATIF-v1.8", "session_id": f"task-{number}", "agent": {"name": "bench", "version": "1"}, "steps": steps}
+    return {
+        "schema_version": "ATIF-v1.8",
+        "session_id": f"task-{number}",
+        "agent": {"name": "bench", "version": "1"},
+        "steps": steps,
+    }
 
 
 def peak() -> float:
@@ -70,7 +75,9 @@ def main() -> int:
         skipped = time.process_time() - began
         assert (tally.added, again.known) == (TRAJECTORIES, TRAJECTORIES), (tally, again)
         size = session.stat().st_size / 1e6
-    print(f"importing {TRAJECTORIES:,} × {STEPS} steps: {spent:.1f} s CPU, {took:.1f} s ({spent / alone:.0f} × parsing alone), {size:.0f} MB")
+    print(
+        f"importing {TRAJECTORIES:,} × {STEPS} steps: {spent:.1f} s CPU, {took:.1f} s ({spent / alone:.0f} × parsing alone), {size:.0f} MB"
+    )
     print(f"peak memory grew by {grown:.0f} MB from {early[0]:.0f} MB; a second time: {skipped:.2f} s CPU")
     return int(spent > SECONDS or grown > 50)
 
