@@ -16,7 +16,9 @@ from workbench.errors import UsageError
 from workbench.interchange import importing, inspect_log, reading, recording
 from workbench.interchange.exporting import export
 from workbench.interchange.importing import Options, files_in, import_files, trajectories_of
+from workbench.search import SearchIndex, parse
 from workbench.session import SessionError, SessionReader, SessionWriter, create
+from workbench.session.pending_work import unfinished
 
 Into = Callable[..., Any]
 
@@ -87,8 +89,24 @@ def test_an_import_that_dies_has_whole_trials_and_goes_on(
         # The third one had its rows and steps written when it died: nothing of it is there.
         assert len(reader.trials()) == 2
         assert reader.query("SELECT count(DISTINCT trial_id), count(*) FROM steps") == [(2, 4)]
+        assert [reader.run_state(run) for run in reader.runs()] == ["done"]
     _, tally = into(*files)
     assert (tally.added, tally.known) == (2, 2)
+
+
+def test_a_killed_import_stands_as_interrupted_and_the_next_one_takes_its_run_up(tmp_path: Path, into: Into) -> None:
+    files = folder_of(tmp_path, 4)
+    session, tally = into(*files[:2])
+    with SessionWriter(session) as writer:
+        writer.set_run(tally.run, state="running", finished_at=None)
+    with SessionReader(session) as reader:
+        (run,) = reader.runs()
+        assert (reader.run_state(run), unfinished(reader)) == ("interrupted", [])  # an engine could not go on with it
+    _, again = into(*files)
+    assert (again.run, again.added, again.known) == (tally.run, 2, 2)
+    with SessionReader(session) as reader:
+        assert [reader.run_state(run) for run in reader.runs()] == ["done"]
+        assert [one.position for one in reader.trials()] == [0, 1, 2, 3]
 
 
 def test_a_cancelled_import_stops_between_two_trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,3 +313,15 @@ def test_merged_sessions_have_what_was_imported_into_each(made: Path, into: Into
     assert json.loads((made / "atif-full.json").read_text()) in [
         json.loads(one.read_text()) for one in (tmp_path / "out").iterdir()
     ]
+
+
+def test_a_foreign_trial_is_found_by_search_and_compared(made: Path, into: Into, tmp_path: Path) -> None:
+    session, _ = into(made / "mini-text.json", made / "mini-tools.json", options=Options(case="word_counter"))
+    index = SearchIndex(tmp_path / "search.db")
+    with SessionReader(session) as reader:
+        index.update(reader)
+        trials = reader.trials()
+    assert {hit.item.id for hit in index.search(parse("COMPLETE_TASK_AND_SUBMIT")).hits} == {trials[0].id}
+    assert {hit.item.id for hit in index.search(parse("file:main.py")).hits} == {one.id for one in trials}
+    index.close()
+    assert main(["compare", f"{session}/{trials[0].id}", f"{session}/{trials[1].id}", "--json"]) == 0

@@ -22,6 +22,7 @@ from workbench.interchange.trajectory import OWN, Trajectory
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import imported_id, run_id
 from workbench.session.lease import Lease
+from workbench.session.pending_work import is_imported
 
 KIND = "imported"
 """The key of a run's config that says that it was imported, and from where."""
@@ -124,6 +125,7 @@ class _Importing:
 
     def all(self, files: list[Path]) -> None:
         self._files = files
+        self._go_on()
         for path in files:
             try:
                 self._file(path)
@@ -133,6 +135,17 @@ class _Importing:
             self._pause()
             if self._tally.stopped:
                 return
+
+    def _go_on(self) -> None:
+        """Take up the runs of an import that was killed, so that they end with this one."""
+        for run in self._reader.runs():
+            if not is_imported(run) or self._reader.run_state(run) != "interrupted":
+                continue
+            self._held[run.id] = self._writer.acquire(run.id)
+            if run.kind == "document":
+                self._tally.run, self._position = run.id, len(self._reader.trials(run.id))
+            else:
+                self._tasks_run = run.id
 
     def _pause(self) -> None:
         if time.monotonic() - self._told < _TOLD_EVERY:
