@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,10 @@ def into(tmp_path: Path) -> Callable[..., tuple[Path, Tally]]:
     return read
 
 
-def inspect_log() -> object:
+@pytest.fixture
+def inspect_api() -> Any:
+    """Inspect's own reader of logs."""
     return pytest.importorskip(
-        "inspect_ai.log", reason="inspect-ai is not installed: name its packages in INSPECT_AI_PACKAGES"
+        "inspect_ai.log",
+        reason="inspect-ai is not installed; INSPECT_AI_PACKAGES names the site-packages of an environment that has it",
     )

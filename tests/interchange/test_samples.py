@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
@@ -124,6 +126,15 @@ def test_tasks_that_were_built_here_are_rows_and_come_back(tmp_path: Path, into:
     assert lines(tmp_path / "third.jsonl") == rows
 
 
+_CHECKED = """
+import json, sys
+problem = json.load(open(sys.argv[1]))
+room = {"__name__": "problem"}
+exec(problem["prompt"] + sys.argv[2] + "\\n" + problem["test"], room)
+room["check"](room[problem["entry_point"]])
+"""
+
+
 def test_a_problem_of_a_task_puts_the_candidate_into_its_module(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,7 +144,17 @@ def test_a_problem_of_a_task_puts_the_candidate_into_its_module(
     room: dict[str, Any] = {"__name__": "problem"}
     exec(problem["prompt"] + problem["canonical_solution"], room)
     assert room["count_lines"]("one\ntwo") == 1
-    compile(problem["test"], "test", "exec")
+    # In the repository itself: the original passes, a body that returns nothing fails.
+    (tmp_path / "problem.json").write_text(json.dumps(problem))
+    repository = Path(__file__).parents[2] / "test_cases" / "word_counter" / "repository"
+    codes = [
+        subprocess.run(
+            [sys.executable, "-B", "-c", _CHECKED, str(tmp_path / "problem.json"), solution],
+            cwd=repository, capture_output=True, timeout=200, check=False,
+        ).returncode
+        for solution in (problem["canonical_solution"], "    return None\n")
+    ]  # fmt: skip
+    assert codes == [0, 1]
     assert "importlib.import_module('word_counter')" in problem["test"]
     assert "tests/test_counting.py::test_counts_of_bytes" in problem["test"]
 

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.interchange.conftest import inspect_log
 from workbench import paths
 from workbench.interchange.atif import read_atif, to_atif
 from workbench.interchange.chat import read_chat, to_chat
@@ -249,8 +248,7 @@ def test_a_readme_that_was_the_last_message_can_be_scored(made: Path, into: Into
 
 
 @pytest.mark.parametrize("name", ["inspect.eval", "inspect.json"])
-def test_a_log_of_inspect_goes_in_and_out(made: Path, into: Into, tmp_path: Path, name: str) -> None:
-    api: Any = inspect_log()
+def test_a_log_of_inspect_goes_in_and_out(inspect_api: Any, made: Path, into: Into, tmp_path: Path, name: str) -> None:
     session, tally = into(made / name)
     assert (tally.added, tally.problems) == (2, [])
     with SessionReader(session) as reader:
@@ -266,7 +264,7 @@ def test_a_log_of_inspect_goes_in_and_out(made: Path, into: Into, tmp_path: Path
         ]
         assert [one.path for one in reader.seen(trial.id)] == ["main.py"]
     export(session, "inspect", tmp_path / "out.eval")
-    before, after = api.read_eval_log(str(made / name)), api.read_eval_log(str(tmp_path / "out.eval"))
+    before, after = inspect_api.read_eval_log(str(made / name)), inspect_api.read_eval_log(str(tmp_path / "out.eval"))
     assert after.eval == before.eval
     assert after.results == before.results
 
@@ -282,22 +280,20 @@ def test_a_log_of_inspect_goes_in_and_out(made: Path, into: Into, tmp_path: Path
 
 @pytest.mark.parametrize("ending", [".eval", ".json"])
 def test_what_came_from_elsewhere_is_a_log_that_inspect_reads(
-    made: Path, into: Into, tmp_path: Path, ending: str
+    inspect_api: Any, made: Path, into: Into, tmp_path: Path, ending: str
 ) -> None:
-    api: Any = inspect_log()
     session, _ = into(made / "mini-text.json")
     export(session, "inspect", tmp_path / f"out{ending}")
-    log = api.read_eval_log(str(tmp_path / f"out{ending}"))
+    log = inspect_api.read_eval_log(str(tmp_path / f"out{ending}"))
     assert (log.status, len(log.samples), log.samples[0].id) == ("success", 1, "mini-text")
     other, tally = into(tmp_path / f"out{ending}", name="other")
     assert tally.problems == []
     assert digests(other) == digests(session)
 
 
-def test_scores_of_ours_stand_in_the_log(tmp_path: Path, into: Into) -> None:
-    api: Any = inspect_log()
+def test_scores_of_ours_stand_in_the_log(inspect_api: Any, tmp_path: Path, into: Into) -> None:
     export(EXAMPLE, "inspect", tmp_path / "out")
-    logs = [api.read_eval_log(str(one)) for one in sorted((tmp_path / "out").iterdir())]
+    logs = [inspect_api.read_eval_log(str(one)) for one in sorted((tmp_path / "out").iterdir())]
     assert sorted(len(log.samples[0].scores) for log in logs) == [2, 2, 2]
     _, tally = into(*sorted((tmp_path / "out").iterdir()))
     assert (tally.added, tally.problems) == (3, [])

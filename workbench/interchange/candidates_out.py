@@ -20,6 +20,7 @@ from workbench.session.rows import CandidateRow, TaskRow
 from workbench.text import clean
 
 _STATUS = {"passed": "pass", "timeout": "timeout"}
+_REST_OF_LINE = re.compile(r"[ \t]*\r?\n")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 # What XML 1.0 cannot hold at all.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -283,11 +284,14 @@ def write_problems(reader: SessionReader, tasks: list[TaskRow], output: Path) ->
         if parts is None or "." in task.qualified_name or not task.path.endswith(".py") or not tests:
             left += 1
             continue
+        # A body of ours begins behind the docstring, on its line; one of HumanEval begins with its first line.
+        line = _REST_OF_LINE.match(parts[1])
+        rest_of_line = line[0] if line else ""
         problem = {
             "task_id": name,
-            "prompt": parts[0],
+            "prompt": parts[0] + rest_of_line,
             "entry_point": task.qualified_name,
-            "canonical_solution": parts[1],
+            "canonical_solution": parts[1][len(rest_of_line) :],
         }
         lines.append({**problem, "test": _check(task, tests)})
     if not lines:

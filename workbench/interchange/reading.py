@@ -21,7 +21,7 @@ from workbench.interchange.trajectory import Trajectory
 
 MOST_BYTES = 1_000_000_000
 """Of a file of lines or an archive, which are read piece by piece."""
-MOST_AT_ONCE = 200_000_000
+MOST_AT_ONCE = 100_000_000
 """Of a JSON document or a line, which must be in memory as a whole."""
 ENDINGS = (".json", ".jsonl", ".ndjson", ".traj", ".eval", ".parquet")
 """What is looked at in a folder."""
