@@ -298,3 +298,12 @@ def test_scores_of_ours_stand_in_the_log(inspect_api: Any, tmp_path: Path, into:
     _, tally = into(*sorted((tmp_path / "out").iterdir()))
     assert (tally.added, tally.problems) == (3, [])
     assert digests(tmp_path / "session.session") == digests(EXAMPLE)
+
+
+def test_steps_that_were_copied_are_in_no_training_data(made: Path, into: Into, tmp_path: Path) -> None:
+    session, _ = into(made / "atif-full.json")
+    export(session, "openai", tmp_path / "out.jsonl")
+    (line,) = (json.loads(one) for one in (tmp_path / "out.jsonl").read_text().splitlines())
+    called = [call["function"]["name"] for message in line["messages"] for call in message.get("tool_calls", ())]
+    assert called == ["read_file", "read_file", "bash"]
+    assert [message["role"] for message in line["messages"][:5]] == ["system", "user", "assistant", "tool", "tool"]

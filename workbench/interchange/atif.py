@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from workbench.interchange.checking import CHANGED, restored, without_own
@@ -237,6 +238,12 @@ def _result(value: object, number: int) -> Result:
 
 
 # -- out
+
+
+def without_copies(trajectory: Trajectory) -> Trajectory:
+    """Return the trajectory without steps that were copied from an earlier one: the format forbids training on them."""
+    kept = [step for step in trajectory.steps if not dict(step.extra.get(_KEPT, {})).get("is_copied_context")]
+    return trajectory if len(kept) == len(trajectory.steps) else replace(trajectory, steps=tuple(kept))
 
 
 def to_atif(trajectory: Trajectory) -> dict[str, Any]:

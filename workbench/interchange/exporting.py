@@ -186,6 +186,7 @@ def _inspect(output: Path, found: Iterator[tuple[str, Trajectory]]) -> Written:
 
 
 def _openai(session: Path, output: Path, found: Iterator[tuple[str, Trajectory]]) -> Written:
+    from workbench.interchange.atif import without_copies
     from workbench.interchange.chat import to_chat
     from workbench.interchange.chat_of_trials import exact_chat
     from workbench.session import SessionReader
@@ -197,7 +198,7 @@ def _openai(session: Path, output: Path, found: Iterator[tuple[str, Trajectory]]
         building.open("w", encoding="utf-8", errors="surrogatepass") as file,
     ):
         for trial, one in found:
-            line = exact_chat(reader, trial) or to_chat(one)
+            line = exact_chat(reader, trial) or to_chat(without_copies(one))
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
             count += 1
     return Written(count, "conversations")

@@ -85,7 +85,9 @@ def _native(reader: SessionReader, trial: TrialRow, own: dict[str, Any]) -> Traj
         task=trial.case_id,
         repeat=trial.repeat,
         tools=tools_of(rows),
-        totals=Totals(trial.prompt_tokens, trial.completion_tokens, trial.cost_usd) if rows else Totals(),
+        totals=Totals(trial.prompt_tokens or None, trial.completion_tokens or None, trial.cost_usd)
+        if rows
+        else Totals(),
         seconds=trial.seconds,
         problem=(trial.error or trial.state) if trial.state != "done" else "",
         steps=(*_prompts(reader, rows), *(_step(reader, row) for row in rows)),
