@@ -42,6 +42,8 @@ COMMANDS = {
     "study": "study",
     "metrics": "metrics",
     "report": "report",
+    "import": "import_files",
+    "export": "export",
     "pack": "pack",
     "merge": "merge",
     "tag": "tag",

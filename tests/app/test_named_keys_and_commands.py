@@ -77,7 +77,7 @@ def test_every_key_of_the_readme_s_table_is_bound() -> None:
 def test_every_key_of_the_readme_s_tour_is_one_of_the_mode_that_the_step_is_about() -> None:
     text = re.sub(r"\(in (?:Cases|Trajectory|Sessions|Regeneration), [^)]*\)", "", section("A tour in five minutes"))
     steps = re.findall(r"^\*\*\d\. (.*?)(?=^\*\*\d\. |^!\[)", text, re.M | re.S)
-    modes = ("cases", "cases", "trajectory", "trajectory", "regeneration", "study", "cases")
+    modes = ("cases", "cases", "trajectory", "trajectory", "regeneration", "study", "cases", "everywhere")
     assert len(steps) == len(modes)
     for step, mode in zip(steps, modes, strict=True):
         for item in re.split(r"^- ", step, flags=re.M):

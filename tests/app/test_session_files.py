@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 
 from textual.geometry import Offset
@@ -180,3 +181,22 @@ def test_what_was_found_is_remembered_until_the_file_is_written(make_session) ->
     (now,) = [looked_into(entry) for entry in found_sessions() if not entry.example]
     memory.note(now)
     assert memory.recall(now) is None
+
+
+async def test_files_of_other_programs_come_into_the_session_under_the_cursor(start, make_session, tmp_path) -> None:
+    session = make_session("mine")
+    line = {"messages": [{"role": "user", "content": "hello [bold]"}, {"role": "assistant", "content": "world"}]}
+    (tmp_path / "chat.jsonl").write_text(json.dumps(line) + "\n{\n")
+    async with start() as person:
+        await listed(person, 2)
+        person.app.screen.table.go_to(session)
+        await person.press("ctrl+p")
+        await person.type("import files")
+        await person.sees("Import files of other programs")
+        await person.press("enter")
+        await person.sees("it goes into mine")
+        person.app.screen.query_one("Input").value = str(tmp_path / "chat.jsonl")
+        await person.press("enter")
+        await person.sees("1 imported")
+    with SessionReader(session) as reader:
+        assert [run.name for run in reader.runs()][-1] == "import: chat.jsonl"

@@ -52,6 +52,9 @@ class WorkbenchCommands(Provider):
             title = title[0].upper() + title[1:]
             run = partial(app.run_action, binding.action, active.node)
             yield title, f"key {app.get_key_display(binding)}", run
+        # What a screen offers beyond its keys: (title, what it does, action).
+        for title, text, action in getattr(self.screen, "OFFERED", ()):
+            yield title, text, partial(app.run_action, action, self.screen)
         for name in sorted(app.available_themes):
             yield f"Theme {name}", "change the colours", partial(setattr, app, "theme", name)
         yield "Tour of the app", "five steps, escape leaves it", partial(app.run_action, "tour")

@@ -186,6 +186,7 @@ def gather(reader: SessionReader) -> SessionFacts:
         for row in reader.query(
             f"SELECT model FROM trials WHERE run_id NOT IN {PUT_AWAY_RUNS} GROUP BY model ORDER BY max(rowid)"
         )
+        if row[0]  # another program's file may not say which
     ]
     times = [time for run in runs for time in (run.created_at, run.started_at, run.finished_at)]
     times += [group[-1] for group in groups] + list(reader.query(_TIMES)[0])

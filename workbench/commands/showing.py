@@ -213,7 +213,7 @@ class Pages:
         self._line(wording.state(row.state), _style(wording.state(row.state)))
         self._facts(
             row.id,
-            f"{wording.count(row.prompt_tokens)} + {wording.count(row.completion_tokens)} tokens",
+            f"{wording.count(row.prompt_tokens or None)} + {wording.count(row.completion_tokens or None)} tokens",
             f"cost {wording.money(row.cost_usd)} $",
             f"{wording.seconds(row.seconds)} s",
             accessed_files_words(self._reader, row),
@@ -393,7 +393,7 @@ def _steps(trial: TrialRow, steps: Sequence[StepRow]) -> Shown:
             str(step.number),
             {"invalid": "! ", "error": f"{glyphs.VERDICTS['failed']} "}.get(step.kind, "") + step.action,
             "" if step.target == step.action else step.target,
-            wording.count((step.prompt_tokens or 0) + (step.completion_tokens or 0)),
+            wording.count(step.tokens),
             wording.seconds(step.seconds),
             inheritance(trial, step.number) or step.problem or "",
         )

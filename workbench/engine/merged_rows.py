@@ -331,6 +331,7 @@ class _Adding:
             }
             self._insert("trials", {**trial, **new})
             self._tally.count("trials", 1, 0)
+        self._copy("imported", "item", "kept_trials")
         self._copy("steps", "trial_id", "kept_trials")
         self._copy("seen", "trial_id", "kept_trials")
         # Of two cards by one rubric and judge the later one counts, as where a session is scored again.
@@ -361,6 +362,11 @@ class _Adding:
             }
             self._insert("candidates", {**row, **new})
             self._tally.count("candidates", 1, 0)
+        self._copy("imported", "item", "kept_candidates")
+        # Tasks and whole files have the same names everywhere.
+        self._db.execute(
+            "INSERT OR IGNORE INTO main.imported SELECT * FROM src.imported WHERE item LIKE 'file:%' OR item IN (SELECT id FROM main.tasks)"
+        )
         self._copy("failing_tests", "candidate_id", "kept_candidates")
         self._copy("former_verdicts", "candidate_id", "kept_candidates")
 

@@ -22,6 +22,7 @@ from workbench.errors import WorkbenchError
 from workbench.session import SessionError, SessionLocked, SessionReader, SessionWriter
 from workbench.session.lease import HEARTBEAT_SECONDS, Lease, RunHeld
 from workbench.session.moved_files import Fate
+from workbench.session.pending_work import is_imported
 from workbench.session.rows import RunRow
 from workbench.settings import Settings
 
@@ -125,11 +126,17 @@ async def _insist(work: asyncio.Task[None]) -> None:
 
 
 def _executor(run: RunRow) -> Callable[[SessionWriter, RunRow, Settings], Coroutine[object, object, None]]:
+    if is_imported(run):
+        return _nothing
     if run.kind == "document":
         return document.execute
     from workbench.engine.regenerate import execute
 
     return execute
+
+
+async def _nothing(writer: SessionWriter, run: RunRow, settings: Settings) -> None:
+    """Do what an engine can do for a run that was imported: what is there is whole, and the rest is in files that it does not know."""
 
 
 async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:

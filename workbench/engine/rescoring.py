@@ -71,11 +71,17 @@ def _meant(session: Path, rows: Sequence[TrialRow], items: Sequence[str]) -> lis
         mine = mine or [row for row in rows if row.id.startswith(item)]
         if not mine:
             raise UsageError(f"{session.name} has no trial {item!r}; `workbench show {session}` lists them.")
-        if not any(row.state == "done" for row in mine):
-            raise UsageError(f"Trial {item} handed nothing in that could be scored: it is {mine[0].state}.")
-        found |= {row.id: row for row in mine if row.state == "done"}
+        if not any(_handed_in(row) for row in mine):
+            why = f"it is {mine[0].state}" if mine[0].state != "done" else "its file holds no README"
+            raise UsageError(f"Trial {item} handed nothing in that could be scored: {why}.")
+        found |= {row.id: row for row in mine if _handed_in(row)}
     if not items:
-        found = {row.id: row for row in rows if row.state == "done"}
+        found = {row.id: row for row in rows if _handed_in(row)}
     if not found:
         raise UsageError(f"{session.name} has no trial that handed something in, so there is nothing to score.")
     return list(found.values())
+
+
+def _handed_in(row: TrialRow) -> bool:
+    """Return whether a trial has something to score; one from another program's file may be done without."""
+    return row.state == "done" and row.readme_blob is not None

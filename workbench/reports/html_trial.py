@@ -31,8 +31,8 @@ def section(reader: SessionReader, contents: Contents, trial: Trial, excerpts: E
             ("trial", row.id),
             ("status", wording.state(row.state)),
             ("steps", str(row.steps)),
-            ("tokens in", wording.count(row.prompt_tokens)),
-            ("tokens out", wording.count(row.completion_tokens)),
+            ("tokens in", wording.count(row.prompt_tokens or None)),
+            ("tokens out", wording.count(row.completion_tokens or None)),
             ("cost $", wording.money(row.cost_usd)),
             ("seconds", wording.seconds(row.seconds)),
             ("repository", accessed_files_words(reader, row)),
@@ -137,12 +137,11 @@ def _criterion(one: Criterion) -> str:
 
 
 def _step(step: StepRow, excerpts: Excerpts, inherited: str) -> str:
-    tokens = (step.prompt_tokens or 0) + (step.completion_tokens or 0)
     mark = {"invalid": "!", "error": "✗"}.get(step.kind, "")
     head = (
         f'<span class="no">{step.number}</span><span class="do">{mark} {e(step.action)}</span>'
         f'<span class="on">{e("" if step.target == step.action else step.target)}</span>'
-        f'<span class="n">{e(inherited) or f"{tokens:,} tok"}</span><span class="n">{wording.seconds(step.seconds)} s</span>'
+        f'<span class="n">{e(inherited) or f"{wording.count(step.tokens)} tok"}</span><span class="n">{wording.seconds(step.seconds)} s</span>'
     )
     parts = []
     if step.problem:

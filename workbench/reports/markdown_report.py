@@ -72,7 +72,7 @@ def _trial(reader: SessionReader, contents: Contents, trial: Trial, excerpts: Ex
         f"trial {row.id}",
         wording.state(row.state),
         wording.plural(row.steps, "step"),
-        f"{wording.count(row.prompt_tokens)} + {wording.count(row.completion_tokens)} tokens",
+        f"{wording.count(row.prompt_tokens or None)} + {wording.count(row.completion_tokens or None)} tokens",
         f"cost {wording.money(row.cost_usd)} $",
         f"{wording.seconds(row.seconds)} s",
         accessed_files_words(reader, row),
@@ -140,9 +140,8 @@ def _criteria(card: Scorecard | None) -> str:
 
 
 def _step(step: StepRow, excerpts: Excerpts, inherited: str) -> str:
-    tokens = (step.prompt_tokens or 0) + (step.completion_tokens or 0)
     head = f"**{step.number}** {inline(step.action)} {inline(step.target)}"
-    numbers = inherited or f"{tokens:,} tokens · {wording.seconds(step.seconds)} s"
+    numbers = inherited or f"{wording.count(step.tokens)} tokens · {wording.seconds(step.seconds)} s"
     parts = [f"\n{head} — {numbers}\n"]
     if step.problem:
         parts.append(f"\n{'✗' if step.kind == 'error' else '!'} {inline(step.problem)}\n")

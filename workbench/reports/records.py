@@ -76,9 +76,9 @@ def trial_values(trial: Trial) -> Values:
         "given_by_format": trial.given,
         "tiers": {str(number): points for number, points in enumerate(tier_points(main), 1)},
         "steps": row.steps,
-        "prompt_tokens": row.prompt_tokens,
-        "completion_tokens": row.completion_tokens,
-        "tokens": row.prompt_tokens + row.completion_tokens,
+        "prompt_tokens": row.prompt_tokens or None,
+        "completion_tokens": row.completion_tokens or None,
+        "tokens": row.tokens,
         "cost": row.cost_usd,
         "seconds": row.seconds,
         "started_at": wording.iso(row.started_at),
@@ -125,7 +125,7 @@ def step_values(reader: SessionReader, step: StepRow) -> Values:
         "model": step.model,
         "settings": wording.decoded(step.settings),
         "call": step.call_id,
-        "at": wording.iso(step.at),
+        "at": wording.iso(step.at or None),
     }
 
 

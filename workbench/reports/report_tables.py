@@ -81,7 +81,7 @@ def trials(contents: Contents) -> Shown:
                 *(wording.NOTHING if score is None else wording.of(score.total, score.out_of) for score in scores),
                 *tiers,
                 str(row.steps),
-                wording.count(row.prompt_tokens + row.completion_tokens),
+                wording.count(row.tokens),
                 wording.money(row.cost_usd),
                 wording.seconds(row.seconds),
                 wording.state(row.state),

@@ -61,3 +61,8 @@ def candidate_id(task: str, evaluator: str, prompt_version: str, sample: int) ->
 def run_id() -> str:
     """Return a new name for a run; runs are what a person started, so they are not derived from content."""
     return secrets.token_hex(5)
+
+
+def imported_id(digest: str) -> str:
+    """Return the identity of a trial, task or candidate that was read from another program's file: its content alone."""
+    return _named("imported", digest)

@@ -74,6 +74,11 @@ def _plan(run: RunRow | None) -> dict[str, Any]:
     return plan if isinstance(plan, dict) else {}
 
 
+def is_imported(run: RunRow) -> bool:
+    """Return whether what a run has was read from other programs' files: no engine can add to it, only another import."""
+    return bool(_plan(run).get("imported"))
+
+
 def is_rescored(run: RunRow) -> bool:
     """Return whether a run scores trials that other runs recorded."""
     return bool(_plan(run).get("rescore"))
@@ -153,6 +158,8 @@ def has_unscored(reader: SessionReader, run_id: str) -> bool:
 
 def is_missing(reader: SessionReader, run: RunRow) -> bool:
     """Return whether a run that no engine executes lacks something that a resume can bring."""
+    if is_imported(run):
+        return False
     if run.kind == "regenerate":
         return run.state != "done" or bool(reader.query(_MISSING, (run.id, run.id)))
     if run.state in {"queued", "running"} or has_unscored(reader, run.id):

@@ -27,6 +27,7 @@ from workbench.session.rows import (
     DroppedRow,
     FailingTestRow,
     FormerVerdictRow,
+    ImportedRow,
     LabelRow,
     RunRow,
     ScoreRow,
@@ -159,6 +160,12 @@ class SessionReader(BlobReader):
             # A page is damaged that the first look did not meet.
             self._read_copies()
             return self._connection.execute(sql, tuple(arguments)).fetchall()
+
+    def columns_of(self, sql: str, arguments: Sequence[object] = ()) -> tuple[str, ...]:
+        """Return the names of the columns that a SELECT gives."""
+        with self._lock, translated(self.path):
+            cursor = self._connection.execute(f"SELECT * FROM ({sql}) LIMIT 0", tuple(arguments))
+            return tuple(str(one[0]) for one in cursor.description)
 
     def _replaced(self, sql: str, arguments: Sequence[object]) -> list[Any]:
         """Return rows whose texts are no UTF-8, what cannot be decoded replaced, and name them."""
@@ -331,6 +338,11 @@ class SessionReader(BlobReader):
         if item is None:
             return self._rows(LabelRow, "labels", "WHERE removed_at IS NULL ORDER BY item, part, label")
         return self._rows(LabelRow, "labels", "WHERE removed_at IS NULL AND item = ? ORDER BY part, label", (item,))
+
+    def imported(self, item: str) -> ImportedRow | None:
+        """Return where a trial, task or candidate came from, None where it came into being here."""
+        found = self._rows(ImportedRow, "imported", "WHERE item = ?", (item,))
+        return found[0] if found else None
 
     # -- calls
 

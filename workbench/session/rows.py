@@ -71,10 +71,15 @@ class TrialRow:
     edited: str = ""
     edit_blob: str | None = None
 
+    @property
+    def tokens(self) -> int | None:
+        """Tokens in and out; None where none were counted: no model was asked, or another program's file does not say."""
+        return self.prompt_tokens + self.completion_tokens or None
+
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
-    """One step of a trajectory; ``problem`` says why an answer could not be used, ``settings`` is JSON."""
+    """One step of a trajectory; ``problem`` says why an answer could not be used, ``settings`` is JSON; ``at`` is 0 where it is not known."""
 
     trial_id: str
     number: int
@@ -93,6 +98,12 @@ class StepRow:
     model: str | None
     settings: str
     at: float
+
+    @property
+    def tokens(self) -> int | None:
+        """Tokens in and out, None where they are not known."""
+        known = [count for count in (self.prompt_tokens, self.completion_tokens) if count is not None]
+        return sum(known) if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +359,18 @@ class FailingTestRow:
     outcome: str
     message: str
     traceback_blob: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRow:
+    """What was read from another program's file; ``extra_blob`` is JSON of what the other tables have no place for."""
+
+    item: str
+    format: str
+    source: str
+    digest: str
+    extra_blob: str | None
+    at: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from workbench.session.verdict_counts import COUNTED, COUNTING, COUNTS_OF_CANDID
 from workbench.session.views import VIEWS
 
 APPLICATION_ID = 0x574B4253  # "WKBS": tells a session from any other SQLite file
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -168,6 +168,12 @@ CREATE TABLE study_cells (
     pointer TEXT NOT NULL DEFAULT '{}', problem TEXT, PRIMARY KEY (study, row_name, column_name)
 ) WITHOUT ROWID;
 
+-- What was read from another program's file: a trial, a task or a candidate, or the file as a whole (`file:DIGEST`) once all of it is
+-- here. `extra_blob` is JSON of what the other tables have no place for.
+CREATE TABLE imported (
+    item TEXT PRIMARY KEY, format TEXT NOT NULL, source TEXT NOT NULL, digest TEXT NOT NULL, extra_blob TEXT, at REAL NOT NULL
+) WITHOUT ROWID;
+
 -- Sums over the samples of a task in one group, kept by the triggers below: a matrix of 100,000 candidates opens at once.
 CREATE TABLE verdict_counts (
     task_id TEXT NOT NULL, evaluator TEXT NOT NULL, prompt TEXT NOT NULL, context TEXT NOT NULL, settings TEXT NOT NULL,
@@ -263,6 +269,7 @@ _ADDED_IN_6: dict[str, tuple[str, ...]] = {
     "candidates": ("repairs INTEGER",),
 }
 _TABLES_OF_7 = ("studies", "study_cells", "verdict_counts")
+_TABLES_OF_8 = ("imported",)
 PUT_AWAY_RUNS = "(SELECT id FROM runs WHERE deleted_at IS NOT NULL)"
 """SQL for the runs that a person put away: neither they nor what belongs to them counts."""
 
@@ -329,8 +336,9 @@ READ_AS: dict[int, dict[str, dict[str, str]]] = {
         ),
         "verdict_counts": dict.fromkeys((*GROUPED, *COUNTED), "NULL"),
     },
+    7: {"imported": dict.fromkeys(("item", "format", "source", "digest", "extra_blob", "at"), "NULL")},
 }  # fmt: skip
-_NEW_TABLES = {2: ("former_verdicts",), 6: _TABLES_OF_7}
+_NEW_TABLES = {2: ("former_verdicts",), 6: _TABLES_OF_7, 7: _TABLES_OF_8}
 _WITH_ROWID = frozenset({"tasks", "candidates", "trials", "leases"})
 
 
@@ -490,6 +498,11 @@ def _to_7(connection: sqlite3.Connection) -> None:
     )
 
 
+def _to_8(connection: sqlite3.Connection) -> None:
+    """Add what came from other programs' files."""
+    _create(connection, _TABLES_OF_8)
+
+
 # version that a file has -> what turns it into the next version; runs inside one transaction on a copy of the file
 MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
     1: _to_2,
@@ -498,4 +511,5 @@ MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
     4: _to_5,
     5: _to_6,
     6: _to_7,
+    7: _to_8,
 }

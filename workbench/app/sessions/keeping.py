@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from workbench import paths
 from workbench.engine.session_names import named, plain_name
+from workbench.errors import WorkbenchError
 from workbench.session import SessionError, SessionWriter, create
 from workbench.session.placing import Deleted, delete, deleted_sessions, move, restore
 
@@ -77,3 +81,28 @@ def merged(sources: Sequence[Path], target: Path) -> tuple[Path, str]:
 
     result = merge(sources, target)
     return result.path, result.sentence()
+
+
+def imported(place: str, session: Path | None) -> tuple[Path, str]:
+    """Have files of other programs read into a session, None for a new one; returns it and what came of it.
+
+    It is another process: reading thousands of files would make the app stutter, and goes on when the app is closed.
+
+    Raises:
+        WorkbenchError: Nothing could be read.
+    """
+    into = ["--session", str(session)] if session is not None else []
+    done = subprocess.run(
+        [sys.executable, "-m", "workbench", "import", place, "--json", *into],
+        capture_output=True, encoding="utf-8", errors="replace", stdin=subprocess.DEVNULL, start_new_session=True, check=False,
+    )  # fmt: skip
+    try:
+        told = json.loads(done.stdout.strip().rpartition("\n")[2])
+        path, problems = Path(told["session"]), told["problems"]
+        said = f"{told['added']:,} imported, {told['known']:,} there already" + (
+            f"; {problems[0]}" if problems else "."
+        )
+        more = f" And {len(problems) - 1:,} more." if len(problems) > 1 else ""
+    except (ValueError, KeyError, TypeError):
+        raise WorkbenchError(done.stderr.strip().removeprefix("workbench: ") or "Nothing could be imported.") from None
+    return path, said + more

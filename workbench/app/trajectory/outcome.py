@@ -85,6 +85,8 @@ def _no_readme(state: TrialState) -> Document:
         return note(f"There is no README: {state.trial.error or 'the trial failed'}", "Press r to run it again.")
     if state.trial.parsed == 0:
         return note("The last answer could not be read, so it holds no README.", "The last step's Raw tab shows it.")
+    if state.trial.readme_blob is None:
+        return note("The file that this trial was imported from holds no README.")
     return note("The agent answered with an empty README.")
 
 

@@ -1,0 +1,112 @@
+"""``workbench import FILE…``: trajectories, samples and verdicts of other programs into a session."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from workbench.commands.arguments import path
+
+if TYPE_CHECKING:
+    from workbench.interchange.importing import Tally
+
+SUMMARY = "read trajectories, samples and verdicts of other programs into a session; what it has already is skipped"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "files",
+        nargs="+",
+        type=path,
+        metavar="FILE",
+        help="files, or folders of them: ATIF, Inspect, SWE-agent, mini-swe-agent, OpenAI chat lines, EvalPlus, rows of tasks, JUnit XML",
+    )
+    parser.add_argument("--session", help="a session file or name; a new one is made if there is none")
+    parser.add_argument(
+        "--case",
+        default="",
+        metavar="CASE",
+        help="the test case that the trajectories are about, so that they can be scored",
+    )
+    parser.add_argument(
+        "--readme-is-last-message",
+        action="store_true",
+        help="the last message of each trajectory is the README that was handed in",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object with the counts")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Import and say what came of it; 1 where something could not be read, 130 where it was stopped."""
+    from workbench.commands.output import print_json, say, say_path, tell
+    from workbench.commands.run import session_path
+    from workbench.engine.session_names import named
+    from workbench.interchange.importing import Options, files_in, import_files
+    from workbench.session import file
+
+    case = ""
+    if arguments.case:
+        from workbench.catalog import resolve_case
+
+        case = resolve_case(arguments.case).id
+    files = files_in(arguments.files)
+    session = named(session_path(arguments.session))
+    file.ensure(session)
+    progress = _Progress(quiet=arguments.json)
+    tally = import_files(session, files, Options(case, arguments.readme_is_last_message), progress.tell)
+    progress.end()
+    for problem in tally.problems:
+        tell(problem)
+    if arguments.json:
+        values = {
+            "type": "imported",
+            "session": str(session),
+            "run": tally.run or None,
+            "added": tally.added,
+            "known": tally.known,
+        }
+        print_json({**values, "files": tally.files, "problems": tally.problems, "stopped": tally.stopped})
+    else:
+        say_path(session)
+        say(sentence(tally))
+    return 130 if tally.stopped else 1 if tally.problems else 0
+
+
+def sentence(tally: Tally) -> str:
+    """Return what became of the files in one line."""
+    parts = [f"{tally.added:,} imported"]
+    if tally.known:
+        parts.append(f"{tally.known:,} there already")
+    if tally.problems:
+        parts.append(f"{len(tally.problems):,} could not be read")
+    ended = (
+        f"; stopped after {tally.done:,} of {tally.files:,} files, the same command goes on" if tally.stopped else ""
+    )
+    return ", ".join(parts) + f" ({tally.files:,} file{'' if tally.files == 1 else 's'}){ended}."
+
+
+class _Progress:
+    """One line on standard error that is written over; nothing where that is no terminal."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._shown = not quiet and sys.stderr.isatty()
+        self._wrote = False
+
+    def tell(self, tally: Tally) -> None:
+        if self._shown:
+            from workbench.commands.output import write
+
+            sys.stderr.write("\r\x1b[K")
+            write(
+                f"{tally.done:,} of {tally.files:,} files · {tally.added:,} imported · {tally.known:,} there already",
+                sys.stderr,
+            )
+            sys.stderr.flush()
+            self._wrote = True
+
+    def end(self) -> None:
+        if self._wrote:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

@@ -1,0 +1,369 @@
+"""Tasks, candidates and verdicts of a session for other benchmarks: EvalPlus, HumanEval, RealCode and repotest, JUnit XML."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from workbench.errors import UsageError
+from workbench.files import shown
+from workbench.interchange.exporting import Written, replaced, write_text
+from workbench.session import SessionReader
+from workbench.session.groups import CONTROLS
+from workbench.session.rows import CandidateRow, TaskRow
+from workbench.text import clean
+
+_STATUS = {"passed": "pass", "timeout": "timeout"}
+_REST_OF_LINE = re.compile(r"[ \t]*\r?\n")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+# What XML 1.0 cannot hold at all.
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A candidate with its task and texts; ``name`` is the task's, ``origin`` what an import kept of it."""
+
+    task: TaskRow
+    row: CandidateRow
+    name: str
+    text: str
+    origin: dict[str, Any]
+
+
+def write_candidates(session: Path, to: str, output: Path, items: Sequence[str]) -> Written:
+    """Write the tasks or candidates of a session, or of some of its runs, without controls.
+
+    Raises:
+        UsageError: There are none, a run is not there, or several evaluators would share one file.
+        OSError: It cannot be written.
+    """
+    with SessionReader(session) as reader:
+        runs = _runs(reader, session, items)
+        tasks = [task for run in runs for task in reader.tasks(run) if task.state == "ready"]
+        if not tasks:
+            raise UsageError(f"{session.name} has no task to export.")
+        writers: dict[str, Callable[[SessionReader, list[TaskRow], Path], Written]] = {
+            "humaneval": write_problems,
+            "repotest": write_rows,
+            "evalplus": write_samples,
+            "evalplus-results": write_results,
+            "junit": write_junit,
+        }
+        return writers[to](reader, tasks, output)
+
+
+def _runs(reader: SessionReader, session: Path, items: Sequence[str]) -> list[str]:
+    runs = [run.id for run in reader.runs() if run.kind == "regenerate"]
+    for item in items:
+        if not any(run.startswith(item) for run in runs):
+            raise UsageError(f"{session.name} has no regeneration run {item!r}; `workbench show {session}` lists them.")
+    return [run for run in runs if not items or any(run.startswith(item) for item in items)]
+
+
+def task_name(reader: SessionReader, task: TaskRow) -> tuple[str, dict[str, Any]]:
+    """Return what a task is called in files, and what an import kept of it."""
+    origin = reader.imported(task.id)
+    number = f"#{task.occurrence}" if task.occurrence > 1 else ""
+    if origin is None:
+        return f"{task.path}::{task.qualified_name}{number}", {}
+    kept = reader.decoded(
+        reader.kept(origin.extra_blob, f"the origin of task {task.id}"), dict, f"the origin of task {task.id}"
+    )
+    if kept:
+        return str(kept.get("name")), kept
+    return task.path if task.path == task.qualified_name else f"{task.path}::{task.qualified_name}", {}
+
+
+def entries(reader: SessionReader, tasks: list[TaskRow]) -> Iterator[Entry]:
+    """Return the candidates of tasks, controls left out, by task, evaluator and sample."""
+    for task in tasks:
+        name, _ = task_name(reader, task)
+        for row in reader.candidates(task.run_id, task.id):
+            if row.control or row.evaluator in CONTROLS:
+                continue
+            origin = reader.imported(row.id)
+            of = f"the origin of candidate {row.id}"
+            kept = reader.decoded(reader.kept(origin.extra_blob, of), dict, of) if origin else {}
+            yield Entry(task, row, name, reader.kept(row.body_blob, f"the body of candidate {row.id}") or "", kept)
+
+
+def _by_evaluator(reader: SessionReader, tasks: list[TaskRow]) -> dict[str, list[Entry]]:
+    """Return the entries of each group: an evaluator, with its prompt and settings where it has several."""
+    groups: dict[tuple[str, ...], list[Entry]] = {}
+    for one in entries(reader, tasks):
+        row, task = one.row, one.task
+        groups.setdefault((row.evaluator, task.docs_words, row.prompt, row.context, row.settings), []).append(one)
+    if not groups:
+        raise UsageError("There is no candidate to export; controls are none.")
+    named: dict[str, list[Entry]] = {}
+    for key, group in groups.items():
+        name, number = key[0], 1
+        while name in named:
+            number += 1
+            name = f"{key[0]} ({number})"
+        named[name] = group
+    return named
+
+
+def _places(output: Path, names: Sequence[str], ending: str) -> list[Path]:
+    """Return the file of each evaluator: EvalPlus' files hold one each, and their names say which."""
+    if len(names) == 1 and output.suffix in {".json", ".jsonl"}:
+        return [output]
+    if output.suffix in {".json", ".jsonl"}:
+        raise UsageError(
+            f"These are {len(names)} evaluators or groups, and {shown(output)} is one file; name a folder or one run."
+        )
+    return [output / f"{_UNSAFE.sub('_', name.replace('/', '--'))[:120]}{ending}" for name in names]
+
+
+def _lines(path: Path, lines: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> int:
+    count = 0
+    with replaced(path) as building, building.open("w", encoding="utf-8", errors="surrogatepass") as file:
+        for line in lines:
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            count += 1
+    return count
+
+
+# -- EvalPlus
+
+
+def write_samples(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
+    """Write samples, a file for each evaluator; one without a body is left out."""
+    groups = _by_evaluator(reader, tasks)
+    count = left = 0
+    for path, group in zip(_places(output, list(groups), ".jsonl"), groups.values(), strict=True):
+        kept = [one for one in group if one.row.body_blob is not None]
+        left += len(group) - len(kept)
+        count += _lines(path, [_sample(one) for one in kept])
+    return Written(count, "samples", [f"{left:,} candidates without a body were left out."] if left else [])
+
+
+def _sample(one: Entry) -> dict[str, Any]:
+    style = one.origin.get("style")
+    line = one.origin.get("line")
+    if isinstance(line, dict) and isinstance(style, str):
+        return {"task_id": one.name, style: one.text, **line}
+    # A body of ours completes its function; what EvalPlus calls a solution is a whole program.
+    return {"task_id": one.name, "solution" if "entry" in one.origin else "completion": one.text}
+
+
+def write_results(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
+    """Write verdicts, a file for each evaluator; what has no verdict, or an error of ours, is left out."""
+    groups = _by_evaluator(reader, tasks)
+    count = left = 0
+    for path, group in zip(_places(output, list(groups), "_eval_results.json"), groups.values(), strict=True):
+        told = [one for one in group if one.row.verdict not in (None, "error")]
+        left += len(group) - len(told)
+        if not told:
+            continue
+        found: dict[str, list[dict[str, Any]]] = {}
+        for one in told:
+            found.setdefault(one.name, []).append(_result(reader, one))
+        head = next((one.origin["head"] for one in told if isinstance(one.origin.get("head"), dict)), None)
+        head = head or {"date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "hash": ""}
+        write_text(path, json.dumps({**head, "eval": found}, ensure_ascii=False))
+        count += len(told)
+    return Written(count, "verdicts", [f"{left:,} candidates without a verdict were left out."] if left else [])
+
+
+def _result(reader: SessionReader, one: Entry) -> dict[str, Any]:
+    entry = one.origin.get("entry")
+    if isinstance(entry, dict):
+        return {**entry, "solution": one.text}
+    failing = [row.test_id for row in reader.failing_tests(one.row.id)]
+    status = _STATUS.get(str(one.row.verdict), "fail")
+    return {
+        "task_id": one.name,
+        "solution": one.text,
+        "base_status": status,
+        "plus_status": None,
+        "base_fail_tests": failing,
+        "plus_fail_tests": [],
+    }
+
+
+# -- tasks
+
+
+def _split(reader: SessionReader, task: TaskRow, kept: dict[str, Any]) -> tuple[str, str, str] | None:
+    """Return the file before the body, the body, and what stands behind it; None where the file is not known."""
+    source = reader.kept(task.source_blob, f"the file of task {task.id}")
+    body = reader.kept(task.body_blob, f"the body of task {task.id}")
+    lengths = kept.get("lengths")
+    if source is None or body is None:
+        return None
+    if isinstance(lengths, list) and len(lengths) == 2 and all(isinstance(one, int) for one in lengths):
+        start, end = lengths[0], lengths[0] + lengths[1]
+        return source[:start], source[start:end], source[end:]
+    from workbench.repository.functions import find_functions
+
+    data = source.encode("utf-8", "surrogateescape")
+    found = [
+        one
+        for one in find_functions(data, task.path)
+        if (one.qualified_name, one.occurrence) == (task.qualified_name, task.occurrence)
+    ]
+    # The body stands once between the lines of the function, or the file is not the one of the task.
+    if not found:
+        return None
+    at = source.rfind(body, 0)
+    lines = source.splitlines(keepends=True)
+    first = sum(map(len, lines[: (task.start_line or 1) - 1]))
+    at = source.find(body, first)
+    return None if at < 0 else (source[:at], body, source[at + len(body) :])
+
+
+def write_rows(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
+    """Write tasks as rows of RealCode and repotest, JSON lines or Parquet by the ending."""
+    rows, left = [], 0
+    for task in tasks:
+        name, kept = task_name(reader, task)
+        parts = _split(reader, task, kept)
+        if parts is None:
+            left += 1
+            continue
+        rest = {key: value for key, value in kept.items() if key not in {"name", "lengths"}}
+        contexts = {"left_context": parts[0], "gt": parts[1], "right_context": parts[2]}
+        if rest:
+            rows.append({**rest, **contexts})
+            continue
+        run = reader.run(task.run_id)
+        plan = reader.decoded(run.config if run else None, dict, f"the plan of run {task.run_id}")
+        tests = reader.decoded(task.tests, list, f"the tests of task {task.id}")
+        rows.append(
+            {
+                "repo": plan.get("source", ""),
+                "fn": task.path,
+                "path_from_root": task.path,
+                "intent": f"{task.qualified_name} [function]",
+                **contexts,
+                "doc": reader.kept(task.docstring_blob, f"the docstring of task {task.id}"),
+                "total_tests": task.test_count,
+                "PASS_TO_PASS": tests,
+                "task_id": name,
+                "qualified_name": task.qualified_name,
+                "occurrence": task.occurrence,
+                "snapshot": task.snapshot,
+            }
+        )
+    if not rows:
+        raise UsageError("No task has its file in this session, so there are no rows to write.")
+    if output.suffix == ".parquet":
+        from workbench.interchange.tables import write_parquet
+
+        with replaced(output) as building:
+            write_parquet(building, rows)
+    else:
+        _lines(output, rows)
+    return Written(len(rows), "rows", [f"{left:,} tasks whose file is not known were left out."] if left else [])
+
+
+def write_problems(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
+    """Write tasks as problems of HumanEval: those of functions at the top of a module.
+
+    ``check`` puts the candidate into the module of the repository and runs the task's tests there, so it is to be run in the
+    repository's folder with its environment. Problems that were imported are written as they were.
+    """
+    lines, left = [], 0
+    for task in tasks:
+        name, kept = task_name(reader, task)
+        parts = _split(reader, task, kept)
+        if parts is not None and "entry_point" in kept:
+            rest = {key: value for key, value in kept.items() if key not in {"name", "lengths"}}
+            lines.append({**rest, "prompt": parts[0], "canonical_solution": parts[1]})
+            continue
+        tests = reader.decoded(task.tests, list, f"the tests of task {task.id}")
+        if parts is None or "." in task.qualified_name or not task.path.endswith(".py") or not tests:
+            left += 1
+            continue
+        # A body of ours begins behind the docstring, on its line; one of HumanEval begins with its first line.
+        line = _REST_OF_LINE.match(parts[1])
+        rest_of_line = line[0] if line else ""
+        problem = {
+            "task_id": name,
+            "prompt": parts[0] + rest_of_line,
+            "entry_point": task.qualified_name,
+            "canonical_solution": parts[1][len(rest_of_line) :],
+        }
+        lines.append({**problem, "test": _check(task, tests)})
+    if not lines:
+        raise UsageError(
+            "No task is a function at the top of a module whose file is known, so there are no problems to write."
+        )
+    _lines(output, lines)
+    return Written(
+        len(lines),
+        "problems",
+        [f"{left:,} tasks were left out: methods, nested functions, files that are not known."] if left else [],
+    )
+
+
+def _check(task: TaskRow, tests: list[str]) -> str:
+    path = task.path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__")
+    module = path.replace("/", ".")
+    return (
+        "# Run in the repository's folder, with its environment.\n"
+        "def check(candidate):\n"
+        "    import importlib, sys\n"
+        "    import pytest\n"
+        f"    sys.path[:0] = {['src', '.'] if task.path.startswith('src/') else ['.']!r}\n"
+        f"    module = importlib.import_module({module!r})\n"
+        "    for name, value in vars(module).items():\n"
+        "        candidate.__globals__.setdefault(name, value)\n"
+        f"    setattr(module, {task.qualified_name!r}, candidate)\n"
+        f"    assert pytest.main(['-q', '-p', 'no:cacheprovider', *{tests!r}]) == 0\n"
+    )
+
+
+# -- JUnit
+
+
+def write_junit(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
+    """Write verdicts as JUnit XML: a suite for each evaluator, a case for each task and sample."""
+    groups = _by_evaluator(reader, tasks)
+    count = 0
+    with replaced(output) as building, building.open("w", encoding="utf-8") as file:
+        file.write('<?xml version="1.0" encoding="utf-8"?>\n<testsuites name="workbench">\n')
+        for name, group in groups.items():
+            verdicts = [one.row.verdict for one in group]
+            failed = sum(verdict not in (None, "passed", "error") for verdict in verdicts)
+            file.write(
+                f'<testsuite name={_attribute(name)} tests="{len(group)}" failures="{failed}" errors="{verdicts.count("error")}" '
+                f'skipped="{verdicts.count(None)}">\n'
+            )
+            for one in group:
+                file.write(_case(reader, one))
+                count += 1
+            file.write("</testsuite>\n")
+        file.write("</testsuites>\n")
+    return Written(count, "verdicts")
+
+
+def _xml(text: str) -> str:
+    return _NO_XML.sub("\ufffd", clean(text))
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_xml(text))
+
+
+def _case(reader: SessionReader, one: Entry) -> str:
+    row, seconds = one.row, f' time="{one.row.tested_s:.6f}"' if one.row.tested_s is not None else ""
+    head = f"<testcase classname={_attribute(one.name)} name={_attribute(f'sample {row.sample}')}{seconds}"
+    if row.verdict == "passed":
+        return f"{head}/>\n"
+    if row.verdict is None:
+        return f"{head}><skipped/></testcase>\n"
+    failing = reader.failing_tests(row.id)
+    told = "\n".join(f"{test.test_id}: {test.outcome}: {test.message}" for test in failing)
+    kind = "error" if row.verdict == "error" else "failure"
+    message = _attribute(row.verdict_reason or str(row.verdict))
+    return f"{head}><{kind} type={_attribute(str(row.verdict))} message={message}>{escape(_xml(told))}</{kind}></testcase>\n"

@@ -1,0 +1,204 @@
+"""Write what a session has for other programs: files appear complete or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from workbench.errors import UsageError, WorkbenchError
+from workbench.files import shown
+from workbench.interchange.formats import OUT, TABLES, TRAJECTORIES
+from workbench.interchange.trajectory import Trajectory
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass
+class Written:
+    """What was written: how many of what, and sentences on what was left out."""
+
+    count: int
+    what: str
+    notes: list[str] = field(default_factory=list)
+
+
+def export(session: Path, to: str, output: Path, items: Sequence[str] = (), *, accepted: bool = False) -> Written:
+    """Write a session, or some items of it, in a format of :data:`workbench.interchange.formats.OUT`.
+
+    Args:
+        session: The session.
+        to: The format.
+        output: A file, or the folder for several.
+        items: Trials or runs; empty = all.
+        accepted: Only trials that are done and, where scored, pass.
+
+    Raises:
+        UsageError: There is nothing to write, or the place is taken by something else.
+        SessionError: The session cannot be read.
+        WorkbenchError: The place cannot be written.
+    """
+    assert to in OUT, to
+    try:
+        if to in TRAJECTORIES:
+            return _trajectories(session, to, output, items, accepted)
+        if to in TABLES:
+            from workbench.interchange.tables import write_tables
+
+            return write_tables(session, to, output)
+        from workbench.interchange.candidates_out import write_candidates
+
+        return write_candidates(session, to, output, items)
+    except OSError as error:
+        raise WorkbenchError(f"{shown(output)} cannot be written: {error.strerror or error}.") from None
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """Give a file beside ``path`` that takes its place when the block ends well; the folder is created.
+
+    Raises:
+        UsageError: The path is a folder.
+        OSError: It cannot be written.
+    """
+    if path.is_dir():
+        raise UsageError(f"{shown(path)} is a folder; name a file.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=path.suffix, dir=path.parent)
+    os.close(handle)
+    building = Path(name)
+    try:
+        yield building
+        building.chmod(0o666 & ~_umask())
+        building.replace(path)
+    finally:
+        building.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file in one piece."""
+    with replaced(path) as building:
+        building.write_text(text, encoding="utf-8", errors="surrogatepass")
+
+
+def _trajectories(session: Path, to: str, output: Path, items: Sequence[str], accepted: bool) -> Written:
+    from workbench.interchange.importing import trajectories_of
+
+    passing = _accepted(session) if accepted else None
+    found = ((trial, one) for trial, one in trajectories_of(session, items) if passing is None or trial in passing)
+    writers: dict[str, Callable[[Path, Iterator[tuple[str, Trajectory]]], Written]] = {
+        "atif": _atif,
+        "inspect": _inspect,
+    }
+    written = writers[to](output, found) if to in writers else _openai(session, output, found)
+    if not written.count:
+        raise UsageError(f"{session.name} has no trial {'that is accepted' if accepted else 'to export'}.")
+    return written
+
+
+def _accepted(session: Path) -> set[str]:
+    """Return the trials that are done and that no scorecard fails."""
+    from workbench.rubric.scorecard import PASS_MARK
+    from workbench.session import SessionReader
+
+    with SessionReader(session) as reader:
+        failed = {
+            row.trial_id
+            for row in reader.scores()
+            if row.total is not None and row.total < PASS_MARK * row.out_of / 100
+        }
+        return {row.id for row in reader.trials() if row.state == "done" and row.id not in failed}
+
+
+def _atif(output: Path, found: Iterator[tuple[str, Trajectory]]) -> Written:
+    """A file for one trajectory; a folder, a file each, for several or where the place is a folder."""
+    from workbench.interchange.atif import to_atif
+    from workbench.interchange.recorded import as_json
+
+    written = Written(0, "trajectories")
+    first: tuple[str, Trajectory] | None = None
+    folder = output.is_dir() or output.suffix != ".json"
+    for trial, one in found:
+        if not folder and first is None:
+            first = trial, one
+        elif not folder:
+            raise UsageError(
+                f"These are several trajectories, and {shown(output)} is one file; name a folder or one trial."
+            )
+        else:
+            write_text(output / f"{file_name(one, trial)}.json", as_json(to_atif(one)))
+        written.count += 1
+    if first is not None:
+        write_text(output, as_json(to_atif(first[1])))
+    return written
+
+
+def file_name(trajectory: Trajectory, trial: str) -> str:
+    """Return a name for the file of a trajectory: harmless on any system, and one that no other trial has."""
+    words = _UNSAFE.sub("-", "-".join(part for part in (trajectory.task, trajectory.agent) if part)).strip("-.")
+    return f"{words[:80] or 'trial'}-{trial}"
+
+
+def _inspect(output: Path, found: Iterator[tuple[str, Trajectory]]) -> Written:
+    """A log for each log, or each agent with its model, that the trajectories come from."""
+    from workbench.interchange.inspect_log import KEY
+    from workbench.interchange.inspect_writing import sample_name, write_log
+
+    groups: dict[str, list[Trajectory]] = {}
+    for _, one in found:
+        kept = one.extra.get(KEY)
+        log = kept.get("log") if isinstance(kept, dict) else None
+        named = json.dumps(log, sort_keys=True) if isinstance(log, dict) else json.dumps([one.agent, one.model])
+        # A log has one sample of an id and epoch; of another trial of the same the log is another one.
+        place, number = named, 1
+        while any(
+            (sample_name(one), one.repeat) == (sample_name(other), other.repeat) for other in groups.get(place, ())
+        ):
+            number += 1
+            place = f"{named}#{number}"
+        groups.setdefault(place, []).append(one)
+    for number, group in enumerate(groups.values(), 1):
+        path = output
+        if len(groups) > 1:
+            if output.suffix in {".eval", ".json"}:
+                raise UsageError(
+                    f"These are {len(groups)} logs (agents, models or logs of Inspect), and {shown(output)} is one file; name a folder."
+                )
+            path = output / f"{number:03d}-{_UNSAFE.sub('-', group[0].agent)[:60]}.eval"
+        elif output.is_dir() or output.suffix not in {".eval", ".json"}:
+            path = output / "001.eval"
+        with replaced(path) as building:
+            write_log(building, group)
+    return Written(
+        sum(map(len, groups.values())), f"trajectories in {len(groups)} log{'' if len(groups) == 1 else 's'}"
+    )
+
+
+def _openai(session: Path, output: Path, found: Iterator[tuple[str, Trajectory]]) -> Written:
+    from workbench.interchange.atif import without_copies
+    from workbench.interchange.chat import to_chat
+    from workbench.interchange.chat_of_trials import exact_chat
+    from workbench.session import SessionReader
+
+    count = 0
+    with (
+        SessionReader(session) as reader,
+        replaced(output) as building,
+        building.open("w", encoding="utf-8", errors="surrogatepass") as file,
+    ):
+        for trial, one in found:
+            line = exact_chat(reader, trial) or to_chat(without_copies(one))
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            count += 1
+    return Written(count, "conversations")

@@ -1,0 +1,314 @@
+"""Bring files of other programs into a session: file by file, item by item, each whole or not at all.
+
+What the session has already is skipped: a file by the SHA-256 of its bytes, a trajectory by that of its content. So the same command
+given again goes on where it was stopped.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from workbench.errors import UsageError
+from workbench.files import Unreadable, shown
+from workbench.interchange.problems import ForeignProblem
+from workbench.interchange.reading import ENDINGS, Read, file_digest, read_file
+from workbench.interchange.recording import record
+from workbench.interchange.recording_samples import SampleRecorder
+from workbench.interchange.samples import ForeignCandidate, ForeignTask
+from workbench.interchange.trajectory import OWN, Trajectory
+from workbench.session import SessionReader, SessionWriter
+from workbench.session.identity import imported_id, run_id
+from workbench.session.lease import Lease
+from workbench.session.pending_work import is_imported
+
+KIND = "imported"
+"""The key of a run's config that says that it was imported, and from where."""
+_TOLD_EVERY = 0.2  # seconds between two words on the progress
+
+
+@dataclass
+class Tally:
+    """What became of the files: counts, and a sentence for each thing that could not be read."""
+
+    files: int = 0
+    done: int = 0
+    added: int = 0
+    known: int = 0
+    problems: list[str] = field(default_factory=list)
+    run: str = ""
+    stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How files are read.
+
+    Attributes:
+        case: Id of the test case that the trajectories are about, "" for what the files say.
+        readme: Whether the last message of each is the README that was handed in.
+    """
+
+    case: str = ""
+    readme: bool = False
+
+
+def files_in(paths: Iterable[Path]) -> list[Path]:
+    """Return the files that are meant: those named, and those in folders that look like trajectories, in the order of their names.
+
+    Raises:
+        UsageError: A path does not exist, or none is left.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            inside = [one for one in path.rglob("*") if one.name.lower().endswith(ENDINGS) and one.is_file()]
+            if not inside:
+                raise UsageError(f"In the folder {shown(path)} there is no file that ends in {', '.join(ENDINGS)}.")
+            found |= dict.fromkeys(sorted(inside))
+        else:
+            found[path] = None
+    return list(found)
+
+
+def import_files(
+    session: Path, files: list[Path], options: Options, tell: Callable[[Tally], None] = lambda tally: None
+) -> Tally:
+    """Read files into a session as trials of one run.
+
+    Args:
+        session: An existing session.
+        files: The files.
+        options: How they are read.
+        tell: Hears how far it is, several times a second at most.
+
+    Returns:
+        What became of them. The run is called off where somebody asked for it (``workbench cancel``, the app).
+
+    Raises:
+        SessionError: The session cannot be written.
+    """
+    tally = Tally(files=len(files))
+    with SessionReader(session) as reader, SessionWriter(session) as writer:
+        work = _Importing(reader, writer, options, tally, tell)
+        try:
+            work.all(files)
+        except KeyboardInterrupt:
+            tally.stopped = True
+        finally:
+            work.end()
+    tell(tally)
+    return tally
+
+
+class _Importing:
+    def __init__(
+        self,
+        reader: SessionReader,
+        writer: SessionWriter,
+        options: Options,
+        tally: Tally,
+        tell: Callable[[Tally], None],
+    ) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._options = options
+        self._tally = tally
+        self._tell = tell
+        self._position = 0
+        self._told = time.monotonic()
+        self._held: dict[str, Lease] = {}
+        self._tasks_run = ""
+        self._files: list[Path] = []
+
+    def all(self, files: list[Path]) -> None:
+        self._files = files
+        self._go_on()
+        for path in files:
+            try:
+                self._file(path)
+            except (ForeignProblem, Unreadable) as problem:
+                self._problem(path, problem)
+            self._tally.done += 1
+            self._pause()
+            if self._tally.stopped:
+                return
+
+    def _go_on(self) -> None:
+        """Take up the runs of an import that was killed, so that they end with this one."""
+        for run in self._reader.runs():
+            if not is_imported(run) or self._reader.run_state(run) != "interrupted":
+                continue
+            self._held[run.id] = self._writer.acquire(run.id)
+            if run.kind == "document":
+                self._tally.run, self._position = run.id, len(self._reader.trials(run.id))
+            else:
+                self._tasks_run = run.id
+
+    def _pause(self) -> None:
+        if time.monotonic() - self._told < _TOLD_EVERY:
+            return
+        self._told = time.monotonic()
+        self._tell(self._tally)
+        for run, held in self._held.items():
+            self._writer.renew(held)
+            if "cancel" in self._writer.take_requests(run):
+                self._tally.stopped = True
+
+    def _problem(self, path: Path, problem: Exception, place: str = "") -> None:
+        said = str(problem).rstrip(".")
+        name = (
+            ""
+            if isinstance(problem, Unreadable) and not isinstance(problem, ForeignProblem)
+            else f"{shown(path.name)} "
+        )
+        self._tally.problems.append(f"{name}{said}{f' ({place})' if place else ''}.")
+
+    def _file(self, path: Path) -> None:
+        digest = file_digest(path)
+        if self._reader.imported(f"file:{digest}") is not None:
+            self._tally.known += 1
+            return
+        sound, format = True, ""
+        recorder: SampleRecorder | None = None
+        for found in read_file(path):
+            format = found.format or format
+            item = found.item
+            if item is None:
+                sound = False
+                self._problem(path, ForeignProblem(found.problem), found.place)
+            elif isinstance(item, Trajectory):
+                self._trajectory(path, digest, found, item)
+            else:
+                recorder = recorder or self._recorder(path, digest, found)
+                self._sample(recorder, item)
+            self._pause()
+            if self._tally.stopped:
+                return
+        if sound:
+            values = {
+                "item": f"file:{digest}",
+                "format": format,
+                "source": path.name,
+                "digest": digest,
+                "at": time.time(),
+            }
+            self._writer.insert("imported", values, conflict="IGNORE")
+
+    def _recorder(self, path: Path, digest: str, found: Read) -> SampleRecorder:
+        def run() -> str:
+            if not self._tasks_run:
+                source = f"{found.format} {shown(path.name)}"
+                plan = {
+                    "source": source,
+                    "controls": False,
+                    "k": [1],
+                    "docs_scope": "target",
+                    KIND: {"format": found.format},
+                }
+                self._tasks_run = self._plan("regenerate", plan, path)
+            return self._tasks_run
+
+        return SampleRecorder(self._reader, self._writer, run, format=found.format, source=path.name, digest=digest)
+
+    def _sample(self, recorder: SampleRecorder, item: ForeignTask | ForeignCandidate) -> None:
+        new = recorder.task(item) if isinstance(item, ForeignTask) else recorder.candidate(item)
+        if new:
+            self._tally.added += 1
+        else:
+            self._tally.known += 1
+
+    def _trajectory(self, path: Path, digest: str, found: Read, trajectory: Trajectory) -> None:
+        try:
+            trial = imported_id(trajectory.digest)
+            if self._reader.trial(trial) is not None or self._is_own(trajectory):
+                self._tally.known += 1
+                return
+            self._begin(found.format)
+            record(
+                self._writer,
+                self._tally.run,
+                self._position,
+                trial,
+                trajectory,
+                format=found.format,
+                source=path.name,
+                digest=digest,
+                case=self._options.case,
+                readme=last_message(trajectory) if self._options.readme else None,
+            )
+        except ForeignProblem as problem:
+            self._problem(path, problem, found.place)
+        else:
+            self._position += 1
+            self._tally.added += 1
+
+    def _is_own(self, trajectory: Trajectory) -> bool:
+        """Return whether this is a trial of the session that was exported: the id alone proves nothing."""
+        from workbench.interchange.recorded import recorded_trajectory
+
+        own = trajectory.extra.get(OWN)
+        named = own.get("trial") if isinstance(own, dict) else None
+        trial = self._reader.trial(named) if isinstance(named, str) else None
+        return trial is not None and recorded_trajectory(self._reader, trial).digest == trajectory.digest
+
+    def _begin(self, format: str) -> None:
+        """Plan the run when the first trajectory is there: a folder of nothing new leaves no empty run behind."""
+        if not self._tally.run:
+            config = {"cases": [], "agent": "", KIND: {"format": format, "case": self._options.case}}
+            self._tally.run = self._plan("document", config)
+
+    def _plan(self, kind: str, config: Mapping[str, object], path: Path | None = None) -> str:
+        run = run_id()
+        files = self._files
+        name = shown((path or files[0]).name) if path is not None or len(files) == 1 else f"{len(files):,} files"
+        with self._writer.transaction():
+            self._writer.add_run(run, kind, config)
+            self._writer.set_run(run, state="running", started_at=time.time())
+            self._writer.name_run(run, f"import: {name}")
+            self._held[run] = self._writer.acquire(run)
+        return run
+
+    def end(self) -> None:
+        """Close the runs: what is there is whole."""
+        state = "cancelled" if self._tally.stopped else "done"
+        note = "; ".join(self._tally.problems[:3]) or None
+        for run, held in self._held.items():
+            with self._writer.transaction():
+                self._writer.set_run(run, state=state, finished_at=time.time(), note=note)
+                self._writer.release(held)
+
+
+def last_message(trajectory: Trajectory) -> str | None:
+    """Return the last words of the agent, None where it said none."""
+    return next(
+        (step.text for step in reversed(trajectory.steps) if step.source == "agent" and step.text.strip()), None
+    )
+
+
+def trajectories_of(session: Path, items: Iterable[str] = ()) -> Iterator[tuple[str, Trajectory]]:
+    """Return the trials of a session with their trajectories, one after the other.
+
+    Args:
+        session: The session.
+        items: Trials, by id, its beginning or their case; empty = all that nobody put away.
+
+    Raises:
+        UsageError: A named trial is not there.
+        SessionError: The session cannot be read.
+    """
+    from workbench.interchange.recorded import recorded_trajectory
+
+    with SessionReader(session) as reader:
+        trials = reader.trials()
+        wanted = list(items)
+        for item in wanted:
+            if not any(item in (row.id, row.case_id, row.case_name) or row.id.startswith(item) for row in trials):
+                raise UsageError(f"{session.name} has no trial {item!r}; `workbench show {session}` lists them.")
+        for row in trials:
+            if not wanted or any(
+                item in (row.id, row.case_id, row.case_name) or row.id.startswith(item) for item in wanted
+            ):
+                yield row.id, recorded_trajectory(reader, row)

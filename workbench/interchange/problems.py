@@ -1,0 +1,62 @@
+"""What is wrong with a file of another program: one sentence, for a person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.errors import UsageError
+from workbench.text import one_line
+
+
+class ForeignProblem(UsageError):
+    """A file, or one trajectory of it, cannot be read; the message is a clause that goes on from its name: ``is no JSON``."""
+
+
+def said(value: object, width: int = 60) -> str:
+    """Return a value from outside as it may stand in a sentence."""
+    return one_line(repr(value) if not isinstance(value, str) else value, width)
+
+
+def text_of(value: Any, where: str) -> str:
+    """Return ``value`` if it is a text.
+
+    Raises:
+        ForeignProblem: It is something else.
+    """
+    if not isinstance(value, str):
+        raise ForeignProblem(f"has {said(value)} where a text must be ({where})")
+    return value
+
+
+def object_of(value: Any, where: str) -> dict[str, Any]:
+    """Return ``value`` if it is a JSON object.
+
+    Raises:
+        ForeignProblem: It is something else.
+    """
+    if not isinstance(value, dict):
+        raise ForeignProblem(f"has {said(value)} where an object must be ({where})")
+    return value
+
+
+def list_of(value: Any, where: str) -> list[Any]:
+    """Return ``value`` if it is a JSON list.
+
+    Raises:
+        ForeignProblem: It is something else.
+    """
+    if not isinstance(value, list):
+        raise ForeignProblem(f"has {said(value)} where a list must be ({where})")
+    return value
+
+
+def count_of(value: Any) -> int | None:
+    """Return ``value`` if it counts something (a whole number from 0 on), else None: what cannot be counted is not known."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**15 else None
+
+
+def amount_of(value: Any) -> float | None:
+    """Return ``value`` if it is an amount (a number from 0 on), else None."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
+        return None
+    return float(value)

@@ -1,0 +1,204 @@
+"""Read files of other programs: which format a file has, and what is in it (trajectories, tasks, candidates), one after the other.
+
+A file is recognised by its content; its ending only says how to look. What is wrong with a file or with one item of it is a
+:class:`ForeignProblem`, and reading goes on behind it where it can.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workbench.files import TooDeep, is_shallow, require_ordinary
+from workbench.interchange import atif, chat, inspect_log, samples, swe_agent
+from workbench.interchange.problems import ForeignProblem, said
+from workbench.interchange.samples import ForeignCandidate, ForeignTask
+from workbench.interchange.trajectory import Trajectory
+
+MOST_BYTES = 1_000_000_000
+"""Of a file of lines or an archive, which are read piece by piece."""
+MOST_AT_ONCE = 100_000_000
+"""Of a JSON document or a line, which must be in memory as a whole."""
+ENDINGS = (".json", ".jsonl", ".ndjson", ".traj", ".eval", ".parquet")
+"""What is looked at in a folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One item of a file, or what is wrong with it; ``place`` is where it stands there, "" for all of it."""
+
+    format: str
+    item: Trajectory | ForeignTask | ForeignCandidate | None
+    problem: str = ""
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """A format whose file is one JSON document."""
+
+    name: str
+    fits: Callable[[Any], bool]
+    read: Callable[[Any], Trajectory]
+
+
+_DOCUMENTS = (
+    _Whole("atif", atif.is_atif, atif.read_atif),
+    _Whole("mini-swe-agent", swe_agent.is_mini, swe_agent.read_mini),
+    _Whole("swe-agent", swe_agent.is_swe_agent, swe_agent.read_swe_agent),
+    _Whole("openai", chat.is_chat, chat.read_chat),
+)
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file.
+
+    Raises:
+        Unreadable: It is no regular file or too large.
+        ForeignProblem: It cannot be read.
+    """
+    require_ordinary(path, most=MOST_BYTES)
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise ForeignProblem(f"cannot be read: {(error.strerror or str(error)).lower()}") from None
+
+
+def read_file(path: Path) -> Iterator[Read]:
+    """Return what is in a file as it is read.
+
+    Raises:
+        ForeignProblem: The file as a whole cannot be read, or is of no known format.
+        Unreadable: It is no regular file, or too large.
+    """
+    require_ordinary(path, most=MOST_BYTES)
+    with path.open("rb") as stream:
+        start = stream.read(4)
+    if start.startswith(b"PK"):
+        yield from _logged(path)
+    elif start == b"PAR1":
+        yield from _rows(path)
+    elif path.suffix.lower() in {".jsonl", ".ndjson"}:
+        yield from _lines(path)
+    else:
+        value = parsed(_all_of(path))
+        if inspect_log.is_log(value):
+            yield from _logged(path)
+        elif samples.is_results(value):
+            for found in samples.read_results(value, path.name):
+                problem = isinstance(found, ForeignProblem)
+                yield Read("evalplus-results", None, str(found)) if problem else Read("evalplus-results", found)  # type: ignore[arg-type]
+        else:
+            yield _document(value, path)
+
+
+def _rows(path: Path) -> Iterator[Read]:
+    """Rows of tasks in a Parquet file, some at a time."""
+    try:
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise ForeignProblem(
+            "is Parquet, whose reader is not installed: pip install 'docs-workbench[dataset]'"
+        ) from None
+    try:
+        batches = parquet.ParquetFile(path).iter_batches(batch_size=100)
+        number = 0
+        for batch in batches:
+            for row in batch.to_pylist():
+                number += 1
+                try:
+                    yield _document(row, path, f"row {number:,}")
+                except ForeignProblem as problem:
+                    yield Read("", None, str(problem), f"row {number:,}")
+    except (OSError, ValueError, KeyError) as error:  # what pyarrow raises is one of these
+        raise ForeignProblem(f"is no Parquet that can be read ({said(error, 100)})") from None
+
+
+def _logged(path: Path) -> Iterator[Read]:
+    for place, found in inspect_log.read_log(path):
+        if isinstance(found, Trajectory):
+            yield Read("inspect", found, place=place)
+        else:
+            yield Read("inspect", None, str(found), place)
+
+
+def _all_of(path: Path) -> bytes:
+    size = path.stat().st_size
+    if size > MOST_AT_ONCE:
+        raise ForeignProblem(f"has {size:,} bytes in one JSON document; at most {MOST_AT_ONCE:,} are taken")
+    if size == 0:
+        raise ForeignProblem("is empty")
+    return path.read_bytes()
+
+
+def parsed(data: bytes) -> Any:
+    """Return the value of a JSON text in UTF-8.
+
+    Raises:
+        ForeignProblem: It is none, is cut off, or nested too deeply.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ForeignProblem(f"is not text in UTF-8 (byte {error.start:,})") from None
+    try:
+        value = json.loads(text)
+        if not is_shallow(value):
+            raise TooDeep
+    except (TooDeep, RecursionError):
+        raise ForeignProblem("is nested too deeply to be read") from None
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated")
+        what = (
+            "ends in the middle of its JSON, so it is cut off"
+            if cut
+            else f"is no JSON ({error.msg}, line {error.lineno:,})"
+        )
+        raise ForeignProblem(what) from None
+    except ValueError as error:  # a number with more digits than Python reads
+        raise ForeignProblem(f"is no JSON that can be read ({str(error).partition(';')[0]})") from None
+    return value
+
+
+def _document(value: Any, path: Path, place: str = "") -> Read:
+    if samples.is_row(value):
+        return Read("repotest", samples.read_row(value), place=place)
+    if samples.is_problem(value):
+        return Read("humaneval", samples.read_problem(value), place=place)
+    if samples.is_sample(value):
+        return Read("evalplus", samples.read_sample(value, path.name), place=place)
+    for one in _DOCUMENTS:
+        if one.fits(value):
+            return Read(one.name, one.read(value if place else _named(value, one.name, path)), place=place)
+    raise ForeignProblem("is of no format that the workbench reads; docs/formats.md lists them")
+
+
+def _named(value: Any, format: str, path: Path) -> Any:
+    """SWE-agent names the task by the file alone: ``INSTANCE.traj``, ``INSTANCE.traj.json``."""
+    if format in {"swe-agent", "mini-swe-agent"} and isinstance(value, dict) and "instance_id" not in value:
+        name = path.name.partition(".")[0]
+        return {**value, swe_agent.NAMED_BY_FILE: name}
+    return value
+
+
+def _lines(path: Path) -> Iterator[Read]:
+    number = 0
+    with path.open("rb") as stream:
+        while line := stream.readline(MOST_AT_ONCE + 1):
+            number += 1
+            if len(line) > MOST_AT_ONCE:
+                raise ForeignProblem(f"has a line of more than {MOST_AT_ONCE:,} bytes, line {number:,}")
+            if not line.strip():
+                continue
+            place = f"line {number:,}"
+            try:
+                yield _document(parsed(line), path, place)
+            except ForeignProblem as problem:
+                yield Read("", None, str(problem), place)
+    if not number:
+        raise ForeignProblem("is empty")

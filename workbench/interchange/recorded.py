@@ -1,0 +1,172 @@
+"""A trial of a session as a trajectory: one that ran here, or one that was read from a file, then as it was there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from workbench.agents.protocol import RESPOND, TOOLS
+from workbench.interchange.difference import patched
+from workbench.interchange.files_seen import seen_in
+from workbench.interchange.own import own_of, without_case
+from workbench.interchange.recorded_answers import parts_of
+from workbench.interchange.recording import UNKNOWN, answer_text, head_of, iso, read_row
+from workbench.interchange.trajectory import (
+    OWN,
+    Result,
+    Step,
+    ToolCall,
+    Totals,
+    Trajectory,
+    from_head,
+    head_to_json,
+    step_from_json,
+    step_to_json,
+)
+from workbench.session import SessionReader
+from workbench.session.rows import ImportedRow, StepRow, TrialRow
+
+_PATH = {"type": "object", "properties": {"path": {"type": "string"}}}
+
+
+def recorded_trajectory(reader: SessionReader, trial: TrialRow) -> Trajectory:
+    """Return the trajectory of a trial, with scores, remarks and tags in ``extra["workbench"]``."""
+    origin = reader.imported(trial.id)
+    own = own_of(reader, trial)
+    if origin is not None:
+        found = _imported(reader, trial, origin)
+        # What the file said in places of its own is not said a second time.
+        kept = found.extra.get(OWN)
+        own = without_case(own, found.task, UNKNOWN)
+        if _is_derived(found, own.get("seen", ())):
+            own.pop("seen", None)
+        own = {**own, **(kept if isinstance(kept, dict) else {})}
+        return from_head({**head_to_json(found), "extra": {**found.extra, **({OWN: own} if own else {})}}, found.steps)
+    return _native(reader, trial, {"trial": trial.id, **without_case(own, trial.case_id)})
+
+
+def _is_derived(trajectory: Trajectory, seen: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether the files seen are those that the calls tell of, so that a reader finds them again."""
+    told = {(one.path, one.how) for step in trajectory.steps for one in seen_in(step)}
+    return all(not one["size"] and (one["path"], one["how"]) in told for one in seen)
+
+
+def _texts(reader: SessionReader, row: StepRow) -> tuple[str, str]:
+    of = f"of step {row.number} of trial {row.trial_id}"
+    return reader.kept(row.answer_blob, f"the answer {of}") or "", reader.kept(
+        row.observation_blob, f"the observation {of}"
+    ) or ""
+
+
+def _imported(reader: SessionReader, trial: TrialRow, origin: ImportedRow) -> Trajectory:
+    extra = reader.decoded(
+        reader.kept(origin.extra_blob, f"the origin of trial {trial.id}"), dict, f"the origin of trial {trial.id}"
+    )
+    changes = extra.get("steps", {})
+    steps = [
+        step_from_json(patched(step_to_json(read_row(row, *_texts(reader, row))), changes.get(str(row.number))))
+        for row in reader.steps(trial.id)
+    ]
+    for place, values in extra.get("prompts", ()):
+        steps.insert(place, step_from_json(values))
+    return from_head(patched(head_of(trial), extra.get("head")), steps)
+
+
+# -- what ran here
+
+
+def _native(reader: SessionReader, trial: TrialRow, own: dict[str, Any]) -> Trajectory:
+    rows = reader.steps(trial.id)
+    return Trajectory(
+        agent=trial.agent,
+        version=reader.meta().get("created_by", "").removeprefix("workbench ") or "unknown",
+        model=trial.model,
+        task=trial.case_id,
+        repeat=trial.repeat,
+        tools=tools_of(rows),
+        totals=Totals(trial.prompt_tokens or None, trial.completion_tokens or None, trial.cost_usd)
+        if rows
+        else Totals(),
+        seconds=trial.seconds,
+        problem=(trial.error or trial.state) if trial.state != "done" else "",
+        steps=(*_prompts(reader, rows), *(_step(reader, row) for row in rows)),
+        extra={OWN: own},
+    )
+
+
+def _prompts(reader: SessionReader, rows: Sequence[StepRow]) -> list[Step]:
+    """Return what stood before the first answer: the system's words and the task; they are no steps of the agent."""
+    call = next((reader.call(row.call_id) for row in rows if row.call_id is not None), None)
+    extra = {OWN: {"prompt": True}}
+    if call is None:
+        return []
+    told = reader.messages(call)
+    return [
+        Step("system" if role == "system" else "user", text, extra=extra)
+        for role, text in told
+        if role in {"system", "user"}
+    ]
+
+
+def _step(reader: SessionReader, row: StepRow) -> Step:
+    answer, observation = _texts(reader, row)
+    text, calls = parts_of(answer) if row.kind in {"tool", "respond"} else (answer, ())
+    calls = tuple(
+        ToolCall(f"step_{row.number}_call_{place}", one.name, one.arguments) for place, one in enumerate(calls, 1)
+    )
+    settings = reader.decoded(row.settings, dict, f"the settings of step {row.number} of trial {row.trial_id}")
+    own = {
+        "kind": row.kind,
+        "action": row.action,
+        "target": row.target,
+        "problem": row.problem,
+        "settings": settings or None,
+    }
+    call = reader.call(row.call_id) if row.call_id is not None else None
+    reasoning = reader.kept(call.reasoning_blob, f"the reasoning of call {call.id}") if call else None
+    step = Step(
+        source="agent",
+        text=text,
+        reasoning=reasoning,
+        calls=calls,
+        results=(Result(observation, calls[0].id if calls else None),) if row.observation_blob else None,
+        model=row.model,
+        prompt_tokens=row.prompt_tokens,
+        completion_tokens=row.completion_tokens,
+        cached_tokens=call.cached_tokens if call else None,
+        cost_usd=row.cost_usd,
+        at=iso(row.at),
+        seconds=row.seconds,
+    )
+    if answer != answer_text(step):
+        own["answer"] = answer
+    told = {key: value for key, value in own.items() if value is not None}
+    return Step(
+        **{name: getattr(step, name) for name in Step.__dataclass_fields__ if name != "extra"}, extra={OWN: told}
+    )
+
+
+def tools_of(rows: Sequence[StepRow]) -> list[dict[str, Any]]:
+    """Return the definitions of the tools that agents of the workbench have, as OpenAI writes them."""
+    told = {row.action for row in rows if row.kind == "tool"} | {*TOOLS, RESPOND}
+    described = {
+        **{name: (text, _PATH) for name, text in TOOLS.items()},
+        RESPOND: (
+            "respond(readme, metadata) hands in the finished README and metadata",
+            {"type": "object", "properties": {"readme": {"type": "string"}, "metadata": {"type": "object"}}},
+        ),
+    }
+    return [
+        {
+            "type": "function",
+            "function": {"name": name, "description": described[name][0], "parameters": described[name][1]},
+        }
+        for name in (*TOOLS, RESPOND, *sorted(told - described.keys()))
+        if name in described
+    ]
+
+
+def as_json(value: Any) -> str:
+    """Return a JSON document as it is written: readable, UTF-8."""
+    return json.dumps(value, ensure_ascii=False, indent=2)

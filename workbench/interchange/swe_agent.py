@@ -1,0 +1,230 @@
+"""Trajectories of SWE-agent (``.traj``) and mini-swe-agent (``.json``), in.
+
+Neither file says what every step took or cost unless its model did, so that stays empty. All that the workbench has no name for is
+kept under ``extra["swe-agent"]`` or ``extra["mini-swe-agent"]``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from workbench.interchange.chat import steps_of
+from workbench.interchange.problems import ForeignProblem, amount_of, count_of, list_of, object_of, said
+from workbench.interchange.trajectory import Result, Step, ToolCall, Totals, Trajectory
+
+NAMED_BY_FILE = "__named_by_file__"
+"""The key under which the reader of a file passes the name of the task, which only the file's name says."""
+_SWE, _MINI = "swe-agent", "mini-swe-agent"
+_SHELL = "bash"
+_MINI_FORMAT = "mini-swe-agent-1."
+
+
+def is_swe_agent(value: object) -> bool:
+    """Return whether a JSON value is a trajectory of SWE-agent."""
+    return isinstance(value, dict) and isinstance(value.get("trajectory"), list) and "info" in value
+
+
+def is_mini(value: object) -> bool:
+    """Return whether a JSON value is a trajectory of mini-swe-agent."""
+    return isinstance(value, dict) and str(value.get("trajectory_format", "")).startswith("mini-swe-agent")
+
+
+def _text(value: Any) -> str:
+    """Return a text; parts of a message as their texts, anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, list) and all(isinstance(one, dict) and isinstance(one.get("text"), str) for one in value):
+        return "\n".join(one["text"] for one in value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key not in names}
+
+
+# -- SWE-agent
+
+
+def read_swe_agent(value: Any) -> Trajectory:
+    """Return the trajectory of a ``.traj`` file.
+
+    Raises:
+        ForeignProblem: It is none.
+    """
+    root = object_of(value, "the whole file")
+    info = object_of(root.get("info") or {}, "info")
+    history = list_of(root.get("history") or [], "history")
+    opening = []
+    for message in history:
+        if not isinstance(message, dict) or message.get("role") not in {"system", "user"}:
+            break
+        opening.append(message)
+    spoken = [one for one in history if isinstance(one, dict) and one.get("role") == "assistant"]
+    steps = [_opened(message) for message in opening]
+    turns = list_of(root["trajectory"], "trajectory")
+    for number, each in enumerate(turns, 1):
+        turn = object_of(each, f"step {number} of trajectory")
+        steps.append(_turn(turn, spoken[number - 1] if len(spoken) == len(turns) else None))
+    if not steps:
+        raise ForeignProblem("has no steps")
+    stats = object_of(info.get("model_stats") or {}, "model_stats")
+    config = _replayed(root.get("replay_config"))
+    exit_status = _text(info.get("exit_status"))
+    submission = info.get("submission")
+    return Trajectory(
+        agent="SWE-agent",
+        version=_text(info.get("swe_agent_version")),
+        model=_deep(config, "agent", "model", "name"),
+        task=_deep(config, "problem_statement", "id")
+        or _text(root.get(NAMED_BY_FILE))
+        or _text(root.get("instance_id")),
+        steps=tuple(steps),
+        totals=Totals(
+            count_of(stats.get("tokens_sent")),
+            count_of(stats.get("tokens_received")),
+            amount_of(stats.get("instance_cost")),
+        ),
+        problem=""
+        if not exit_status or exit_status.startswith("submitted")
+        else f"SWE-agent ended with {said(exit_status)}.",
+        submission=submission if isinstance(submission, str) else None,
+        extra={_SWE: {**_without(root, "trajectory", "history", NAMED_BY_FILE), "history": history[len(opening) :]}},
+    )
+
+
+def _replayed(text: Any) -> Any:
+    try:
+        return json.loads(text) if isinstance(text, str) else text
+    except (ValueError, RecursionError):
+        return None
+
+
+def _deep(value: Any, *names: str) -> str:
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def _opened(message: Mapping[str, Any]) -> Step:
+    content = message.get("content")
+    kept = _without(message, "role", *(["content"] if isinstance(content, str) else []))
+    return Step(message["role"], _text(content), extra={_SWE: kept} if kept else {})
+
+
+def _turn(turn: Mapping[str, Any], spoken: Mapping[str, Any] | None) -> Step:
+    thought, action, response = (turn.get(name) for name in ("thought", "action", "response"))
+    calls: tuple[ToolCall, ...] = ()
+    if spoken is not None and spoken.get("tool_calls"):
+        try:
+            calls = tuple(steps_of([{"role": "assistant", "content": "", "tool_calls": spoken["tool_calls"]}])[0].calls)
+        except ForeignProblem:
+            calls = ()  # it stays in the history that is kept
+    if not calls and isinstance(action, str) and action.strip():
+        calls = (ToolCall("", _SHELL, {"command": action}),)
+    text = _text(thought) or _text(response)
+    observed = turn.get("observation")
+    return Step(
+        "agent",
+        text,
+        calls=calls,
+        results=(Result(observed, calls[0].id or None if len(calls) == 1 else None),)
+        if isinstance(observed, str)
+        else None,
+        seconds=amount_of(turn.get("execution_time")),
+        extra={_SWE: _without(turn, *(["observation"] if isinstance(observed, str) else []))},
+    )
+
+
+# -- mini-swe-agent
+
+
+def read_mini(value: Any) -> Trajectory:
+    """Return the trajectory of a file that mini-swe-agent wrote.
+
+    Raises:
+        ForeignProblem: It is none, or of a newer format.
+    """
+    root = object_of(value, "the whole file")
+    if not str(root.get("trajectory_format")).startswith(_MINI_FORMAT):
+        raise ForeignProblem(f"is {said(root.get('trajectory_format'))}; the workbench knows {_MINI_FORMAT}x")
+    info = object_of(root.get("info") or {}, "info")
+    steps: list[Step] = []
+    for number, each in enumerate(list_of(root.get("messages"), "messages"), 1):
+        message = object_of(each, f"message {number}")
+        if steps and steps[-1].source == "agent" and _is_observation(message):
+            steps[-1] = replace(steps[-1], results=(*(steps[-1].results or ()), _observed(message)))
+        else:
+            steps.append(_said_by(message))
+    if not steps:
+        raise ForeignProblem("has no messages")
+    exit_status, submission = _text(info.get("exit_status")), info.get("submission")
+    return Trajectory(
+        agent="mini-swe-agent",
+        version=_text(info.get("mini_version")),
+        model=_deep(info, "config", "model", "model_name"),
+        task=_text(root.get("instance_id")) or _text(root.get(NAMED_BY_FILE)),
+        steps=tuple(steps),
+        totals=Totals(cost_usd=amount_of(object_of(info.get("model_stats") or {}, "model_stats").get("instance_cost"))),
+        problem="" if exit_status in {"", "Submitted"} else f"mini-swe-agent ended with {said(exit_status)}.",
+        submission=submission if isinstance(submission, str) and submission else None,
+        extra={_MINI: _without(root, "messages", NAMED_BY_FILE)},
+    )
+
+
+def _extra(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    extra = message.get("extra")
+    return extra if isinstance(extra, dict) else {}
+
+
+def _is_observation(message: Mapping[str, Any]) -> bool:
+    return message.get("role") == "tool" or bool({"returncode", "raw_output"} & _extra(message).keys())
+
+
+def _observed(message: Mapping[str, Any]) -> Result:
+    content, call = message.get("content"), message.get("tool_call_id")
+    kept = _without(
+        message,
+        *(["content"] if isinstance(content, str) else []),
+        *(["tool_call_id"] if isinstance(call, str) else []),
+    )
+    return Result(_text(content), call if isinstance(call, str) else None, {_MINI: kept})
+
+
+def _said_by(message: Mapping[str, Any]) -> Step:
+    role, content, extra = message.get("role"), message.get("content"), _extra(message)
+    kept = _without(message, *(["content"] if isinstance(content, str) else []))
+    if role != "assistant":
+        return Step("user" if role == "user" else "system", _text(content), at=_at(extra), extra={_MINI: kept})
+    usage = object_of(extra["response"].get("usage") or {}, "usage") if isinstance(extra.get("response"), dict) else {}
+    return Step(
+        "agent",
+        _text(content),
+        calls=_calls(message, extra),
+        prompt_tokens=count_of(usage.get("prompt_tokens")),
+        completion_tokens=count_of(usage.get("completion_tokens")),
+        cost_usd=amount_of(extra.get("cost")),
+        at=_at(extra),
+        extra={_MINI: kept},
+    )
+
+
+def _calls(message: Mapping[str, Any], extra: Mapping[str, Any]) -> tuple[ToolCall, ...]:
+    if message.get("tool_calls"):
+        return tuple(steps_of([{"role": "assistant", "content": "", "tool_calls": message["tool_calls"]}])[0].calls)
+    actions: Sequence[Any] = extra.get("actions") if isinstance(extra.get("actions"), list) else ()  # type: ignore[assignment]
+    found = [one for one in actions if isinstance(one, dict) and isinstance(one.get("command"), str)]
+    return tuple(ToolCall(str(one.get("tool_call_id") or ""), _SHELL, {"command": one["command"]}) for one in found)
+
+
+def _at(extra: Mapping[str, Any]) -> str | None:
+    moment = amount_of(extra.get("timestamp"))
+    try:
+        return None if moment is None else datetime.fromtimestamp(moment, UTC).isoformat().replace("+00:00", "Z")
+    except (ValueError, OverflowError, OSError):
+        return None
