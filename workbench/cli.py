@@ -40,6 +40,7 @@ COMMANDS = {
     "study": "study",
     "metrics": "metrics",
     "report": "report",
+    "serve": "serve",
     "pack": "pack",
     "merge": "merge",
     "tag": "tag",
