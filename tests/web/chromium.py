@@ -20,7 +20,7 @@ from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
 _CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
-_CODES = {"enter": ("Enter", 13, "\r"), "escape": ("Escape", 27, ""), "tab": ("Tab", 9, "")}
+_CODES = {"enter": ("Enter", 13, "\r"), "escape": ("Escape", 27, ""), "tab": ("Tab", 9, ""), "f5": ("F5", 116, "")}
 
 
 class Page:
@@ -31,6 +31,7 @@ class Page:
         self._session = session
         self.painted = ""  # everything that came since `forget`, without control sequences
         self.statuses: dict[str, int] = {}
+        self.loaded = False
 
     async def call(self, method: str, **parameters: Any) -> Any:
         """Call a method of the DevTools protocol in this tab."""
@@ -41,15 +42,29 @@ class Page:
         if method == "Network.webSocketFrameReceived" and parameters["response"]["opcode"] == 2:
             data = base64.b64decode(parameters["response"]["payloadData"]).decode("utf-8", "replace")
             self.painted += _CONTROL.sub("", data)
+        elif method == "Page.loadEventFired":
+            self.loaded = True
         elif method == "Network.responseReceived":
             self.statuses[parameters["response"]["url"]] = parameters["response"]["status"]
 
-    async def open(self, address: str, width: int = 1000, height: int = 700) -> None:
+    async def open(self, address: str, width: int = 1200, height: int = 700) -> None:
         """Go to an address, in a window of so many pixels."""
         for domain in ("Page", "Network", "Runtime"):
             await self.call(f"{domain}.enable")
+        # The tab of each person is in front, as on a screen of its own.
+        await self.call("Emulation.setFocusEmulationEnabled", enabled=True)
         await self.resize(width, height)
+        self.loaded = False
         await self.call("Page.navigate", url=address)
+        await self.until(lambda: self.loaded, f"loading {address}")
+
+    async def tap(self, selector: str) -> None:
+        """Tap an element with a finger."""
+        x, y = await self.js(
+            f"(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector({selector!r}).getBoundingClientRect())"
+        )
+        await self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        await self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
     async def resize(self, width: int, height: int) -> None:
         """Give the page another size, in pixels."""
@@ -78,8 +93,12 @@ class Page:
     async def press(self, *keys: str) -> None:
         """Press keys where the focus is."""
         for key in keys:
-            name, code, text = _CODES.get(key, (key, ord(key.upper()) if len(key) == 1 else 0, key))
-            pressed = {"key": name, "windowsVirtualKeyCode": code, **({"text": text} if text else {})}
+            letter = key.removeprefix("ctrl+")
+            name, code, text = _CODES[letter] if letter in _CODES else (letter, ord(letter.upper()), letter)
+            held = 2 if letter != key else 0
+            pressed = {"key": name, "windowsVirtualKeyCode": code, "modifiers": held}
+            if text and not held:
+                pressed["text"] = text
             await self.call("Input.dispatchKeyEvent", type="keyDown", **pressed)
             await self.call("Input.dispatchKeyEvent", type="keyUp", key=name, windowsVirtualKeyCode=code)
 

@@ -116,6 +116,8 @@ class AppProcess(AppService):
         finally:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
+            self.stdin.close()
+            await process.wait()
 
 
 async def _last_of(stream: asyncio.StreamReader) -> bytes:

@@ -61,18 +61,14 @@ class Door:
     def _asked_by_own_name(self, host: str) -> bool:
         if host in {urlsplit(origin).netloc for origin in self.origins}:
             return True
-        name = urlsplit(f"//{host}").hostname or ""
-        if name == "localhost":
-            return True
         try:
-            return ipaddress.ip_address(name).is_loopback
+            name = urlsplit(f"//{host}").hostname or ""
+            return name == "localhost" or ipaddress.ip_address(name).is_loopback
         except ValueError:
             return False
 
     def _own_origin(self, origin: str, host: str) -> bool:
-        return origin in self.origins or (
-            origin.startswith(("http://", "https://")) and urlsplit(origin).netloc == host
-        )
+        return origin in (*self.origins, f"http://{host}", f"https://{host}")
 
 
 def guarded(door: Door) -> Middleware:
