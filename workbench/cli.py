@@ -39,6 +39,7 @@ COMMANDS = {
     "compare": "compare",
     "study": "study",
     "metrics": "metrics",
+    "plugins": "plugins",
     "report": "report",
     "serve": "serve",
     "pack": "pack",

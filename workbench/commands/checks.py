@@ -62,6 +62,7 @@ def check_machine(environment: Mapping[str, str] | None = None) -> list[Check]:
         ("Models", _models),
         ("Sandboxes", _sandboxes),
         ("Doc systems", _doc_systems),
+        ("Plug-ins", _plugins),
         ("Docker", _docker),
         ("Git", _git),
         ("Files", _files),
@@ -219,6 +220,20 @@ def _doc_systems(env: Mapping[str, str]) -> Iterator[Check]:
             yield Check("Doc systems", f"{program.title} {found.version}", "ok", size)
     if (why := problem()) is not None:
         yield Check("Doc systems", "their sandbox", "note", f"{why} They run only with --sandbox process.")
+
+
+def _plugins(env: Mapping[str, str]) -> Iterator[Check]:
+    from workbench.commands.plugin_check import problems
+    from workbench.plugins import installed
+
+    found = installed()
+    wrong = problems(found)
+    for plugin, why in wrong.items():
+        yield Check("Plug-ins", plugin.name, "warning", why, f"Repair or uninstall {plugin.package}.")
+    if found and not wrong:
+        yield Check("Plug-ins", "usable", "ok", ", ".join(f"{plugin.kind} {plugin.name}" for plugin in found))
+    elif not found:
+        yield Check("Plug-ins", "none", "note", "no installed package adds anything")
 
 
 def docker_endpoint(env: Mapping[str, str]) -> str | None:
