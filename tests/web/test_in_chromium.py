@@ -67,7 +67,7 @@ async def test_a_person_looks_runs_and_takes_a_report_along(loopback_server: Loo
             await page.sees("openai/scripted")
             page.forget()
             await page.press("enter")
-            await page.sees("running", seconds=60)
+            await page.sees("running", seconds=120)
             # Another person's browser opens the session that was changed last, which is this one.
             other = await browser.page()
             await other.open(served.address)
@@ -77,8 +77,8 @@ async def test_a_person_looks_runs_and_takes_a_report_along(loopback_server: Loo
             for one in (page, other):
                 one.forget()
             author.go.set()
-            await page.sees("✓ done", "respond", seconds=60)
-            await other.sees("✓ done", "respond", seconds=60)
+            await page.sees("✓ done", "respond", seconds=120)
+            await other.sees("✓ done", "respond", seconds=120)
 
 
 async def test_with_a_token_and_read_only(tmp_path: Path) -> None:

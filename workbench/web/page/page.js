@@ -5,7 +5,7 @@ document.addEventListener("DOMContentLoaded", () => {
   // By the address that the browser used: through a tunnel or a proxy it is another than the server's own.
   const socket = new URL("ws", location.href);
   socket.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-  if (asked.has("token")) socket.searchParams.set("token", asked.get("token"));
+  // It has no query: textual.js appends its own. The token comes as the cookie that this page's answer set.
   terminal.dataset.sessionWebsocketUrl = socket.href;
   // A phone has about 45 columns of this size; `?fontsize=` overrides it.
   const size = Number(asked.get("fontsize")) || (window.innerWidth < 600 ? 13 : 16);
