@@ -45,6 +45,7 @@ def test_every_group_is_there_and_the_last_line_is_the_summary(capsys: pytest.Ca
         "Models",
         "Sandboxes",
         "Doc systems",
+        "Plug-ins",
         "Docker",
         "Git",
         "Files",

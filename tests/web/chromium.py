@@ -82,11 +82,11 @@ class Page:
         """Forget what was painted, so that only what comes now is seen."""
         self.painted = ""
 
-    async def sees(self, *texts: str, seconds: float = 30.0) -> None:
+    async def sees(self, *texts: str, seconds: float = 90.0) -> None:
         """Wait until all texts were painted since `forget`."""
         await self.until(lambda: all(text in self.painted for text in texts), f"seeing {texts}", seconds)
 
-    async def until(self, condition: Callable[[], object], what: str, seconds: float = 30.0) -> None:
+    async def until(self, condition: Callable[[], object], what: str, seconds: float = 90.0) -> None:
         """Wait for a condition on what the browser told."""
         await self._chromium.until(condition, lambda: f"{what}; painted: {self.painted[-3000:]!r}", seconds)
 
