@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import os
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ pytest.importorskip("textual_serve", reason="the extra web is not installed")
 
 from aiohttp import ClientSession, WSMsgType
 from aiohttp.test_utils import TestServer, make_mocked_request
-from served import environment
+from served import environment, serving
 
 from workbench.cli import main
 from workbench.web.app_process import bounded
@@ -222,3 +223,22 @@ def test_nothing_of_it_is_imported_by_what_starts_often() -> None:
     program = "import sys, workbench.app.app, workbench.cli; workbench.cli.build_parser(); print([m for m in sys.modules if m.split('.')[0] in ('aiohttp', 'textual_serve', 'jinja2')])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def children(pid: int) -> list[int]:
+    return [int(one) for task in Path(f"/proc/{pid}/task").iterdir() for one in (task / "children").read_text().split()]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+async def test_the_apps_end_with_a_server_that_is_killed(tmp_path: Path, until: Callable[..., object]) -> None:
+    with serving(tmp_path) as served:
+        address = served.address.replace("http", "ws", 1) + "ws"
+        async with ClientSession() as client:
+            browser = await client.ws_connect(address, headers={"Origin": served.address.rstrip("/")})
+            while b"Workbench" not in (await browser.receive()).data:
+                pass
+            (app,) = children(served.process.pid)
+            served.process.kill()
+            served.process.wait()
+            # Whoever takes orphans in has its exit code to fetch; it does nothing any more.
+            await asyncio.to_thread(until, lambda: not Path(f"/proc/{app}/exe").exists())

@@ -103,7 +103,6 @@ async def test_with_a_token_and_read_only(tmp_path: Path) -> None:
                 (("G", "f5"), "read-only, so it cannot fetch sources"),
                 (("2", "r"), "so it cannot start, resume"),
                 (("*",), "read-only, so it cannot keep stars"),
-                (("ctrl+e",), "read-only, so it cannot open another program"),
             ):
                 page.forget()
                 await page.press(*keys)
