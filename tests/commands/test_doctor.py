@@ -46,6 +46,7 @@ def test_every_group_is_there_and_the_last_line_is_the_summary(capsys: pytest.Ca
         "Sandboxes",
         "Doc systems",
         "Remote agents",
+        "Plug-ins",
         "Docker",
         "Git",
         "Files",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from workbench.agents.remote_names import address_of, canonical, is_remote
 from workbench.errors import UsageError
 from workbench.extensions import is_dotted
+from workbench.plugins import names, path_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,12 @@ _FORMER = {"planner": "planner-1"}
 
 
 def current_name(name: str) -> str:
-    """Return the name of the agent that a person means by ``name``."""
-    return canonical(name) if is_remote(name) else ALIASES.get(name, name)
+    """Return the name of the agent that a person means by ``name``; of a plug-in its dotted path."""
+    if is_remote(name):
+        return canonical(name)
+    if name in ALIASES or is_dotted(name) or any(info.name == name for info in AGENTS):
+        return ALIASES.get(name, name)
+    return path_of("agent", name) or name
 
 
 def agent_info(name: str) -> AgentInfo:
@@ -80,7 +85,7 @@ def agent_info(name: str) -> AgentInfo:
             return info
     if is_dotted(name):
         return AgentInfo(name, name.rpartition(":")[2], "an agent of another package", name)
-    known = [info.name for info in AGENTS]
+    known = [*(info.name for info in AGENTS), *names("agent")]
     near = difflib.get_close_matches(name, known, 1)
     hint = (
         f"Did you mean {near[0]!r}?" if near else f"Known agents: {', '.join(known)}, a2a:URL or package.module:Class."

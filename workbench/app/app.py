@@ -14,6 +14,7 @@ from textual.signal import Signal
 
 from workbench.app import modes
 from workbench.app.collecting import collect_rarely
+from workbench.app.looking_only import refusal
 from workbench.app.open_session import OpenSession
 from workbench.app.opening import OpeningApp
 from workbench.app.toolkit.latest import Latest, sentence_of
@@ -21,11 +22,13 @@ from workbench.app.toolkit.literal import LastNet
 from workbench.app.tour_shown import was_shown
 from workbench.errors import WorkbenchError
 from workbench.key_ids import KEY_IDS
+from workbench.read_only import is_read_only
 from workbench.text import clean, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from textual.actions import ActionParseResult
     from textual.dom import DOMNode
     from textual.notifications import SeverityLevel
 
@@ -117,7 +120,7 @@ class WorkbenchApp(OpeningApp):
         self.facts_changed: Signal[str] = Signal(self, "facts-changed")
         self.trials_seen: TableState | None = None
         self._warming = Latest(self, "warm")
-        self._wants_warm = warm_engine
+        self._wants_warm = warm_engine and not is_read_only()
         self._ended = False
         self._interrupted_at = -INTERRUPT_SECONDS
         self._net = LastNet()
@@ -348,6 +351,33 @@ class WorkbenchApp(OpeningApp):
         """Write a report of a session; the ending of ``place`` is its format."""
         self._run_control.export(session, place)
 
+    # -- a browser, and a person who may only look
+
+    @property
+    def in_browser(self) -> bool:
+        """Whether the app is shown in a browser, whose person has no files here."""
+        return self.is_web
+
+    def download(self, path: Path) -> None:
+        """Have the browser download a file; it is open when this returns, so that it may be deleted."""
+        self.deliver_binary(path)
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Do what a key or a command asks for, or say why a read-only app does not."""
+        from textual.screen import ModalScreen
+
+        name = action if isinstance(action, str) else ".".join(action[:2])
+        refused = refusal(name, in_dialog=isinstance(self.screen, ModalScreen), in_browser=self.in_browser)
+        if refused:
+            self.notify(refused, severity="warning")
+            return True
+        return await super().run_action(action, default_namespace, namespaces)
+
     # -- modes, keys and themes
 
     async def action_interrupt(self) -> None:
@@ -507,7 +537,10 @@ class WorkbenchApp(OpeningApp):
             self.push_screen(HelpScreen(self.screen))
 
     def action_save_picture(self) -> None:
-        """Save an SVG picture of the screen."""
+        """Save an SVG picture of the screen; in a browser, download it."""
+        if self.in_browser:
+            self.deliver_screenshot()
+            return
         self.notify(f"Saved {self.save_screenshot(path='.')}.", timeout=8)
 
     def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
@@ -521,7 +554,7 @@ def run_app(session: Path | None, settings: Settings) -> int:
     app = WorkbenchApp(session, settings)
     app.begins_with_overview = session is not None
     # Only here, where a person opens the app: nothing else that runs it shall meet the tour.
-    app.begins_with_tour = session is None and not was_shown()
+    app.begins_with_tour = session is None and not was_shown() and not is_read_only()
     app.after_first_paint(collect_rarely)
     app.run()
     return app.return_code or 0

@@ -136,6 +136,13 @@ class Host(Protocol):
 
     # -- the terminal
 
+    @property
+    def in_browser(self) -> bool:
+        """Whether it is a browser, whose person has no files here."""
+
+    def download(self, path: Path) -> None:
+        """Have the browser download a file; it is open when this returns, so that it may be deleted."""
+
     def after_first_paint(self, what: Callable[[], Any]) -> None:
         """Call something once the terminal shows the first screen (later ones: once they are laid out)."""
 

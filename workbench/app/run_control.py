@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.app.toolkit.handing_over import hand_over, place_of
 from workbench.app.toolkit.latest import Latest, Node
 
 if TYPE_CHECKING:
@@ -83,14 +84,16 @@ class RunControl:
 
     def export(self, session: Path, place: str) -> None:
         """Write a report of a session; the ending of ``place`` is its format."""
-        out = Path(place).expanduser()
+        host = self._host
 
-        def work() -> None:
+        def work() -> Path:
             from workbench.reports import write_report
 
+            out = place_of(host, place)
             write_report(session, out.suffix.removeprefix(".") or "html", out)
+            return out
 
-        def done(_: None) -> None:
-            self._host.notify(f"The report is in {out}.", title="Export", timeout=8)
+        def done(out: Path) -> None:
+            hand_over(host, out, "report")
 
         self._reports.ask(work, done)

@@ -63,6 +63,7 @@ def check_machine(environment: Mapping[str, str] | None = None) -> list[Check]:
         ("Sandboxes", _sandboxes),
         ("Doc systems", _doc_systems),
         ("Remote agents", _remote_agents),
+        ("Plug-ins", _plugins),
         ("Docker", _docker),
         ("Git", _git),
         ("Files", _files),
@@ -233,6 +234,20 @@ def _remote_agents(env: Mapping[str, str]) -> Iterator[Check]:
     known = headers_by_origin(env)
     names = ", ".join(sorted(known)) or f"none ({VARIABLE} is not set)"
     yield Check("Remote agents", "credentials for", "ok" if known else "note", names)
+
+
+def _plugins(env: Mapping[str, str]) -> Iterator[Check]:
+    from workbench.commands.plugin_check import problems
+    from workbench.plugins import installed
+
+    found = installed()
+    wrong = problems(found)
+    for plugin, why in wrong.items():
+        yield Check("Plug-ins", plugin.name, "warning", why, f"Repair or uninstall {plugin.package}.")
+    if found and not wrong:
+        yield Check("Plug-ins", "usable", "ok", ", ".join(f"{plugin.kind} {plugin.name}" for plugin in found))
+    elif not found:
+        yield Check("Plug-ins", "none", "note", "no installed package adds anything")
 
 
 def docker_endpoint(env: Mapping[str, str]) -> str | None:

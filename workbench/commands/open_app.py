@@ -12,6 +12,9 @@ SUMMARY = "open the app, on a session if one is named"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("session", nargs="?", help="a session file, or the name of one")
+    parser.add_argument(
+        "--read-only", action="store_true", help="look only: nothing is started, fetched, written or opened in $EDITOR"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -20,11 +23,18 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: This is no terminal, so that the app would wait for keys without an end, unseen; or one without a cursor.
     """
+    from workbench import read_only
     from workbench.errors import UsageError
     from workbench.settings import load
 
-    # The app reads keys from standard input and paints on standard error; a pipe as output means a script.
-    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+    if arguments.read_only:
+        # For everything that this process does or starts.
+        os.environ[read_only.VARIABLE] = "1"
+    # The app reads keys from standard input and paints on standard error; a pipe as output means a script, or a browser.
+    in_browser = os.environ.get("TEXTUAL_DRIVER", "").endswith(":BrowserDriver")
+    if not in_browser and not all(
+        stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)
+    ):
         raise UsageError(
             "The app needs a terminal to open on; in a script use a command, for example `workbench show SESSION`."
         )

@@ -35,10 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--format",
-        choices=STUDY_FORMATS,
+        metavar="FORMAT",
         help="md, html (one file that loads nothing), json (everything), csv (a line per trial, or per candidate in a "
         "session of regeneration only; of a study a line per cell and per item), latex (a fragment with booktabs) and parquet "
-        "(the rows of csv) of a study only; without it, what FILE ends in, else md",
+        "(the rows of csv) of a study only; a format of a plug-in or package.module:Class; without it, what FILE ends in, else md",
     )
     parser.add_argument(
         "-o", "--output", type=path, metavar="FILE", help="where to write it; standard output if not given"
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("Name a session, or a study by --study NAME.")
     out: Path | None = arguments.output
     format = arguments.format or (_BY_SUFFIX.get(out.suffix.lower(), "md") if out else "md")
-    if format not in FORMATS:
+    if format in STUDY_FORMATS and format not in FORMATS:
         raise UsageError(f"{format} is a format of studies: --study NAME; a session has {', '.join(FORMATS)}.")
     damage: list[Damage] = []
     written = write_report(resolve_session(arguments.session), format, out, arguments.item, damage=damage)

@@ -11,6 +11,7 @@ from workbench.commands.arguments import add_judge_repeats, path
 from workbench.commands.output import print_json, tell
 from workbench.errors import UsageError
 from workbench.files import parse_json, read_bytes
+from workbench.plugins import path_of
 
 if TYPE_CHECKING:
     from workbench.rubric import Scorecard
@@ -103,6 +104,7 @@ async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -
     if not judge_name:
         judge_name = default_model("judge")
         judge_name = "offline" if judge_name.startswith("local") else judge_name
+    judge_name = path_of("judge", judge_name) or judge_name
     named = parse_judge(judge_name)
     if named.kind == "replay":
         raise UsageError("Nothing was recorded for this document; a judge is offline, a model or package.module:Class.")

@@ -8,6 +8,7 @@ from typing import Literal
 
 from workbench.errors import UsageError
 from workbench.extensions import is_dotted
+from workbench.plugins import names, path_of
 
 Kind = Literal["original", "none", "llm", "folder", "source", "repoagent", "osa", "command", "extension"]
 _PREFIXES: tuple[Kind, ...] = ("llm", "folder", "source", "repoagent", "osa", "command")
@@ -64,7 +65,10 @@ def parse_docs(text: str) -> DocsName:
                 return DocsName(kind, found["rest"], found["version"])
     if is_dotted(text, _PREFIXES):
         return DocsName("extension", text)
-    raise UsageError(f"There is no doc system {text!r}; choose {CHOICES}.")
+    if path := path_of("doc system", text):
+        return DocsName("extension", path)
+    named = "".join(f", {name}" for name in names("doc system"))
+    raise UsageError(f"There is no doc system {text!r}; choose {CHOICES}{named}.")
 
 
 def parse_scope(text: str) -> str:

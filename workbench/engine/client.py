@@ -24,6 +24,7 @@ from workbench.engine.session_names import resolve_session
 from workbench.engine.stages import recount
 from workbench.errors import UsageError, WorkbenchError
 from workbench.extensions import is_dotted
+from workbench.plugins import path_of
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.identity import run_id
 from workbench.session.pending_work import unfinished
@@ -122,6 +123,7 @@ def resolved_judge(text: str) -> str:
 
     settings = load()
     judge = text or defaults.judge(settings)
+    judge = path_of("judge", judge) or judge
     named = parse_judge(judge)
     if named.kind == "replay":
         return f"replay:{resolve_session(named.rest).resolve()}"

@@ -90,6 +90,10 @@ def _protocol(kind: str) -> type:
             from workbench.sandbox import Backend
 
             return Backend
+        case "report format":
+            from workbench.session.report_format import ReportFormat
+
+            return ReportFormat
     from workbench.documenters import DocSystem
 
     return DocSystem

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from workbench import paths
 from workbench.engine.queue import has_turn
+from workbench.read_only import must_write
 from workbench.session import engine_starts
 
 
@@ -100,6 +101,7 @@ def launch(session: Path, run: str, warm: WarmEngine | None = None) -> subproces
     Returns:
         The process, so that the caller can tell when it exits; :func:`engine_of` returns it as well.
     """
+    must_write("start a run")
     said = _log_size(run)
     process = warm.serve(session, run) if warm is not None and not has_turn(session, run) else None
     if process is None:

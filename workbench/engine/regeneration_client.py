@@ -110,8 +110,9 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
     from workbench.settings import load
 
     check_regeneration(plan)
-    if plan.sandbox:
-        backend_info(plan.sandbox)
+    sandbox = plan.sandbox or load().sandbox
+    if sandbox:
+        sandbox = backend_info(sandbox).name
     check_python(resolve_case(plan.source))
     ask = full_ask(plan)
     return replace(
@@ -125,11 +126,11 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
         prompt=ask.prompt,
         context=ask.context,
         k=tuple(sorted(set(plan.k))),
-        sandbox=plan.sandbox or load().sandbox,
+        sandbox=sandbox,
         spend_limit=plan.spend_limit or load().spend_limit,
         asks=(ask,),
         engine=_engine(plan.engine or load().engine),
-        import_folders=import_folders(_extensions(plan, plan.sandbox or load().sandbox), plan.import_folders),
+        import_folders=import_folders(_extensions(plan, sandbox), plan.import_folders),
     )
 
 

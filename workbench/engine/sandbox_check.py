@@ -13,6 +13,7 @@ from workbench.sandbox.bubblewrap import Bubblewrap
 from workbench.sandbox.choose import choose_backend
 from workbench.sandbox.docker import is_there
 from workbench.sandbox.errors import NoIsolation, SandboxUnavailable
+from workbench.sandbox.names import backend_info
 
 _SECONDS = 20
 
@@ -28,6 +29,7 @@ def check_sandbox(name: str, folders: Sequence[str] = ()) -> None:
         SandboxUnavailable: The named one cannot be used; the sentence says why.
         NoIsolation: None was named and none isolates; it carries what a plain process guarantees.
     """
+    name = backend_info(name).name if name else ""
     if name in ("", "bubblewrap") and Bubblewrap().problem() is None:
         return
     if name in ("bubblewrap", "process") or not (is_dotted(name) or is_there()):

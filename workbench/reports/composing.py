@@ -24,7 +24,8 @@ def compose(session: Path, format: str, item: str | None, damage: list[Damage] |
         SessionError: The session cannot be read.
     """
     if format not in _MODULES:
-        raise UsageError(f"There is no report format {format!r}; choose from {', '.join(FORMATS)}.")
+        yield _foreign(session, format, item)
+        return
     renderer = importlib.import_module(f"workbench.reports.{_MODULES[format]}")
     with SessionReader(session) as reader:
         # One read transaction: the tables of a report agree with each other although a run goes on.
@@ -33,3 +34,15 @@ def compose(session: Path, format: str, item: str | None, damage: list[Damage] |
         yield from renderer.render(reader, read_contents(reader, chosen))
         if damage is not None:
             damage += reader.damage
+
+
+def _foreign(session: Path, format: str, item: str | None) -> str:
+    from workbench.reports.foreign_format import foreign_names, path_of_format, render_foreign
+
+    path = path_of_format(format)
+    if not path:
+        known = ", ".join([*FORMATS, *foreign_names()])
+        raise UsageError(f"There is no report format {format!r}; choose from {known}, or package.module:Class.")
+    with SessionReader(session) as reader:
+        reader.query("BEGIN")
+        return render_foreign(path, reader, item)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench import paths
+from workbench.read_only import must_write
 from workbench.repository.problems import ChecksumMismatch
 from workbench.repository.sources import Source, checked_sha256, parse_source
 from workbench.repository.store import Known, Snapshot, Store, require_digest
@@ -61,6 +62,7 @@ def fetch(
     limits = Limits()
     if source.kind == "folder":
         return _fetch_folder(source, Store(cache), cache, limits, pin, progress)
+    must_write("fetch sources")
     if source.kind == "git":
         from workbench.repository.clones import fetch_revision
 

@@ -29,7 +29,7 @@ def make_backend(name: str, folders: Sequence[str] = ()) -> Backend:
         UsageError: There is none; the sentence says what is missing.
     """
     backend = make("sandbox", load("sandbox", backend_info(name).path, Backend, folders))
-    backend.name = name
+    backend.name = backend_info(name).name
     return cast(Backend, backend)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.extensions import is_dotted
+from workbench.plugins import names, path_of
 from workbench.sandbox.errors import SandboxUnknown
 
 NOT_ISOLATED = "NOT isolated"
@@ -29,7 +30,7 @@ BACKENDS = (
 
 
 def backend_info(name: str) -> BackendInfo:
-    """Return what is known of a back end; one from outside is known by its dotted path only.
+    """Return what is known of a back end; one from outside is known by its dotted path, which a plug-in gives.
 
     Raises:
         SandboxUnknown: There is no such back end; the sentence names the known ones.
@@ -39,7 +40,9 @@ def backend_info(name: str) -> BackendInfo:
             return info
     if is_dotted(name):
         return BackendInfo(name, name)
-    known = ", ".join(info.name for info in BACKENDS)
+    if path := path_of("sandbox", name):
+        return BackendInfo(path, path)
+    known = ", ".join([*(info.name for info in BACKENDS), *names("sandbox")])
     raise SandboxUnknown(f"There is no sandbox called {name!r}; choose from {known}, or package.module:Class.")
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from workbench import __version__
 from workbench.errors import WorkbenchError
+from workbench.read_only import must_write
 from workbench.session import lease, log, schema, sqlite_errors
 from workbench.session.views import VIEWS
 
@@ -265,6 +266,7 @@ def create(path: Path, name: str | None = None) -> None:
     Raises:
         SessionError: The file exists or cannot be written.
     """
+    must_write("make a session")
     if path.exists():
         raise SessionExists(f"{path} exists already; choose another name or open it.")
     building = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.new")

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from workbench.read_only import must_write
 from workbench.session import log
 from workbench.session.file import BUSY_MS, SUFFIX, SessionError, SessionExists, SessionLocked
 from workbench.session.lease import engine_lives
@@ -40,6 +41,7 @@ def move(path: Path, target: Path) -> None:
         SessionLocked: A run, or another program, writes it.
         SessionError: It cannot be moved.
     """
+    must_write("move a session")
     if target.exists():
         raise SessionExists(f"{target} exists already; choose another name.")
     with _held(path) as beside:

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 
 from workbench.errors import WorkbenchError
+from workbench.read_only import must_write
 from workbench.session import blobs, lease, log, schema
 from workbench.session.file import BUSY_MS, SessionError, connect, translated
 from workbench.session.labels import remark_target
@@ -53,9 +54,11 @@ class SessionWriter:
     Raises:
         SessionError: See :func:`workbench.session.file.connect`; every method may also raise ``SessionFull`` or
             ``SessionLocked``.
+        ReadOnly: This process may only look.
     """
 
     def __init__(self, path: Path) -> None:
+        must_write("write into a session")
         self.path = path
         self._lock = threading.RLock()
         self._depth = 0

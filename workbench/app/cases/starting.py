@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.agents.names import current_name
 from workbench.agents.remote_names import is_remote
+from workbench.read_only import ReadOnly, is_read_only
 
 if TYPE_CHECKING:
     from workbench.app.host import Host
@@ -31,6 +32,9 @@ async def ask_and_run(host: Host, cases: list[tuple[str, str]]) -> None:
         host: The app.
         cases: Key and name of each case.
     """
+    if is_read_only():
+        host.notify(str(ReadOnly("start runs")), severity="warning")
+        return
     from workbench.app import runs
     from workbench.app.cases.run_dialog import RunChoice, RunDialog
     from workbench.app.toolkit.agreeing import agreed

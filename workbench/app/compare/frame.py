@@ -168,22 +168,23 @@ class SideBySide(ModeScreen):
             self.notify("There is nothing to export yet.", timeout=3)
             return
         from workbench.app.toolkit.ask import AskText
+        from workbench.app.toolkit.handing_over import hand_over, place_of, suggested_place
         from workbench.app.toolkit.path_suggester import PathSuggester
 
-        suggested, problem = str(Path.cwd() / f"{self.pair.left.kind}s-side-by-side.md"), ""
+        host, problem = self.workbench, ""
+        suggested = suggested_place(host, f"{self.pair.left.kind}s-side-by-side.md")
+        paths = None if host.in_browser else PathSuggester()
         while True:
             note = "\n".join(filter(None, (problem, "It is written as Markdown; a file of that name is replaced.")))
-            answer = await self.workbench.push_screen_wait(
-                AskText("Export comparison", note, suggested, suggester=PathSuggester())
-            )
+            answer = await host.push_screen_wait(AskText("Export comparison", note, suggested, suggester=paths))
             if not answer or self.comparison is None:
                 return
             try:
-                out = await asyncio.to_thread(_write, answer, self.comparison, self.pair)
+                out = await asyncio.to_thread(_write, place_of(host, answer), self.comparison, self.pair)
             except WorkbenchError as error:
                 suggested, problem = answer, f"✗ {error}"
                 continue
-            self.notify(f"Wrote the comparison {out}.", timeout=10)
+            hand_over(host, out, "comparison")
             return
 
     def action_open_item(self) -> None:
@@ -222,17 +223,15 @@ class SideBySide(ModeScreen):
         self.dismiss()
 
 
-def _write(answer: str, comparison: Any, pair: Pair) -> Path:
+def _write(out: Path, comparison: Any, pair: Pair) -> Path:
     """Write a comparison as Markdown.
 
     Raises:
         WorkbenchError: It cannot be written there, or that is a session.
     """
-    from workbench.files import expanded
     from workbench.reports.comparisons import blocks_of, markdown
     from workbench.reports.writing import check_place, write_atomically
 
-    out = expanded(answer)
     for side in (pair.left, pair.right):
         check_place(out, side.session)
     return write_atomically(out, [markdown(blocks_of(comparison))])

@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.read_only import ReadOnly, is_read_only
+
 if TYPE_CHECKING:
     from workbench.app.host import Host
     from workbench.app.regeneration.dialog import RegenerationChoice
@@ -24,6 +26,9 @@ async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
         source: Case or source to start with, "" for the first one of the catalogue.
         docs: Doc system to start with.
     """
+    if is_read_only():
+        host.notify(str(ReadOnly("start runs")), severity="warning")
+        return
     from workbench.app import runs
     from workbench.app.regeneration.dialog import RegenerationDialog
     from workbench.app.toolkit.agreeing import agreed

@@ -10,6 +10,7 @@ import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from workbench import paths
 from workbench.app.theming.readable import derived
 from workbench.errors import WorkbenchError
 from workbench.files import Unreadable, read_text
+from workbench.plugins import GROUPS, Plugin, installed
 
 VERDICTS = ("passed", "failed", "timeout", "crashed", "invalid", "waiting", "running", "unscored")
 SEEN = ("read", "listed", "unopened")
@@ -93,9 +95,36 @@ def folders() -> tuple[Path, ...]:
     return (paths.bundled("themes"), paths.own_themes_dir())
 
 
-def theme_files(places: tuple[Path, ...] | None = None) -> dict[str, ThemeFile]:
-    """Return the theme files by their names (the file's stem), the user's own over bundled ones."""
+def plugin_theme(plugin: Plugin) -> Path:
+    """Return the file of a theme that an installed package has; the package is not imported.
+
+    Raises:
+        BadTheme: The package has no file of the theme's name.
+    """
+    for point in metadata.entry_points(group=GROUPS["theme"]):
+        if point.dist is not None and (point.name, point.value) == (plugin.name, plugin.path):
+            folder = Path(str(point.dist.locate_file(point.value.replace(".", "/"))))
+            for path in (folder / f"{plugin.name}{suffix}" for suffix in SUFFIXES):
+                if path.is_file():
+                    return path
+    raise BadTheme(f"{plugin.package} has no theme {plugin.name}.yaml in {plugin.path}.")
+
+
+def _of_plugins() -> dict[str, ThemeFile]:
     found: dict[str, ThemeFile] = {}
+    for plugin in installed():
+        if plugin.kind == "theme" and not plugin.problem:
+            # One that is not there has its sentence in `workbench plugins`; the others are shown.
+            with contextlib.suppress(BadTheme, OSError):
+                path = plugin_theme(plugin)
+                status = path.stat()
+                found[plugin.name] = ThemeFile(path, (status.st_mtime_ns, status.st_size))
+    return found
+
+
+def theme_files(places: tuple[Path, ...] | None = None) -> dict[str, ThemeFile]:
+    """Return the theme files by their names (the file's stem): the user's own over bundled ones over those of plug-ins."""
+    found: dict[str, ThemeFile] = _of_plugins() if places is None else {}
     for place in folders() if places is None else places:
         with contextlib.suppress(OSError):
             for path in sorted(place.iterdir()):
@@ -227,4 +256,9 @@ def first_theme(name: str) -> tuple[Theme, str | None]:
                 continue
     if name == FALLBACK.name:
         return FALLBACK, None
+    if name in (offered := _of_plugins()):
+        try:
+            return load_theme(offered[name]), None
+        except BadTheme as error:
+            return FALLBACK, str(error)
     return FALLBACK, f"There is no theme {name!r}; known are {', '.join(theme_files())}."

@@ -1,0 +1,177 @@
+"""The template of docs/extending/plugins.md, built as a wheel, installed, and used by its names; and what is broken."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from uv import find_uv_bin
+
+from workbench import plugins
+from workbench.agents import make_agent
+from workbench.agents.names import current_name
+from workbench.app.theming.themes import first_theme, theme_files
+from workbench.cli import main
+from workbench.documenters.names import parse_docs
+from workbench.engine.client import resolved_judge
+from workbench.errors import UsageError
+from workbench.sandbox.names import backend_info
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+UV = ["--offline", "--no-config", "-q"]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The template's wheel; uv brings the build back end, so that no network is needed."""
+    folder = tmp_path_factory.mktemp("plugin")
+    for name, text in FILE.findall((ROOT / "docs" / "extending" / "plugins.md").read_text()):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    (folder / "tiny_plugin" / "__init__.py").touch()
+    subprocess.run([find_uv_bin(), "build", "--wheel", *UV, "-o", folder / "dist", folder], check=True)
+    (built,) = (folder / "dist").glob("*.whl")
+    return built
+
+
+@pytest.fixture
+def site(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of installed packages beside the environment's own, for this process and those that it starts."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH", "")])))
+    plugins.installed.cache_clear()
+    yield folder
+    plugins.installed.cache_clear()
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("tiny_plugin", "broken_plugin")]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def installed(site: Path, wheel: Path) -> Path:
+    command = [find_uv_bin(), "pip", "install", *UV, "--no-deps", "--python", sys.executable, "--target", site, wheel]
+    subprocess.run(command, check=True)
+    return site
+
+
+def declare(site: Path, package: str, entries: str) -> None:
+    """Install a package that has nothing but its metadata."""
+    folder = site / f"{package}-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    (folder / "entry_points.txt").write_text(entries)
+    plugins.installed.cache_clear()
+
+
+async def test_the_template_works_by_its_names(
+    installed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plugins", "--json"]) == 0
+    *listed, summary = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {(one["kind"], one["name"], one["problem"]) for one in listed} == {
+        ("agent", "title-only", ""),
+        ("judge", "generous", ""),
+        ("report format", "points", ""),
+        ("theme", "forest", ""),
+    }
+    assert {one["package"] for one in listed} == {"tiny-workbench-plugin 0.1.0"}
+    assert (summary["plugins"], summary["broken"]) == (4, 0)
+    # In a session stands the path.
+    path = current_name("title-only")
+    assert path == "tiny_plugin.agents:TitleOnly"
+    submission = await make_agent(path).document(SimpleNamespace(assignment=SimpleNamespace(name="word_counter")))
+    assert submission.readme == "# word_counter\n"
+    assert resolved_judge("generous") == "tiny_plugin.agents:Generous"
+    assert main(["report", "example", "--format", "points"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].split("\t")[0] == "word_counter"
+    theme, problem = first_theme("forest")
+    assert (theme.name, theme.primary, problem) == ("forest", "#7fb069", None)
+    assert "forest" in theme_files()
+
+
+def test_its_judge_scores(installed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "README.md").write_text("# word_counter\n")
+    assert main(["score", str(tmp_path / "README.md"), "--case", "word_counter", "--judge", "generous", "--json"]) == 0
+    assert "tiny_plugin.agents:Generous" in capsys.readouterr().out
+
+
+def test_a_broken_plug_in_is_named_and_stops_nothing(
+    site: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (site / "broken_plugin.py").write_text("import os\nos._exit(3)\n")
+    declare(
+        site,
+        "broken-plugin",
+        "[workbench.agents]\nfalls = broken_plugin:Falls\nBad Name = broken_plugin:Falls\n"
+        "[workbench.judges]\nnowhere = no_such_module:Judge\noffline = broken_plugin:Falls\n"
+        "[workbench.sandboxes]\nnoclass = broken_plugin\n"
+        "[workbench.themes]\nlost = broken_plugin\n",
+    )
+    assert main(["plugins"]) == 1
+    said = capsys.readouterr().out
+    assert "Importing broken_plugin:Falls ended the process (exit status 3)." in said
+    assert "no module no_such_module in" in said
+    assert "says 'broken_plugin' for sandbox noclass, which is not package.module:Class." in said
+    assert "has no theme lost.yaml in broken_plugin." in said
+    assert "'Bad Name': its name must be of small letters" in said
+    # The doctor names it; ours keep their names; the others go on.
+    from workbench.commands.checks import Check, _plugins
+
+    found: list[Check] = list(_plugins({}))
+    assert ("falls", "warning", "Repair or uninstall broken-plugin 1.0.") in [
+        (c.name, c.status, c.advice) for c in found
+    ]
+    assert main(["report", "example"]) == 0
+    assert "lost" not in theme_files()
+    assert first_theme("lost")[1] is not None
+
+
+def test_names_lead_to_paths_and_ours_come_first(site: Path) -> None:
+    declare(
+        site,
+        "b-plugin",
+        "[workbench.agents]\nwhite = other.one:White\nmine = b.one:Mine\n"
+        "[workbench.doc_systems]\nmine = b.one:Docs\noriginal = b.one:Docs\n[workbench.sandboxes]\nmine = b.one:Box\n",
+    )
+    declare(site, "a-plugin", "[workbench.agents]\nmine = a.one:Mine\n")
+    assert current_name("white") == "white"
+    assert current_name("mine") == "a.one:Mine"
+    assert [one.problem for one in plugins.installed() if one.package == "b-plugin 1.0" and one.name == "mine"] == [
+        "a-plugin 1.0 has that name too, and comes first",
+        "",
+        "",
+    ]
+    assert (parse_docs("mine").text, parse_docs("original").kind) == ("b.one:Docs", "original")
+    assert backend_info("mine").path == "b.one:Box"
+    with pytest.raises(UsageError, match=r"There is no doc system 'min'; choose .*, mine"):
+        parse_docs("min")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("return 3", "failed: it gave int, not text."),
+        ("return session.nothing", "failed: AttributeError: "),
+    ],
+)
+def test_a_report_format_that_fails_is_one_sentence(
+    site: Path, body: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (site / "broken_plugin.py").write_text(f"class Format:\n    def render(self, session):\n        {body}\n")
+    assert main(["report", "example", "--format", "broken_plugin:Format"]) == 1
+    told = capsys.readouterr().err
+    assert said in told
+    assert told.count("\n") == 1
+    assert main(["report", "example", "--format", "nothing"]) == 2
+    assert "There is no report format 'nothing'; choose from md, html, json, csv, or package.module:Class." in (
+        capsys.readouterr().err
+    )

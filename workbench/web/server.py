@@ -1,0 +1,177 @@
+"""The server: textual-serve's page, protocol and downloads, behind the door, with a limit on browsers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import re
+import signal
+import socket
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from aiohttp import web
+from textual_serve.server import Server
+
+from workbench.errors import UsageError, WorkbenchError
+from workbench.web.app_process import AppProcess, bounded
+from workbench.web.door import HEADERS, Door, guarded
+
+_PAGE = Path(__file__).with_name("page")
+_LARGEST_MESSAGE = 1 << 20  # bytes that a browser may send at once; a paste is one message
+
+
+class WorkbenchServer(Server):
+    """Shows one app to each browser.
+
+    Args:
+        arguments: The program that is started for each browser, and its arguments.
+        door: Who may come in.
+        most: Browsers at once.
+    """
+
+    def __init__(self, arguments: Sequence[str], door: Door, most: int) -> None:
+        super().__init__("workbench", title="Workbench")
+        self._arguments = arguments
+        self._door = door
+        self._most = most
+        self._browsers: set[web.WebSocketResponse] = set()
+
+    async def _make_app(self) -> web.Application:
+        """Return the application with routes for the page, what belongs to it, the app's socket and downloads."""
+        app = web.Application(middlewares=[guarded(self._door)])
+        app.add_routes(
+            [
+                web.get("/", self.handle_index),
+                web.get("/ws", self.handle_websocket),
+                web.get("/download/{key}", self.handle_download),
+                web.static("/page", _PAGE),
+                web.static("/static", self.statics_path),
+            ]
+        )
+        app.on_response_prepare.append(_harden)
+        app.on_shutdown.append(self.on_shutdown)
+        return app
+
+    async def handle_index(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the page, and give the browser the token for what the page asks for by itself."""
+        if self._is_full:
+            return web.Response(status=503, text=f"{self._full}\n")
+        response = web.FileResponse(_PAGE / "index.html")
+        if self._door.token:
+            secure = request.secure or request.headers.get("X-Forwarded-Proto") == "https"
+            response.set_cookie(self._door.cookie, self._door.token, httponly=True, samesite="Strict", secure=secure)
+        return response
+
+    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
+        """Start an app and pass on what it and its browser say, until either leaves."""
+        if self._is_full:
+            raise web.HTTPServiceUnavailable(text=f"{self._full}\n")
+        browser = web.WebSocketResponse(heartbeat=15, max_msg_size=_LARGEST_MESSAGE)
+        self._browsers.add(browser)
+        app = AppProcess(
+            self._arguments,
+            write_bytes=browser.send_bytes,
+            write_str=browser.send_str,
+            close=browser.close,
+            download_manager=self.download_manager,
+        )
+        try:
+            await browser.prepare(request)
+            await app.start(*bounded(request.query.get("width"), request.query.get("height")))
+            # What is no message of the page ends the connection.
+            with contextlib.suppress(ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError):
+                await self._process_messages(browser, app)
+        except OSError as error:
+            await browser.close(code=1011, message=f"The app cannot be started: {error.strerror}."[:120].encode())
+        finally:
+            self._browsers.discard(browser)
+            await app.stop()
+            await browser.close()
+        return browser
+
+    async def handle_download(self, request: web.Request) -> web.StreamResponse:
+        """Answer with a file that an app delivers, once."""
+        key = request.match_info["key"]
+        try:
+            known = await self.download_manager.get_download_metadata(key)
+        except KeyError:
+            raise web.HTTPNotFound(text="There is no such download; it can be had once.\n") from None
+        response = web.StreamResponse()
+        # Whatever was delivered is kept as a file: shown here, a report would run as part of this page.
+        response.headers["Content-Type"] = known.mime_type or "application/octet-stream"
+        response.headers["Content-Disposition"] = _attachment(known.file_name)
+        await response.prepare(request)
+        async for chunk in self.download_manager.download(key):
+            await response.write(chunk)
+        await response.write_eof()
+        return response
+
+    async def on_shutdown(self, app: web.Application) -> None:
+        """Say goodbye to every browser; their apps end by that."""
+        await asyncio.gather(*(browser.close(code=1001) for browser in list(self._browsers)), return_exceptions=True)
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self._browsers) >= self._most
+
+    @property
+    def _full(self) -> str:
+        return (
+            f"{self._most} browsers have this workbench open, and more may not (--connections); close one and reload."
+        )
+
+
+def _attachment(name: str) -> str:
+    """Return the header that makes a browser keep a file under a name, whatever signs are in it (RFC 6266, 4.3)."""
+    plain = re.sub(r"[^A-Za-z0-9._ -]", "_", name)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+
+
+async def _harden(request: web.Request, response: web.StreamResponse) -> None:
+    if not isinstance(response, web.WebSocketResponse):
+        response.headers.update(HEADERS)
+
+
+async def serve(server: WorkbenchServer, host: str, port: int, ready: Callable[[int], Any]) -> None:
+    """Serve until SIGINT or SIGTERM.
+
+    Args:
+        server: What to serve.
+        host: A name or an address of this machine.
+        port: The port, 0 for a free one.
+        ready: Called with the port once browsers can come.
+
+    Raises:
+        UsageError: The port is taken or may not be used, or ``host`` is no address of this machine.
+    """
+    runner = web.AppRunner(await server._make_app(), access_log=None, handle_signals=False, shutdown_timeout=10.0)
+    await runner.setup()
+    ended = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    try:
+        site = web.TCPSite(runner, host, port)
+        try:
+            await site.start()
+        except OSError as error:
+            raise _refusal(host, port, error) from None
+        ready(int(runner.addresses[0][1]))
+        await ended.wait()
+    finally:
+        await runner.cleanup()
+
+
+def _refusal(host: str, port: int, error: OSError) -> WorkbenchError:
+    if error.errno == errno.EADDRINUSE:
+        return UsageError(
+            f"Port {port} of {host} is in use, perhaps by another `workbench serve`; choose one with --port."
+        )
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return UsageError(f"Port {port} of {host} may not be used: ports below 1024 need root; choose one with --port.")
+    if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+        return UsageError(f"{host[:60]!r} is no name or address of this machine; --host takes one, such as 0.0.0.0.")
+    return WorkbenchError(f"{host} port {port} cannot be served: {error.strerror or error}.")
