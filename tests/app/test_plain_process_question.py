@@ -36,7 +36,7 @@ async def main():
         await pilot.press("ctrl+n")
         await until(pilot, lambda: isinstance(app.screen, RegenerationDialog), "the dialog")
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, Confirm), "the question")
+        await until(pilot, lambda: isinstance(app.screen, Confirm) and screen_text(app), "the question, painted")
         shown = screen_text(app)
         written = [str(path) for path in paths.sessions_dir().rglob("*")]
         await pilot.press(answer)

@@ -16,7 +16,7 @@ from workbench.models.defaults import available_models
 from workbench.session.groups import CONTROLS
 from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE
 from workbench.studies.drafts import NUMBERS, Draft, draft_of
-from workbench.studies.known import packaged_studies, study_named
+from workbench.studies.known import study_named
 
 if TYPE_CHECKING:
     from workbench.settings import Settings
@@ -95,11 +95,6 @@ def packaged_draft(name: str) -> Draft:
         BadStudy: There is none.
     """
     return draft_of(study_named(name))
-
-
-def is_packaged(name: str) -> bool:
-    """Return whether a study of that name comes with the program."""
-    return name in packaged_studies()
 
 
 def keep(draft: Draft, settings: Settings) -> None:

@@ -214,8 +214,7 @@ class StudyScreen(ModeScreen):
         """Show the figures of the study by the measure that is chosen."""
         outcome, measure, view = self.outcome, self._measure, self._view
         self.matrix.put(outcome, measure)
-        self.query_one(SystemLine).again()
-        self.query_one(SummaryLines).again()
+        self._lay_out_lines()
         self._draws.of(outcome, measure)
         lines = view.lines if view is not None else ()
         self.detail.studies.put(lines, self._study)
@@ -362,13 +361,19 @@ class StudyScreen(ModeScreen):
 
     def _show_groups(self, groups: tuple[Group, ...] | None) -> None:
         self.matrix.group(groups)
+        self._lay_out_lines()
         self._title_matrix()
         self._show_cell()
         self.refresh_bindings()
 
     def action_fold(self) -> None:
-        """Fold the group under the cursor, or unfold it."""
+        """Fold the group under the cursor, or unfold it; names may be shorter then."""
         self.matrix.fold()
+        self._lay_out_lines()
+
+    def _lay_out_lines(self) -> None:
+        self.query_one(SystemLine).again()
+        self.query_one(SummaryLines).again()
 
     def action_tab(self, step: int) -> None:
         """Show the next or previous tab."""
