@@ -66,12 +66,17 @@ class LlmDocs:
 
     needs_model = True
 
-    def __init__(self, model: str, asker: Asker | None, sampling: Sampling | None = None) -> None:
-        """Ask ``model`` through ``asker``; by default at temperature 0.3 with up to 700 tokens, 256 of the embedded one."""
+    def __init__(
+        self, model: str, asker: Asker | None, sampling: Sampling | None = None, *, sampled_as: str = ""
+    ) -> None:
+        """Ask ``model`` through ``asker``; by default at temperature 0.3 with up to 700 tokens, 256 of the embedded one.
+
+        ``sampled_as`` is the model that counts for that, where ``model`` replays its answers.
+        """
         self.model = model
         self.name = f"llm:{model}"
         self._asker = asker
-        most = LOCAL_DOCSTRING_TOKENS if is_local(model) else 700
+        most = LOCAL_DOCSTRING_TOKENS if is_local(sampled_as or model) else 700
         self._sampling = sampling or Sampling(temperature=0.3, max_tokens=most)
 
     async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:

@@ -26,6 +26,7 @@ def make_doc_system(
     folders: Sequence[str] = (),
     program_seconds: float = 0.0,
     confined: bool = True,
+    sampled_as: str = "",
 ) -> DocSystem:
     """Return the doc system that a name means.
 
@@ -36,6 +37,7 @@ def make_doc_system(
         folders: Folders from which a dotted path is imported first.
         program_seconds: How long a program of other people may take; 0 for its own default.
         confined: Whether such a program runs in a sandbox; its user must have asked for it to be without.
+        sampled_as: The recorded model, where its answers are replayed: they are found by what was asked of it.
 
     Raises:
         UsageError: It names no doc system, its folder or class does not exist, or it needs a model where none can be
@@ -53,11 +55,11 @@ def make_doc_system(
         case "source":
             return CopiedDocs(docs.text, source=docs.rest)
         case "llm":
-            system = LlmDocs(docs.rest, asker, sampling)
+            system = LlmDocs(docs.rest, asker, sampling, sampled_as=sampled_as)
         case "repoagent" | "osa" | "command":
             from workbench.documenters.programs import doc_program
 
-            system = doc_program(docs, asker, seconds=program_seconds, confined=confined)
+            system = doc_program(docs, asker, seconds=program_seconds, confined=confined, sampled_as=sampled_as)
         case "extension":
             loaded = load("doc system", docs.rest, DocSystem, folders)
             system = Checked(cast(DocSystem, make("doc system", loaded, {"asker": asker})))

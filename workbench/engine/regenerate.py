@@ -14,6 +14,7 @@ from workbench.engine.evaluators import Evaluators
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.rechecking import Rechecks
 from workbench.engine.records import SessionCallLog
+from workbench.engine.replayed_docs import recorded_documenter
 from workbench.engine.run_record import RunRecord
 from workbench.engine.sandbox_provider import Place, sandbox_provider
 from workbench.engine.stages import StageTable
@@ -49,6 +50,7 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
             program_seconds=settings.docs_time_limit,
             # Who takes the plain process for model-written code has accepted what a program may do there.
             confined=backend.name != "process",
+            sampled_as=await asyncio.to_thread(recorded_documenter, plan.docs),
         )
         record.amend(sandbox=backend.name, weaknesses=backend.guarantees().weaknesses)
         while not await _with_tasks(writer, run, settings, record, stages, place, backend, system, gateway, calls):

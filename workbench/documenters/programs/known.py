@@ -21,14 +21,16 @@ from workbench.sandbox.program import ProgramLimits
 INSTALLABLE: Mapping[str, Installable] = {one.name: one for one in (repoagent.INSTALLABLE, osa.INSTALLABLE)}
 
 
-def doc_program(docs: DocsName, asker: Asker | None, *, seconds: float = 0.0, confined: bool = True) -> DocProgram:
+def doc_program(
+    docs: DocsName, asker: Asker | None, *, seconds: float = 0.0, confined: bool = True, sampled_as: str = ""
+) -> DocProgram:
     """Return the doc system that a name of one of these programs means; whether it is installed is seen when it runs.
 
     Raises:
         UsageError: The command is none.
     """
     limits = ProgramLimits(seconds=seconds) if seconds else ProgramLimits()
-    return DocProgram(_adapter(docs), asker, limits, confined=confined)
+    return DocProgram(_adapter(docs), asker, limits, confined=confined, sampled_as=sampled_as)
 
 
 def kept_place(docs: DocsName, snapshot: Snapshot) -> Path:

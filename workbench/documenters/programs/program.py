@@ -40,13 +40,20 @@ class DocProgram:
         asker: Who answers its requests; None only where it asks no model.
         limits: Of time, output, disk, memory.
         confined: Whether it runs in a sandbox; its user must have asked for it to be without.
+        sampled_as: The model whose answers have the limit of the embedded one, or none, where recorded ones are replayed.
 
     Attributes:
         summary: How much it documented, and what that took, once :meth:`prepare` is through; "" before.
     """
 
     def __init__(
-        self, adapter: Adapter, asker: Asker | None, limits: ProgramLimits | None = None, *, confined: bool = True
+        self,
+        adapter: Adapter,
+        asker: Asker | None,
+        limits: ProgramLimits | None = None,
+        *,
+        confined: bool = True,
+        sampled_as: str = "",
     ) -> None:
         self.name = adapter.name
         self.needs_model = bool(adapter.model)
@@ -55,6 +62,7 @@ class DocProgram:
         self._asker = asker
         self._limits = limits or ProgramLimits()
         self._confined = confined
+        self._is_local = is_local(sampled_as or adapter.model)
         self._documented: Documented | None = None
 
     async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
@@ -110,7 +118,7 @@ class DocProgram:
             self._adapter.model,
             purpose="documenter",
             scope=scope,
-            most_tokens=LOCAL_DOCSTRING_TOKENS if is_local(self._adapter.model) else None,
+            most_tokens=LOCAL_DOCSTRING_TOKENS if self._is_local else None,
         )
         ended = await self._run(endpoint, work, report)
         await asyncio.to_thread(work.log.write_text, ended.output, encoding="utf-8")
