@@ -60,6 +60,15 @@ async def test_original_and_none(snapshot):
     assert none.digest != (await original.docstring(*AREA_KEY)).digest
 
 
+async def test_a_replayed_model_is_asked_with_the_limit_of_the_recorded_one(snapshot):
+    limits = []
+    for docs, recorded in (("llm:local", ""), ("llm:replay:/a.session", "local"), ("llm:replay:/a.session", "a/b")):
+        asker = Canned('"""Twice."""')
+        await (await prepared(docs, snapshot, asker=asker, sampled_as=recorded)).docstring(*AREA_KEY)
+        limits.append(asker.requests[0].sampling.max_tokens)
+    assert limits == [256, 256, 700]
+
+
 async def test_a_model_writes_the_docstring_from_code_without_the_old_one(snapshot):
     asker = Canned('```python\n"""Return twice the width.\n\nArgs:\n    w: The width.\n"""\n```')
     system = await prepared("llm:some/model:tag", snapshot, asker=asker, sampling=Sampling(temperature=0.7))
