@@ -16,7 +16,7 @@ from uv import find_uv_bin
 
 from workbench import plugins
 from workbench.agents import make_agent
-from workbench.agents.names import current_name
+from workbench.agents.names import agent_info, current_name
 from workbench.app.theming.themes import first_theme, theme_files
 from workbench.cli import main
 from workbench.documenters.names import parse_docs
@@ -87,6 +87,7 @@ async def test_the_template_works_by_its_names(
     assert (summary["plugins"], summary["broken"]) == (4, 0)
     # In a session stands the path.
     path = current_name("title-only")
+    assert agent_info("title-only").path == path
     assert path == "tiny_plugin.agents:TitleOnly"
     submission = await make_agent(path).document(SimpleNamespace(assignment=SimpleNamespace(name="word_counter")))
     assert submission.readme == "# word_counter\n"

@@ -139,8 +139,11 @@ def _is_count(text: str) -> bool:
 
 
 def _judge_problem(judge: str, settings: Settings) -> str:
+    from workbench.plugins import path_of
     from workbench.rubric.judges import parse_judge
 
+    if path_of("judge", judge.strip()):
+        return ""
     kind = parse_judge(judge).kind
     return model_problem(judge, "the judge", settings) if kind in {"model", "replay"} else ""
 
