@@ -96,17 +96,15 @@ class _Progress:
 
     def tell(self, tally: Tally) -> None:
         if self._shown:
-            from workbench.commands.output import write
+            from workbench.commands.output import tell_over
 
-            sys.stderr.write("\r\x1b[K")
-            write(
-                f"{tally.done:,} of {tally.files:,} files · {tally.added:,} imported · {tally.known:,} there already",
-                sys.stderr,
+            tell_over(
+                f"{tally.done:,} of {tally.files:,} files · {tally.added:,} imported · {tally.known:,} there already"
             )
-            sys.stderr.flush()
             self._wrote = True
 
     def end(self) -> None:
         if self._wrote:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            from workbench.commands.output import tell_over
+
+            tell_over("")

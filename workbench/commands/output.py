@@ -38,6 +38,13 @@ def tell(line: str) -> None:
     sys.stderr.flush()
 
 
+def tell_over(line: str) -> None:
+    """Write a line over the last one on standard error, which must be a terminal; the next goes over it."""
+    sys.stderr.write("\r\x1b[K")
+    write(line, sys.stderr)
+    sys.stderr.flush()
+
+
 def say_path(path: Path) -> None:
     """Print a bare path: byte for byte for a program that reads it, without control sequences on a terminal."""
     if sys.stdout.isatty():

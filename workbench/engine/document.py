@@ -11,6 +11,7 @@ from workbench.agents import make_agent
 from workbench.agents.remote_names import is_peer
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.records import SessionCallLog, SessionReplay
+from workbench.engine.replayed_docs import has_docs_of
 from workbench.engine.trial import TrialRunner
 from workbench.models import Gateway, Limits
 from workbench.models.defaults import is_local
@@ -41,7 +42,7 @@ def gateway_for(
     gateway = Gateway(
         calls,
         limits,
-        replay=lambda name: SessionReplay(Path(name)),
+        replay=lambda name: SessionReplay(Path(name), has_docs_of(run)),
         base_url=settings.base_url,
         local_model_path=settings.local_model_path,
         spent_usd=run.spend_usd,

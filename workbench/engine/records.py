@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from workbench.agents.agent_context import Step
 from workbench.agents.inherited import INHERITED
 from workbench.models.types import Answer, CallRecord, Message, Request, Usage
 from workbench.session import SessionReader, SessionWriter
-from workbench.session.rows import AccessedFileRow, CallRow, StepRow
+from workbench.session.rows import AccessedFileRow, CallRow, RunRow, StepRow
 
 JUDGE = "/judge"  # suffix that makes the scope of a trial's judge from the trial's own scope
 
@@ -136,18 +137,22 @@ class SessionReplay:
 
     Args:
         path: The session file.
+        alike: Says which of its runs did what is replayed. Two doc systems may lead to one prompt, of which each was answered
+            for itself; answers of these runs go first. Where it is None, the oldest answer does.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, alike: Callable[[RunRow], bool] | None = None) -> None:
         self._reader = SessionReader(path)
+        self._first = [run.id for run in self._reader.runs() if alike(run)] if alike is not None else []
 
     def find(self, digest: str, sample: int, nth: int) -> Answer | None:
         """Return the recorded answer unchanged, or None if that session has none."""
         rows = self._reader.query(
             "SELECT answer_blob, reasoning_blob, answered_by, finish_reason, prompt_tokens, completion_tokens, "
             "cached_tokens, cost_usd, latency_s, attempts, shape_blob FROM calls "
-            "WHERE digest = ? AND sample = ? AND nth = ? AND answer_blob IS NOT NULL ORDER BY id LIMIT 1",
-            (digest, sample, nth),
+            "WHERE digest = ? AND sample = ? AND nth = ? AND answer_blob IS NOT NULL "
+            "ORDER BY run_id IN (SELECT value FROM json_each(?)) DESC, id LIMIT 1",
+            (digest, sample, nth, json.dumps(self._first)),
         )
         return _answer(self._reader, rows[0], "replay") if rows else None
 
