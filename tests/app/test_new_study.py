@@ -184,7 +184,7 @@ async def test_a_declaration_is_saved_and_opened_again(tmp_path: Path, launched:
         begin.focus()
         await pilot.press("g", "j", "enter")
         dialog = await dialog_of(pilot)
-        assert "6 cases × 5 agents × 3 repeats = 90 trials" in screen_text(app)
+        assert "6 cases × 5 agents = 30 trials" in screen_text(app)
         assert dialog.draft().rows == ("all",)
 
 
