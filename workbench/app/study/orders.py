@@ -83,12 +83,13 @@ class Orders:
             study: Name of the study.
         """
         from workbench.app.toolkit.ask import AskText
+        from workbench.app.toolkit.handing_over import hand_over, place_of, suggested_place
         from workbench.app.toolkit.path_suggester import PathSuggester
 
         known = _OF_PAPER if study == PAPER and session is None else _ENDINGS
         note = f"Tables, intervals, tests, figures and method. The ending decides on the format: {', '.join(known)}."
         safe = "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in study)
-        suggested = str(Path.cwd() / f"study-{safe}.html")
+        suggested = suggested_place(self._host, f"study-{safe}.html")
         answer = await self._host.push_screen_wait(
             AskText(f"Report on the study {study}", note, suggested, suggester=PathSuggester())
         )
@@ -96,15 +97,14 @@ class Orders:
             return
 
         def work() -> Path:
-            from workbench.files import expanded
             from workbench.reports.study_process import write_in_a_process
 
-            out = expanded(answer)
+            out = place_of(self._host, answer)
             write_in_a_process(session, study, out)
             return out
 
         def done(out: Path) -> None:
-            self._host.notify(f"The report is in {out}.", title="Export", timeout=8)
+            hand_over(self._host, out, "report")
 
         self._host.notify(f"Writing the report on {study}…", timeout=2)
         self._reports.ask(work, done)

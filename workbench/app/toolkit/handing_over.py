@@ -38,7 +38,7 @@ def hand_over(host: Host, written: Path, what: str) -> None:
         what: What it is: ``report``.
     """
     if not host.in_browser:
-        host.notify(f"Wrote the {what} {written}.", timeout=10)
+        host.notify(f"The {what} is in {written}.", title="Export", timeout=10)
         return
     host.download(written)
     # It is open, and is read from there on.
