@@ -11,7 +11,7 @@ CHANGING = {
     **dict.fromkeys(
         ("add_samples", "cancel", "fork", "rerun", "rerun_failed", "rerun_model", "resume", "test_docs"), _START
     ),
-    **dict.fromkeys(("pause", "turn", "use"), _START),
+    **dict.fromkeys(("cancel_study", "new_study", "pause", "resume_study", "turn", "use"), _START),
     **dict.fromkeys(("annotate", "remark", "star", "tags"), _LABEL),
     **dict.fromkeys(("bring_back", "delete", "merge", "name", "put_away"), _ARRANGE),
     "fetch": "fetch sources",

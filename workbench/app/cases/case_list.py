@@ -22,7 +22,7 @@ class CaseList(RowList):
         Binding("enter", "choose", "run", id="cases.run"),
         Binding("space", "mark", "mark", id="cases.mark"),
         Binding("V", "screen.test_docs", "test docs", id="cases.test-docs"),
-        Binding("X", "screen.study", "study", id="cases.study"),
+        Binding("X", "screen.new_study", "study", id="cases.study"),
         Binding("A", "mark_all", "Mark all", id="cases.mark-all", show=False),
         Binding("f5", "screen.fetch", "fetch", id="cases.fetch"),
         Binding("l,right", "screen.next_pane(1)", "files", id="cases.files", show=False),

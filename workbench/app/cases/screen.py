@@ -34,7 +34,7 @@ class CasesScreen(ModeScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+n", "open_repository", "new repository", id="cases.open"),
         Binding("V", "test_docs", "test docs", id="cases.test-docs"),
-        Binding("X", "study", "study", id="cases.study"),
+        Binding("X", "new_study", "study", id="cases.study"),
         Binding("escape", "back", "back", id="cases.back"),
     ]
 
@@ -363,7 +363,7 @@ class CasesScreen(ModeScreen):
             await self.workbench.ask_and_regenerate(self.case_list.entry.key)
 
     @work
-    async def action_study(self) -> None:
+    async def action_new_study(self) -> None:
         """Ask for a study on the marked cases, or on those of the packaged one where none is marked."""
         await self.workbench.ask_for_study(
             [entry.key for entry in self.case_list.entries if entry.key in self.case_list.marked]
