@@ -239,7 +239,7 @@ ITEMS = (
     Wrong(("rerun", EXAMPLE, "*", "--engine", "dask://nowhere"), ("There is no engine",)),
     Wrong(("resume", "own.session", "--engine", "dask://127.0.0.1:8786"), ("no regeneration run",)),
     Wrong(("resume", "own.session", "--engine", "tcp://x"), ("There is no engine",)),
-    Wrong(("report", EXAMPLE, "--format", "pdf"), ("invalid choice",)),
+    Wrong(("report", EXAMPLE, "--format", "pdf"), ("There is no report format",)),
     Wrong(("report", EXAMPLE, "-o", "folder"), ("is a folder",)),
     Wrong(("report", EXAMPLE, "-o", "own.session"), ("is a session file",)),
     Wrong(("report", EXAMPLE, "-o", ""), ("is empty",)),
