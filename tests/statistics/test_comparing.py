@@ -20,7 +20,7 @@ from workbench.statistics.rankings import (
     ranking_words,
     scores,
 )
-from workbench.statistics.resampling import drawn_orders
+from workbench.statistics.resampling import can_be_drawn, drawn_orders
 from workbench.statistics.variance import Sampled, variances
 
 differences = st.lists(st.sampled_from([-0.4, -0.2, -0.1, 0.0, 0.1, 0.3]), min_size=1, max_size=8)
@@ -159,6 +159,12 @@ def test_within_one_repository_files_are_drawn():
     tasks = [Measured("r", f"f{n % 2}", {"a": float(n % 2), "b": 0.5 * (n % 2)}) for n in range(10)]
     (order,) = pair_orders(tasks, drawn=drawn_orders(tasks, resamples=20_000))
     assert order.resampled == pytest.approx(0.75, abs=0.015)  # the second file is drawn at least once
+
+
+def test_what_has_one_repository_of_one_file_is_not_resampled():
+    one = [Measured("r", "f", {"a": 1.0}), Measured("r", "f", {"a": 0.0})]
+    assert [can_be_drawn(tasks) for tasks in ([], one, [*one, Measured("r", "g", {"a": 1.0})])] == [False, False, True]
+    assert can_be_drawn([*one, Measured("s", "f", {"a": 1.0})])
 
 
 def test_the_sampling_error_is_that_of_a_simulation():

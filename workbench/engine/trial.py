@@ -18,6 +18,7 @@ from workbench.catalog import TestCase, resolve_case, view_of
 from workbench.engine.inheriting import inherited_by
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.records import JUDGE, SessionCallLog, TrialLog
+from workbench.engine.score_rows import score_row
 from workbench.engine.trial_contents import ContentChanged, content_for
 from workbench.errors import WorkbenchError
 from workbench.extensions import failure, is_dotted
@@ -27,7 +28,7 @@ from workbench.rubric import NO_FACTS_POINTS, make_judge, score
 from workbench.rubric.judging import Judge, Kept
 from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.pending_work import judge_problem
-from workbench.session.rows import RunRow, ScoreRow, TrialRow
+from workbench.session.rows import RunRow, TrialRow
 
 if TYPE_CHECKING:
     from workbench.rubric import Scorecard
@@ -265,25 +266,11 @@ class TrialRunner:
         ]
 
     def _put(self, trial: TrialRow, card: Scorecard) -> None:
-        tiers = {number: tier.points for number, tier in card.tiers.items()}
+        values = card.to_json()
         with self._writer.transaction():
-            blob = self._writer.blob(json.dumps(card.to_json(), ensure_ascii=False))
-            self._writer.put_score(
-                ScoreRow(
-                    trial.id,
-                    card.rubric,
-                    card.judge,
-                    card.total,
-                    card.out_of,
-                    tiers.get(1),
-                    tiers.get(2),
-                    tiers.get(3),
-                    tiers.get(4),
-                    blob,
-                    time.time(),
-                    judge_problem(card.judge, card.to_json()["criteria"]),
-                )
-            )
+            blob = self._writer.blob(json.dumps(values, ensure_ascii=False))
+            problem = judge_problem(card.judge, values["criteria"])
+            self._writer.put_score(score_row(trial.id, card, blob, time.time(), problem))
 
     def _failed(self, trial: TrialRow, began: float, kind: str, sentence: str) -> None:
         if trial.state == "done":

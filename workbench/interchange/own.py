@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from workbench.engine.score_rows import score_row
 from workbench.interchange.problems import ForeignProblem, amount_of, count_of
 from workbench.interchange.trajectory import OWN, Step, Trajectory
 from workbench.session import SessionReader, SessionWriter
@@ -130,23 +131,10 @@ def _score(writer: SessionWriter, trial: str, values: Mapping[str, Any]) -> Scor
         card = Scorecard.from_json(decoded)
     except (json_forms.WrongForm, ValueError, KeyError, TypeError, AttributeError):
         raise ForeignProblem("has a scorecard that cannot be read") from None
-    tiers = {number: tier.points for number, tier in card.tiers.items()}
     blob = writer.blob(json.dumps(values["card"], ensure_ascii=False))
     problem = values.get("problem")
-    return ScoreRow(
-        trial,
-        card.rubric,
-        card.judge,
-        card.total,
-        card.out_of,
-        tiers.get(1),
-        tiers.get(2),
-        tiers.get(3),
-        tiers.get(4),
-        blob,
-        amount_of(values.get("at")) or 0.0,
-        problem if isinstance(problem, str) else None,
-    )
+    at = amount_of(values.get("at")) or 0.0
+    return score_row(trial, card, blob, at, problem if isinstance(problem, str) else None)
 
 
 def own_of(reader: SessionReader, trial: TrialRow) -> dict[str, Any]:

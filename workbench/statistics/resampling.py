@@ -42,6 +42,12 @@ def resampled_means(totals: Sequence[Sequence[float]], sizes: Sequence[float], r
     return numpy.concatenate(found)
 
 
+def can_be_drawn(tasks: Iterable[Measured]) -> bool:
+    """Return whether resamples differ at all: there are two repositories, or two files of the only one."""
+    found = list(tasks)
+    return len({one.repository for one in found}) > 1 or len({one.file for one in found}) > 1
+
+
 def drawn_orders(tasks: Iterable[Measured], *, resamples: int, seed: int = 0) -> Callable[[str, str], float]:
     """Return what gives the share of resamples in which one system is strictly better than another.
 

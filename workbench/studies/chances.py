@@ -13,7 +13,7 @@ from typing import Any
 from workbench.statistics.paired import holm
 from workbench.statistics.permutation import RESAMPLES, PermutationTest, permutation_test
 from workbench.statistics.rankings import PairOrder, pair_orders
-from workbench.statistics.resampling import drawn_orders
+from workbench.statistics.resampling import can_be_drawn, drawn_orders
 from workbench.studies.comparing import Comparison, compare
 from workbench.studies.declaration import AGENTS, Column
 from workbench.studies.outcome import UNITS, StudyOutcome
@@ -71,11 +71,14 @@ def every_pair(outcome: StudyOutcome) -> list[tuple[Column, Column]]:
 def resampled_orders(
     outcome: StudyOutcome, *, resamples: int = RESAMPLES
 ) -> dict[tuple[str, str], tuple[PairOrder, ...]]:
-    """Return for each model and measure how often pairs keep their order, by row and in resamples of rows."""
+    """Return for each model and measure how often pairs keep their order, by row and in resamples of rows.
+
+    The only row is resampled by its files; where that is one, too, every resample is the same, and none is drawn.
+    """
     found = {}
     for model, columns in by_model(outcome):
         for measure in outcome.study.measures:
             tasks = common_items(outcome, columns, measure)
-            drawn = drawn_orders(tasks, resamples=resamples, seed=outcome.study.seed) if tasks else None
+            drawn = drawn_orders(tasks, resamples=resamples, seed=outcome.study.seed) if can_be_drawn(tasks) else None
             found[model, measure] = pair_orders(tasks, drawn=drawn)
     return found
