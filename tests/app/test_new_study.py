@@ -136,7 +136,10 @@ async def test_the_other_kind_keeps_what_was_marked_and_each_mistake_is_said_at_
             entry = dialog.query_one(f"#{field}")
             before = entry.value  # type: ignore[attr-defined]
             entry.value = text  # type: ignore[attr-defined]
-            dialog.query_one("#start").focus()
+            start = dialog.query_one("#start")
+            # A button takes no second press while it still shows the first.
+            await until(pilot, lambda start=start: not start.has_class("-active"), "the button")
+            start.focus()
             await pilot.press("enter")
             await until(pilot, lambda said=said: said in " ".join(screen_text(app).replace("│", " ").split()), said)
             await until(pilot, lambda entry=entry: entry.has_focus, f"the field {field}")

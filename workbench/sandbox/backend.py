@@ -117,8 +117,12 @@ class Channel(Protocol):
     async def receive(self) -> bytes:
         """Return the next line, or ``b""`` if the runner has exited."""
 
-    async def memory_killed(self) -> bool:
-        """Return whether the kernel has killed a process of the sandbox for memory; False if unknown."""
+    async def memory_killed(self, patience: float = 0.0) -> bool:
+        """Return whether the kernel has killed a process of the sandbox for memory; False if unknown.
+
+        Args:
+            patience: Seconds to wait for the answer yes, where an engine is told of a kill some time after it.
+        """
 
     def disk_exceeded(self) -> bool:
         """Return whether the sandbox was stopped for writing too much; False where a tmpfs limits that."""
@@ -215,8 +219,8 @@ class PipeChannel:
         except (ValueError, ConnectionError):
             return b""
 
-    async def memory_killed(self) -> bool:
-        """Return whether the kernel has killed a process of the sandbox for memory."""
+    async def memory_killed(self, patience: float = 0.0) -> bool:
+        """Return whether the kernel has killed a process of the sandbox for memory: known at once."""
         return self._memory_killed()
 
     def disk_exceeded(self) -> bool:

@@ -87,13 +87,19 @@ class DockerChannel:
             self._lines.put_nowait(b"")
         return line
 
-    async def memory_killed(self) -> bool:
-        """Return whether the kernel has killed a process of the container for memory."""
-        try:
-            await asyncio.to_thread(self._container.reload)
-            return bool(self._container.attrs["State"]["OOMKilled"])
-        except Exception:  # the engine is gone; its client may raise anything
-            return False
+    async def memory_killed(self, patience: float = 0.0) -> bool:
+        """Return whether the kernel has killed a process of the container for memory; the engine hears of it as an event."""
+        end = asyncio.get_running_loop().time() + patience
+        while True:
+            try:
+                await asyncio.to_thread(self._container.reload)
+                if self._container.attrs["State"]["OOMKilled"]:
+                    return True
+            except Exception:  # the engine is gone; its client may raise anything
+                return False
+            if asyncio.get_running_loop().time() >= end:
+                return False
+            await asyncio.sleep(0.05)
 
     def disk_exceeded(self) -> bool:
         """Return False: all writes go to a tmpfs of limited size."""

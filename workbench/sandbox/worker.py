@@ -35,6 +35,9 @@ _LEFT_OUT_SUFFIXES = (".egg-info", ".dist-info", ".pyc", ".pyo", ".egg", ".whl")
 #: How long a worker may take to start, and how far past a job's own limit it is trusted to answer.
 _START_SECONDS, _GRACE_SECONDS = 120.0, 20.0
 
+#: How long an engine may take to hear that the kernel killed something.
+_TOLD_SECONDS = 2.0
+
 #: What a test says when there is no room on the disk; it says something else when a file grows past its limit.
 _NO_SPACE = f"OSError: [Errno {errno.ENOSPC}]"
 
@@ -144,7 +147,7 @@ class Worker:
         assert channel is not None
         answer = await self._ask({"op": "run", "job": job.to_json()}, job.limits.seconds + _GRACE_SECONDS)
         # After every candidate: a kill that went unnoticed would be put down to the next one.
-        killed = await channel.memory_killed()
+        killed = await channel.memory_killed(_TOLD_SECONDS if _was_killed(answer) else 0.0)
         if answer is None:
             overrun = channel.disk_exceeded()
             await self.close()
@@ -243,6 +246,11 @@ class Worker:
         """End the sandbox; return its last words."""
         channel, self._channel = self._channel, None
         return await channel.close() if channel is not None else ""
+
+
+def _was_killed(answer: dict[str, Any] | None) -> bool:
+    """Return whether a candidate or the whole runner ended as by SIGKILL, which the kernel sends for memory."""
+    return answer is None or (answer.get("reason") == Reason.SIGNAL and "signal 9" in str(answer.get("detail")))
 
 
 def _forged(report: Report, detail: str) -> Report:
