@@ -20,7 +20,7 @@ _OWN_STYLES = ("passed", "failed", "waiting", "paused", "hidden", "marked", "gro
 class RowList(VirtualView):
     """Subclasses fill :meth:`parts_of`; rows for which :meth:`selectable` is False are passed over by the cursor."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = VirtualView.COMPONENT_CLASSES | {f"row--{name}" for name in _OWN_STYLES}
+    ROW_STYLES: ClassVar[frozenset[str]] = VirtualView.ROW_STYLES | {*_OWN_STYLES}
     DEFAULT_CSS = """
     RowList {
         background: $background; height: 1fr;
