@@ -72,14 +72,18 @@ def scripted(home: Path, loopback_server: LoopbackServer, monkeypatch: pytest.Mo
 
 
 def until(condition: Callable[[], object], seconds: float = 60.0, what: str = "the condition") -> object:
-    """Wait for a condition and return its value; fail loudly after ``seconds``."""
+    """Wait for a condition and return its value; fail loudly after ``seconds``.
+
+    Whoever has waited long looks less often: a look into a session takes milliseconds of the processor that others wait for.
+    """
     pause = threading.Event()
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    began = time.monotonic()
+    end = began + seconds
+    while (now := time.monotonic()) < end:
         value = condition()
         if value:
             return value
-        pause.wait(0.02)
+        pause.wait(min(0.1, max(0.02, (now - began) / 20)))
     raise AssertionError(f"{what} did not come true within {seconds:g} s")
 
 
