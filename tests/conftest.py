@@ -93,6 +93,16 @@ def until_fixture() -> Callable[..., object]:
     return until
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Hand out first what may take longest, so that no test process works alone at the end."""
+
+    def longest(item: pytest.Item) -> float:
+        marker = item.get_closest_marker("timeout")
+        return float(marker.args[0]) if marker is not None else 0.0
+
+    items.sort(key=longest, reverse=True)
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """In CI a test of a sandbox, an engine or a model that was skipped has failed: there, everything can be had."""
