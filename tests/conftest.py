@@ -94,13 +94,15 @@ def until_fixture() -> Callable[..., object]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Hand out first what may take longest, so that no test process works alone at the end."""
+    """Hand out first the files with what may take longest, so that no test process works alone at the end.
 
-    def longest(item: pytest.Item) -> float:
+    Whole files: their fixtures would else be made twice.
+    """
+    longest: dict[Path, float] = {}
+    for item in items:
         marker = item.get_closest_marker("timeout")
-        return float(marker.args[0]) if marker is not None else 0.0
-
-    items.sort(key=longest, reverse=True)
+        longest[item.path] = max(longest.get(item.path, 0.0), float(marker.args[0]) if marker is not None else 0.0)
+    items.sort(key=lambda item: longest[item.path], reverse=True)
 
 
 @pytest.hookimpl(hookwrapper=True)
