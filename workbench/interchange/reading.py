@@ -18,6 +18,7 @@ from workbench.interchange import atif, chat, inspect_log, samples, swe_agent
 from workbench.interchange.problems import ForeignProblem, said
 from workbench.interchange.samples import ForeignCandidate, ForeignTask
 from workbench.interchange.trajectory import Trajectory
+from workbench.plugins import names
 
 MOST_BYTES = 1_000_000_000
 """Of a file of lines or an archive, which are read piece by piece."""
@@ -175,7 +176,9 @@ def _document(value: Any, path: Path, place: str = "") -> Read:
     for one in _DOCUMENTS:
         if one.fits(value):
             return Read(one.name, one.read(value if place else _named(value, one.name, path)), place=place)
-    raise ForeignProblem("is of no format that the workbench reads; docs/formats.md lists them")
+    offered = names("importer")
+    also = f"; importers for --format: {', '.join(offered)}" if offered else ""
+    raise ForeignProblem(f"is of no format that the workbench reads; docs/formats.md lists them{also}")
 
 
 def _named(value: Any, format: str, path: Path) -> Any:
