@@ -470,7 +470,7 @@ class SessionsScreen(ModeScreen):
     @work
     async def action_export(self) -> None:
         """Write a report of the session under the cursor."""
-        from workbench.app.toolkit.report_question import ask_and_export
+        from workbench.app.toolkit.report_dialog import ask_and_export
 
         entry = self.table.entry
         if entry is not None and not entry.problem and entry.deleted is None:
