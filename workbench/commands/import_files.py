@@ -67,8 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
     progress = _Progress(quiet=arguments.json)
     tally = import_files(session, files, Options(case, arguments.readme_is_last_message, importer), progress.tell)
     progress.end()
-    for problem in tally.problems:
-        tell(problem)
+    for told in (*tally.problems, *tally.remarks):
+        tell(told)
     if arguments.json:
         values = {
             "type": "imported",
@@ -77,7 +77,15 @@ def run(arguments: argparse.Namespace) -> int:
             "added": tally.added,
             "known": tally.known,
         }
-        print_json({**values, "files": tally.files, "problems": tally.problems, "stopped": tally.stopped})
+        print_json(
+            {
+                **values,
+                "files": tally.files,
+                "problems": tally.problems,
+                "remarks": tally.remarks,
+                "stopped": tally.stopped,
+            }
+        )
     else:
         say_path(session)
         say(sentence(tally))

@@ -33,13 +33,14 @@ _TOLD_EVERY = 0.2  # seconds between two words on the progress
 
 @dataclass
 class Tally:
-    """What became of the files: counts, and a sentence for each thing that could not be read."""
+    """What became of the files: counts, a sentence for each thing that could not be read, and on files that say themselves that they lack something."""
 
     files: int = 0
     done: int = 0
     added: int = 0
     known: int = 0
     problems: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     run: str = ""
     stopped: bool = False
 
@@ -187,7 +188,9 @@ class _Importing:
         for found in read_file(path) if importer is None else read_with(importer, path):
             format = found.format or format
             item = found.item
-            if item is None:
+            if found.remark:
+                self._tally.remarks.append(f"{shown(path.name)} {found.remark}.")
+            elif item is None:
                 sound = False
                 self._problem(path, ForeignProblem(found.problem), found.place)
             elif isinstance(item, Trajectory):
@@ -285,7 +288,7 @@ class _Importing:
     def end(self) -> None:
         """Close the runs: what is there is whole."""
         state = "cancelled" if self._tally.stopped else "done"
-        note = "; ".join(self._tally.problems[:3]) or None
+        note = "; ".join([*self._tally.problems, *self._tally.remarks][:3]) or None
         for run, held in self._held.items():
             with self._writer.transaction():
                 self._writer.set_run(run, state=state, finished_at=time.time(), note=note)

@@ -30,12 +30,16 @@ ENDINGS = (".json", ".jsonl", ".ndjson", ".traj", ".eval", ".parquet")
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One item of a file, or what is wrong with it; ``place`` is where it stands there, "" for all of it."""
+    """One item of a file, or what is wrong with it; ``place`` is where it stands there, "" for all of it.
+
+    A ``remark`` is about the file as it is, of which everything was read.
+    """
 
     format: str
     item: Trajectory | ForeignTask | ForeignCandidate | None
     problem: str = ""
     place: str = ""
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,8 @@ def _logged(path: Path) -> Iterator[Read]:
     for place, found in inspect_log.read_log(path):
         if isinstance(found, Trajectory):
             yield Read("inspect", found, place=place)
+        elif isinstance(found, str):
+            yield Read("inspect", None, remark=found)
         else:
             yield Read("inspect", None, str(found), place)
 

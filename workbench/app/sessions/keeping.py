@@ -98,7 +98,7 @@ def imported(place: str, session: Path | None) -> tuple[Path, str]:
     )  # fmt: skip
     try:
         told = json.loads(done.stdout.strip().rpartition("\n")[2])
-        path, problems = Path(told["session"]), told["problems"]
+        path, problems = Path(told["session"]), [*told["problems"], *told["remarks"]]
         said = f"{told['added']:,} imported, {told['known']:,} there already" + (
             f"; {problems[0]}" if problems else "."
         )
