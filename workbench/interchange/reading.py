@@ -88,6 +88,8 @@ def read_file(path: Path) -> Iterator[Read]:
         yield from _logged(path)
     elif start == b"PAR1":
         yield from _rows(path)
+    elif start.removeprefix(b"\xef\xbb\xbf").startswith(b"<"):
+        raise ForeignProblem("is XML, of which none is read: JUnit does not say which text a verdict is about")
     elif path.suffix.lower() in {".jsonl", ".ndjson"}:
         yield from _lines(path)
     else:
