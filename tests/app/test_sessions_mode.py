@@ -156,11 +156,43 @@ async def test_a_report_is_exported(start, several, tmp_path: Path) -> None:
         await person.press("3")
         await person.sees("✓ done")
         await person.press("g", "x")
-        await person.sees("Export report")
-        person.app.screen.query_one("Input").value = str(out)
+        await person.sees("Export report", "csv (a line per trial")
+        person.app.screen.query_one("#file").value = str(out)
+        await person.sees("Written as json.")
         await person.press("enter")
         await person.sees("The report is in", seconds=30)
     assert out.read_text().lstrip().startswith("{")
+
+
+async def test_a_report_in_a_format_of_a_package_is_written_and_one_that_ends_its_process_is_told(
+    start, several, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "apart_reports.py").write_text(
+        "class Cases:\n    def render(self, session):\n"
+        "        return ''.join(f'{one.case_name}\\n' for one in session.trials())\n"
+    )
+    (tmp_path / "ending_reports.py").write_text("import os\nos._exit(7)\n")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    async with start() as person:
+        await person.press("3")
+        await person.sees("✓ done")
+        for format, told in (
+            ("apart_reports:Cases", "The report is in"),
+            ("ending_reports:Cases", "could not be written"),
+        ):
+            await person.press("g", "x")
+            await person.sees("Export report", "package.module:Class")
+            person.app.screen.query_one("#file").value = str(tmp_path / "cases.txt")
+            await person.sees(".txt says no format; name one here.")
+            await person.press("enter")  # is refused, and leads to the field that lacks something
+            person.app.screen.query_one("#format").value = "points"
+            await person.sees("There is no report format 'points' of this")
+            person.app.screen.query_one("#format").value = format
+            await person.sees(f"Written as {format}.")
+            await person.press("enter")
+            await person.sees(told, seconds=60)
+    assert (tmp_path / "cases.txt").read_text() == "word_counter\ncountdown_timer\n" * 2
+    assert "apart_reports" not in sys.modules
 
 
 def test_a_session_that_was_opened_elsewhere_is_listed_too(make_session, tmp_path: Path) -> None:

@@ -22,7 +22,11 @@ from workbench.cli import main
 from workbench.documenters.names import parse_docs
 from workbench.engine.client import resolved_judge
 from workbench.errors import UsageError
+from workbench.extensions import load, make
+from workbench.interchange.importing import Options, files_in, import_files
 from workbench.sandbox.names import backend_info
+from workbench.session import SessionReader, create
+from workbench.session.importer import Importer
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -80,11 +84,12 @@ async def test_the_template_works_by_its_names(
     assert {(one["kind"], one["name"], one["problem"]) for one in listed} == {
         ("agent", "title-only", ""),
         ("judge", "generous", ""),
+        ("importer", "dialogue", ""),
         ("report format", "points", ""),
         ("theme", "forest", ""),
     }
     assert {one["package"] for one in listed} == {"tiny-workbench-plugin 0.1.0"}
-    assert (summary["plugins"], summary["broken"]) == (4, 0)
+    assert (summary["plugins"], summary["broken"]) == (5, 0)
     # In a session stands the path.
     path = current_name("title-only")
     assert agent_info("title-only").path == path
@@ -105,6 +110,107 @@ def test_its_judge_scores(installed: Path, tmp_path: Path, capsys: pytest.Captur
     assert "tiny_plugin.agents:Generous" in capsys.readouterr().out
 
 
+def test_its_importer_reads_a_folder_and_is_named_for_what_nobody_knows(
+    installed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talks, session = tmp_path / "talks", tmp_path / "talks.session"
+    talks.mkdir()
+    (talks / "a.dialogue").write_text("# talker\nuser: Hello [bold]\nagent: Good day\n")
+    (talks / "b.dialogue").write_text("no head\n")
+    (talks / "c.dialogue").write_text("# talker\nking: I speak\n")
+    (talks / "notes.json").write_text('{"some": "thing"}')
+    order = ["import", str(talks), "--session", str(session), "--format", "dialogue"]
+    assert main(order) == 1
+    told = capsys.readouterr()
+    assert told.err.splitlines() == [
+        "b.dialogue was not read to its end: The importer tiny_plugin.dialogues:Dialogue failed: ValueError: "
+        "the first line names no agent (dialogues.py, line 15).",
+        "c.dialogue was read by tiny_plugin.dialogues:Dialogue into what does not fit: "
+        "step 1 has a value of another kind than a Trajectory has there (item 1).",
+    ]
+    assert "1 imported, 2 could not be read (3 files)." in told.out
+    with SessionReader(session) as reader:
+        (trial,) = reader.trials()
+        assert (trial.agent, trial.case_name, trial.prompt_tokens, trial.cost_usd) == ("talker", "a", 0, None)
+        assert [reader.text(one.answer_blob) for one in reader.steps(trial.id)] == ["Hello [bold]", "Good day"]
+        # In a session stands the path.
+        assert reader.imported(trial.id).format == "tiny_plugin.dialogues:Dialogue"
+    # Out in another format and in again nothing is lost, and here it is known.
+    assert main(["export", str(session), "--to", "atif", "-o", str(tmp_path / "out.json")]) == 0
+    assert main(["import", str(tmp_path / "out.json"), "--session", str(session)]) == 0
+    assert main(["import", str(talks / "a.dialogue"), "--session", str(session), "--format", "dialogue"]) == 0
+    assert capsys.readouterr().out.count("0 imported, 1 there already (1 file).") == 2
+    other = tmp_path / "other.session"
+    assert main(["import", str(talks / "notes.json"), "--session", str(other)]) == 1
+    assert "docs/formats.md lists them; importers for --format: dialogue." in capsys.readouterr().err
+
+
+IMPORTER = """
+from workbench.interchange.samples import ForeignCandidate, ForeignTask
+from workbench.interchange.trajectory import Step, ToolCall, Trajectory
+
+class Odd:
+    endings = (".odd",)
+    def read(self, path):
+        {body}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("yield 3", "fit: int is no Trajectory, ForeignTask or ForeignCandidate (item 1)."),
+        ("yield Trajectory(agent='a', steps=(), repeat='x')", "its head has a value of another kind"),
+        ("yield Trajectory('a', [Step('agent', 't', calls=3)])", "one of its lists has a value of another kind"),
+        (
+            "yield Trajectory('a', [Step('agent', 't')], extra={'a': {1, 2}})",
+            "its extra is no JSON (Object of type set",
+        ),
+        (
+            "yield ForeignCandidate('T/0', 'm', 'pass', verdict='fine')",
+            "its verdict is none of passed, failed, timeout",
+        ),
+        ("yield ForeignTask('T/0', tests=[1])", "its tests are no tuple of texts with their count"),
+        ("return iter(())", "odd.odd has nothing that odd_plugin:Odd reads."),
+        ("return None", "odd_plugin:Odd failed: TypeError: 'NoneType' object is not iterable"),
+        ("raise SystemExit(3)", "odd_plugin:Odd failed: SystemExit: 3 (odd_plugin.py, line 8)."),
+    ],
+)
+def test_what_an_importer_gives_is_checked_and_the_next_file_goes_on(
+    site: Path, tmp_path: Path, body: str, said: str
+) -> None:
+    (site / "odd_plugin.py").write_text(IMPORTER.format(body=body))
+    sys.modules.pop("odd_plugin", None)
+    importer = make("importer", load("importer", "odd_plugin:Odd", Importer))
+    (tmp_path / "odd.odd").write_text("x")
+    (tmp_path / "too.odd").write_text("y")
+    session = tmp_path / "odd.session"
+    create(session)
+    tally = import_files(session, files_in([tmp_path], importer.endings), Options(importer=importer))
+    assert (tally.done, tally.added, len(tally.problems)) == (2, 0, 2)
+    assert said in tally.problems[0]
+    with SessionReader(session) as reader:
+        assert reader.query("SELECT count(*) FROM imported") == [(0,)]
+
+
+def test_an_importer_that_cannot_be_had_writes_no_session(
+    site: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (site / "broken_plugin.py").write_text("import os\nos._exit(3)\n")
+    (tmp_path / "a.odd").write_text("x")
+    order = ["import", str(tmp_path / "a.odd"), "--session", str(tmp_path / "s.session"), "--format"]
+    for name, said in (
+        ("broken_plugin:Falls", "Importing broken_plugin:Falls ended the process (exit status 3)."),
+        ("nothing", "There is no importer 'nothing'; choose package.module:Class, or leave --format out"),
+        ("workbench.rubric:OfflineJudge", "is no importer: it lacks the attribute endings, and lacks read()."),
+    ):
+        assert main([*order, name]) == 2
+        told = capsys.readouterr().err
+        assert said in told
+        assert told.count("\n") == 1
+    assert not (tmp_path / "s.session").exists()
+
+
 def test_a_broken_plug_in_is_named_and_stops_nothing(
     site: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,6 +221,7 @@ def test_a_broken_plug_in_is_named_and_stops_nothing(
         "[workbench.agents]\nfalls = broken_plugin:Falls\nBad Name = broken_plugin:Falls\n"
         "[workbench.judges]\nnowhere = no_such_module:Judge\noffline = broken_plugin:Falls\n"
         "[workbench.sandboxes]\nnoclass = broken_plugin\n"
+        "[workbench.importers]\nunread = broken_plugin:Falls\n"
         "[workbench.themes]\nlost = broken_plugin\n",
     )
     assert main(["plugins"]) == 1
@@ -128,9 +235,9 @@ def test_a_broken_plug_in_is_named_and_stops_nothing(
     from workbench.commands.checks import Check, _plugins
 
     found: list[Check] = list(_plugins({}))
-    assert ("falls", "warning", "Repair or uninstall broken-plugin 1.0.") in [
-        (c.name, c.status, c.advice) for c in found
-    ]
+    told = [(c.name, c.status, c.advice) for c in found]
+    for name in ("falls", "unread"):
+        assert (name, "warning", "Repair or uninstall broken-plugin 1.0.") in told
     assert main(["report", "example"]) == 0
     assert "lost" not in theme_files()
     assert first_theme("lost")[1] is not None

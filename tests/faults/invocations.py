@@ -240,6 +240,8 @@ ITEMS = (
     Wrong(("resume", "own.session", "--engine", "dask://127.0.0.1:8786"), ("no regeneration run",)),
     Wrong(("resume", "own.session", "--engine", "tcp://x"), ("There is no engine",)),
     Wrong(("report", EXAMPLE, "--format", "pdf"), ("There is no report format",)),
+    Wrong(("import", "README.md", "--format", "nosuch"), ("There is no importer",)),
+    Wrong(("import", "README.md", "--format", "nosuch:Class"), ("There is no importer", "no module nosuch")),
     Wrong(("report", EXAMPLE, "-o", "folder"), ("is a folder",)),
     Wrong(("report", EXAMPLE, "-o", "own.session"), ("is a session file",)),
     Wrong(("report", EXAMPLE, "-o", ""), ("is empty",)),

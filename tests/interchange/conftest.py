@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,9 +13,6 @@ from workbench.session import create
 
 PLAIN = Options()
 MADE = Path(__file__).parent / "made"
-#: inspect-ai is large; where it lies in another environment, that one's site-packages can be named.
-if folder := os.environ.get("INSPECT_AI_PACKAGES"):
-    sys.path.append(folder)
 
 
 @pytest.fixture
@@ -41,7 +36,4 @@ def into(tmp_path: Path) -> Callable[..., tuple[Path, Tally]]:
 @pytest.fixture
 def inspect_api() -> Any:
     """Inspect's own reader of logs."""
-    return pytest.importorskip(
-        "inspect_ai.log",
-        reason="inspect-ai is not installed; INSPECT_AI_PACKAGES names the site-packages of an environment that has it",
-    )
+    return pytest.importorskip("inspect_ai.log", reason="inspect-ai is not installed: the extra inspect")

@@ -185,6 +185,10 @@ BAD: dict[str, tuple[str | bytes, str]] = {
         '{"schema_version": ' + "9" * 5000 + "}",
         "digits.json is no JSON that can be read (Exceeds the limit (4300 digits) for integer string conversion: value has 5000 digits).",
     ),
+    "junit.xml": (
+        '<?xml version="1.0"?><testsuites><testsuite><testcase classname="T/0" name="sample 0"/></testsuite></testsuites>',
+        "junit.xml is XML, of which none is read: JUnit does not say which text a verdict is about.",
+    ),
     "zip.eval": (b"PK\x03\x04 nothing", "zip.eval is a damaged or truncated archive."),
     "notes.json": (
         json.dumps(document(extra={"workbench": {"difference": {"d": {"agent": {"=": 5}}}}})),

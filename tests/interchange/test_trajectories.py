@@ -23,7 +23,7 @@ from workbench.interchange.trajectory import OWN
 from workbench.session import SessionReader, SessionWriter, read_blob
 
 Into = Callable[..., Any]
-FILES = ("atif-full.json", "mini-text.json", "mini-tools.json", "swe-agent.traj", "chat.jsonl")
+FILES = ("atif-full.json", "mini-text.json", "mini-tools.json", "mini-asked.json", "swe-agent.traj", "chat.jsonl")
 EXAMPLE = paths.bundled("sessions") / "example.session"
 
 
@@ -174,7 +174,7 @@ def test_any_document_of_the_format_is_written_as_it_was(document: dict[str, Any
 
 def test_a_step_says_only_what_the_file_says(made: Path, into: Into) -> None:
     session, tally = into(*(made / name for name in FILES))
-    assert (tally.added, tally.problems) == (6, [])
+    assert (tally.added, tally.problems) == (7, [])
     with SessionReader(session) as reader:
         trials = {(one.agent, one.case_id): one for one in reader.trials()}
         mini = trials["mini-swe-agent", "mini-text"]
@@ -185,6 +185,15 @@ def test_a_step_says_only_what_the_file_says(made: Path, into: Into) -> None:
         assert {(one.path, one.how) for one in reader.seen(mini.id)} == {("main.py", "listed"), ("main.py", "read")}
         failed = trials["mini-swe-agent", "mini-tools"]
         assert (failed.state, failed.error) == ("failed", "mini-swe-agent ended with LimitsExceeded.")
+        # A model that was really asked says what it used; its price is what the program wrote down.
+        asked = trials["mini-swe-agent", "mini-asked"]
+        assert (asked.model, asked.state, asked.prompt_tokens, asked.completion_tokens) == (
+            "openai/told",
+            "done",
+            406,
+            80,
+        )
+        assert [one.prompt_tokens for one in reader.steps(asked.id)][2:6] == [100, 101, 102, 103]
         swe = trials["SWE-agent", "fix-a"]
         assert (swe.model, swe.prompt_tokens, swe.completion_tokens, swe.cost_usd) == (
             "vendor/model-z",
@@ -210,10 +219,10 @@ def test_nothing_is_lost_on_the_way_through_atif(made: Path, into: Into, tmp_pat
     for document in documents(tmp_path / "out"):
         atif.Trajectory.model_validate(document)
     other, tally = into(*sorted((tmp_path / "out").iterdir()), name="other")
-    assert tally.added == 6
+    assert tally.added == 7
     assert digests(other) == digests(session)
     _, tally = into(*sorted((tmp_path / "out").iterdir()))
-    assert (tally.added, tally.known) == (0, 6)
+    assert (tally.added, tally.known) == (0, 7)
 
 
 def test_chat_lines_are_written_as_they_were(made: Path, into: Into, tmp_path: Path) -> None:
@@ -276,6 +285,42 @@ def test_a_log_of_inspect_goes_in_and_out(inspect_api: Any, made: Path, into: In
     assert by_id(after) == by_id(before)
     other, _ = into(tmp_path / "out.eval", name="other")
     assert digests(other) == digests(session)
+
+
+ENDED = {
+    "error": (3, "ended with an error (ValueError('the [bold]disk[/] is full')): it has 3 of 3 samples."),
+    "cancelled": (2, "was cancelled: it has 2 of 3 samples."),
+    "started": (1, "was not finished when this was written: it has 1 of 3 samples."),
+}
+
+
+@pytest.mark.parametrize("how", ENDED)
+def test_a_log_of_an_evaluation_that_did_not_end_well_gives_what_it_has(
+    inspect_api: Any, made: Path, into: Into, tmp_path: Path, how: str
+) -> None:
+    count, told = ENDED[how]
+    name = f"inspect-{how}.eval"
+    session, tally = into(made / name)
+    assert (tally.added, tally.problems, tally.remarks) == (count, [], [f"{name} is of an evaluation that {told}"])
+    with SessionReader(session) as reader:
+        trials = {one.case_id: one for one in reader.trials()}
+        (run,) = reader.runs()
+        assert run.note == tally.remarks[0]
+        assert (trials["first"].state, trials["first"].prompt_tokens, trials["first"].cost_usd) == ("done", 10, None)
+        if how == "error":
+            assert "the [bold]disk[/] is full" in (trials["second"].error or "")
+            assert [trials[one].state for one in ("second", "third")] == ["failed", "failed"]
+            assert [one.action for one in reader.steps(trials["third"].id)] == ["user"]
+    # Nothing is made up on the way out: no results, and the evaluation is as unfinished as it was.
+    export(session, "inspect", tmp_path / name)
+    before, after = inspect_api.read_eval_log(str(made / name)), inspect_api.read_eval_log(str(tmp_path / name))
+    assert (after.status, after.results, after.error) == (before.status, before.results, before.error)
+    assert after.eval == before.eval
+    assert {one.id: one.scores for one in after.samples} == {one.id: one.scores for one in before.samples}
+    other, again = into(tmp_path / name, name="other")
+    assert (digests(other), again.remarks) == (digests(session), tally.remarks)
+    # Everything that is in the file is here, so it is known.
+    assert into(made / name)[1].known == 1
 
 
 @pytest.mark.parametrize("ending", [".eval", ".json"])

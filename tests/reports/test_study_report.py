@@ -31,10 +31,10 @@ from workbench.catalog.published import published_name, published_scores
 from workbench.cli import main
 from workbench.errors import UsageError, WorkbenchError
 from workbench.reports.figures import forest, heat
+from workbench.reports.in_a_process import write_study_in_a_process
 from workbench.reports.latex_text import latex
 from workbench.reports.page import Bar, Forest, Grid, Heat, HeatCell, Page
 from workbench.reports.page_latex import page_latex
-from workbench.reports.study_process import write_in_a_process
 from workbench.reports.study_report import write_study_report
 from workbench.reports.study_rows import columns_of
 from workbench.session import SessionReader, SessionWriter, create
@@ -478,7 +478,7 @@ def test_a_report_never_overwrites_the_session(hostile: Path) -> None:
 
 def test_a_process_of_its_own_writes_what_the_app_must_not(hostile: Path, tmp_path: Path) -> None:
     out = tmp_path / "study.csv"
-    write_in_a_process(hostile, "hostile", out)
+    write_study_in_a_process(hostile, "hostile", "csv", out)
     assert out.read_text(encoding="utf-8").startswith("kind,")
     with pytest.raises(WorkbenchError, match="has no study 'other'"):
-        write_in_a_process(hostile, "other", out)
+        write_study_in_a_process(hostile, "other", "csv", out)

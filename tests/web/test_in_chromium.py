@@ -55,6 +55,8 @@ async def test_a_person_looks_runs_and_takes_a_report_along(loopback_server: Loo
             await page.sees("Workbench")
             # A report: the browser has the file.
             await page.press("x")
+            await page.sees("Export report")
+            await page.press("enter")
             await page.until(lambda: browser.downloaded, "a download")
             (report,) = browser.downloads.iterdir()
             assert report.name == "example.html"
@@ -109,5 +111,7 @@ async def test_with_a_token_and_read_only(tmp_path: Path) -> None:
                 await page.sees(told)
             # What only shows works, the download too.
             await page.press("x")
+            await page.sees("Export report")
+            await page.press("enter")
             await page.until(lambda: browser.downloaded == ["example.html"], "a download")
     assert not list((home / "data").rglob("*.session"))

@@ -347,9 +347,9 @@ class WorkbenchApp(OpeningApp):
         """Cancel the runs of a session, or one of them."""
         self._run_control.cancel(path, run)
 
-    def export_report(self, session: Path, place: str) -> None:
-        """Write a report of a session; the ending of ``place`` is its format."""
-        self._run_control.export(session, place)
+    def export_report(self, session: Path, place: str, format: str) -> None:
+        """Write a report of a session in a format, a name or the dotted path of one of another package."""
+        self._run_control.export(session, place, format)
 
     # -- a browser, and a person who may only look
 

@@ -95,8 +95,8 @@ class Host(Protocol):
     def cancel_session(self, path: Path, run: str | None = None) -> None:
         """Cancel the runs of a session, or one of them."""
 
-    def export_report(self, session: Path, place: str) -> None:
-        """Write a report of a session; the ending of ``place`` is its format."""
+    def export_report(self, session: Path, place: str, format: str) -> None:
+        """Write a report of a session in a format, a name or the dotted path of one of another package."""
 
     # -- other modes
 

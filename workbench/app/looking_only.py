@@ -15,6 +15,7 @@ CHANGING = {
     **dict.fromkeys(("annotate", "remark", "star", "tags"), _LABEL),
     **dict.fromkeys(("bring_back", "delete", "merge", "name", "put_away"), _ARRANGE),
     "fetch": "fetch sources",
+    "import_files": "import files",
     "new": "begin anything new",
     "open_outside": "open another program",
     "open_repository": "fetch sources",

@@ -82,15 +82,19 @@ class RunControl:
 
         self._jobs.ask(work, done)
 
-    def export(self, session: Path, place: str) -> None:
-        """Write a report of a session; the ending of ``place`` is its format."""
+    def export(self, session: Path, place: str, format: str) -> None:
+        """Write a report of a session in a format, a name or the dotted path of one of another package."""
         host = self._host
 
         def work() -> Path:
-            from workbench.reports import write_report
+            from workbench.reports import FORMATS, write_report
+            from workbench.reports.in_a_process import write_foreign_in_a_process
 
             out = place_of(host, place)
-            write_report(session, out.suffix.removeprefix(".") or "html", out)
+            if format in FORMATS:
+                write_report(session, format, out)
+            else:
+                write_foreign_in_a_process(session, format, out)
             return out
 
         def done(out: Path) -> None:

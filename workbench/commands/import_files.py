@@ -21,7 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         type=path,
         metavar="FILE",
-        help="files, or folders of them: ATIF, Inspect, SWE-agent, mini-swe-agent, OpenAI chat lines, EvalPlus, rows of tasks, JUnit XML",
+        help="files, or folders of them: ATIF, Inspect, SWE-agent, mini-swe-agent, OpenAI chat lines, EvalPlus, rows of tasks",
+    )
+    parser.add_argument(
+        "--format",
+        metavar="IMPORTER",
+        help="the importer of a plug-in, or package.module:Class, that reads all of them; without it each is known by what is in it",
     )
     parser.add_argument("--session", help="a session file or name; a new one is made if there is none")
     parser.add_argument(
@@ -51,14 +56,19 @@ def run(arguments: argparse.Namespace) -> int:
         from workbench.catalog import resolve_case
 
         case = resolve_case(arguments.case).id
-    files = files_in(arguments.files)
+    importer = None
+    if arguments.format is not None:
+        from workbench.interchange.foreign_importer import importer_named
+
+        importer = importer_named(arguments.format)
+    files = files_in(arguments.files) if importer is None else files_in(arguments.files, importer.endings)
     session = named(session_path(arguments.session))
     file.ensure(session)
     progress = _Progress(quiet=arguments.json)
-    tally = import_files(session, files, Options(case, arguments.readme_is_last_message), progress.tell)
+    tally = import_files(session, files, Options(case, arguments.readme_is_last_message, importer), progress.tell)
     progress.end()
-    for problem in tally.problems:
-        tell(problem)
+    for told in (*tally.problems, *tally.remarks):
+        tell(told)
     if arguments.json:
         values = {
             "type": "imported",
@@ -67,7 +77,15 @@ def run(arguments: argparse.Namespace) -> int:
             "added": tally.added,
             "known": tally.known,
         }
-        print_json({**values, "files": tally.files, "problems": tally.problems, "stopped": tally.stopped})
+        print_json(
+            {
+                **values,
+                "files": tally.files,
+                "problems": tally.problems,
+                "remarks": tally.remarks,
+                "stopped": tally.stopped,
+            }
+        )
     else:
         say_path(session)
         say(sentence(tally))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-SUMMARY = "list what installed packages add: agents, doc systems, sandboxes, judges, report formats, themes"
+SUMMARY = "list what installed packages add: agents, doc systems, sandboxes, judges, importers, report formats, themes"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

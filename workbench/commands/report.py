@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench.commands.arguments import names, path
 from workbench.commands.output import tell
-from workbench.reports import FORMATS, STUDY_FORMATS
+from workbench.reports import FORMATS, STUDY_FORMATS, format_by_name, in_words
 
 if TYPE_CHECKING:
     from workbench.session.damage import Damage
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 SUMMARY = (
     "write a report on a session, an item or a study of it: Markdown, HTML, JSON, CSV; of a study also LaTeX, Parquet"
 )
-_BY_SUFFIX = {".md": "md", ".markdown": "md", ".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"}
-_OF_STUDY = {**_BY_SUFFIX, ".tex": "latex", ".parquet": "parquet"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,9 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         metavar="FORMAT",
-        help="md, html (one file that loads nothing), json (everything), csv (a line per trial, or per candidate in a "
-        "session of regeneration only; of a study a line per cell and per item), latex (a fragment with booktabs) and parquet "
-        "(the rows of csv) of a study only; a format of a plug-in or package.module:Class; without it, what FILE ends in, else md",
+        help=f"{in_words(FORMATS)}, a plug-in's or package.module:Class; of a study {in_words(STUDY_FORMATS)}; "
+        "without it, what FILE ends in, else md",
     )
     parser.add_argument(
         "-o", "--output", type=path, metavar="FILE", help="where to write it; standard output if not given"
@@ -70,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.session:
         raise UsageError("Name a session, or a study by --study NAME.")
     out: Path | None = arguments.output
-    format = arguments.format or (_BY_SUFFIX.get(out.suffix.lower(), "md") if out else "md")
+    format = arguments.format or (format_by_name(out, FORMATS) if out else "") or "md"
     if format in STUDY_FORMATS and format not in FORMATS:
         raise UsageError(f"{format} is a format of studies: --study NAME; a session has {', '.join(FORMATS)}.")
     damage: list[Damage] = []
@@ -90,7 +87,7 @@ def _study(arguments: argparse.Namespace) -> int:
     if arguments.item:
         raise UsageError("--item and --study do not go together; a study's items are in --format csv.")
     out: Path | None = arguments.output
-    format = arguments.format or (_OF_STUDY.get(out.suffix.lower(), "md") if out else "md")
+    format = arguments.format or (format_by_name(out, STUDY_FORMATS) if out else "") or "md"
     if format == "parquet" and out is None and sys.stdout.isatty():
         raise UsageError("Parquet is no text; name a file: -o study.parquet.")
     session = None

@@ -94,6 +94,10 @@ def _protocol(kind: str) -> type:
             from workbench.session.report_format import ReportFormat
 
             return ReportFormat
+        case "importer":
+            from workbench.session.importer import Importer
+
+            return Importer
     from workbench.documenters import DocSystem
 
     return DocSystem

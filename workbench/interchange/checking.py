@@ -1,13 +1,16 @@
-"""A trajectory whose parts came out of a file's own notes: put together again, and checked value by value."""
+"""Values that code or notes from outside gave the shape of ours: put together again, and checked value by value."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from workbench.glyphs import VERDICTS
 from workbench.interchange.difference import patched
 from workbench.interchange.problems import ForeignProblem, amount_of, count_of
+from workbench.interchange.samples import ForeignCandidate, ForeignTask
 from workbench.interchange.trajectory import OWN, Step, Trajectory, from_head, step_from_json, to_json
 
 CHANGED = "difference"
@@ -28,7 +31,7 @@ def restored(plain: Trajectory, ours: Mapping[str, Any]) -> Trajectory:
         values = patched(without_own(to_json(plain)), ours.get(CHANGED))
         steps = [step_from_json(one) for one in values.pop("steps")]
         found = from_head(values, steps)
-        sound = _is_sound(found)
+        sound = not unsound_place(found)
     except (LookupError, TypeError, ValueError, AttributeError):
         sound = False
     if not sound:
@@ -41,16 +44,61 @@ def without_own(values: dict[str, Any]) -> dict[str, Any]:
     return {**values, "extra": {key: value for key, value in values["extra"].items() if key != OWN}}
 
 
-def _is_sound(trajectory: Trajectory) -> bool:
+def unsound_place(trajectory: Trajectory) -> str:
+    """Return where a trajectory has a value of a wrong kind, ``its head`` or ``step 3``; "" where all fit."""
+    try:
+        if not _is_sound_head(trajectory):
+            return "its head"
+        if not isinstance(trajectory.steps, list | tuple):
+            return "its list of steps"
+        numbered = enumerate(trajectory.steps, 1)
+        return next((f"step {number}" for number, step in numbered if not _is_sound_step(step)), "")
+    except (TypeError, AttributeError):  # something else where a list or one of our classes must be
+        return "one of its lists"
+
+
+def unsound_sample(sample: ForeignTask | ForeignCandidate) -> str:
+    """Return what is wrong with a task or candidate, "" where all fits."""
+    if isinstance(sample, ForeignTask):
+        texts: tuple[object, ...] = (sample.name, sample.path, sample.function, sample.origin)
+        optional: tuple[object, ...] = (sample.source, sample.body, sample.doc)
+        lists = isinstance(sample.tests, tuple) and all(isinstance(one, str) for one in sample.tests)
+        if not lists or count_of(sample.test_count) is None:
+            return "its tests are no tuple of texts with their count"
+    else:
+        texts, optional = (sample.task, sample.evaluator, sample.text), (sample.verdict, sample.reason)
+        if sample.verdict is not None and sample.verdict not in VERDICTS:
+            return f"its verdict is none of {', '.join(VERDICTS)}"
+        if not isinstance(sample.failing, tuple) or not all(map(_is_failing, sample.failing)):
+            return "its failing tests are no pairs of texts"
+    if not all(isinstance(one, str) for one in texts) or not all(
+        one is None or isinstance(one, str) for one in optional
+    ):
+        return "one of its texts is none"
+    return "" if _is_json(sample.extra) else "its extra is no JSON object"
+
+
+def _is_failing(value: object) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and all(isinstance(one, str) for one in value)
+
+
+def _is_json(value: object) -> bool:
+    try:
+        return isinstance(value, dict) and bool(json.dumps(value))
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
+def _is_sound_head(trajectory: Trajectory) -> bool:
     texts = (trajectory.agent, trajectory.version, trajectory.model, trajectory.task, trajectory.problem)
     totals = trajectory.totals
     return (
         all(isinstance(one, str) for one in texts)
+        and (trajectory.submission is None or isinstance(trajectory.submission, str))
         and count_of(trajectory.repeat) is not None
         and all(one is None or count_of(one) is not None for one in (totals.prompt_tokens, totals.completion_tokens))
         and all(one is None or amount_of(one) is not None for one in (totals.cost_usd, trajectory.seconds))
         and isinstance(trajectory.extra, dict)
-        and all(_is_sound_step(step) for step in trajectory.steps)
     )
 
 

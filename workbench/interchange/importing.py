@@ -13,6 +13,7 @@ from pathlib import Path
 
 from workbench.errors import UsageError
 from workbench.files import Unreadable, shown
+from workbench.interchange.foreign_importer import read_with
 from workbench.interchange.problems import ForeignProblem
 from workbench.interchange.reading import ENDINGS, Read, file_digest, read_file
 from workbench.interchange.recording import record
@@ -21,6 +22,7 @@ from workbench.interchange.samples import ForeignCandidate, ForeignTask
 from workbench.interchange.trajectory import OWN, Trajectory
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import imported_id, run_id
+from workbench.session.importer import Importer
 from workbench.session.lease import Lease
 from workbench.session.pending_work import is_imported
 
@@ -31,13 +33,14 @@ _TOLD_EVERY = 0.2  # seconds between two words on the progress
 
 @dataclass
 class Tally:
-    """What became of the files: counts, and a sentence for each thing that could not be read."""
+    """What became of the files: counts, a sentence for each thing that could not be read, and on files that say themselves that they lack something."""
 
     files: int = 0
     done: int = 0
     added: int = 0
     known: int = 0
     problems: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     run: str = ""
     stopped: bool = False
 
@@ -49,14 +52,20 @@ class Options:
     Attributes:
         case: Id of the test case that the trajectories are about, "" for what the files say.
         readme: Whether the last message of each is the README that was handed in.
+        importer: Of another package, which reads all files; None = each is recognised by what is in it.
     """
 
     case: str = ""
     readme: bool = False
+    importer: Importer | None = None
 
 
-def files_in(paths: Iterable[Path]) -> list[Path]:
+def files_in(paths: Iterable[Path], endings: tuple[str, ...] = ENDINGS) -> list[Path]:
     """Return the files that are meant: those named, and those in folders that look like trajectories, in the order of their names.
+
+    Args:
+        paths: Files and folders.
+        endings: What is looked at in a folder.
 
     Raises:
         UsageError: A path does not exist, or none is left.
@@ -64,9 +73,9 @@ def files_in(paths: Iterable[Path]) -> list[Path]:
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
-            inside = [one for one in path.rglob("*") if one.name.lower().endswith(ENDINGS) and one.is_file()]
+            inside = [one for one in path.rglob("*") if one.name.lower().endswith(endings) and one.is_file()]
             if not inside:
-                raise UsageError(f"In the folder {shown(path)} there is no file that ends in {', '.join(ENDINGS)}.")
+                raise UsageError(f"In the folder {shown(path)} there is no file that ends in {', '.join(endings)}.")
             found |= dict.fromkeys(sorted(inside))
         else:
             found[path] = None
@@ -168,15 +177,20 @@ class _Importing:
 
     def _file(self, path: Path) -> None:
         digest = file_digest(path)
-        if self._reader.imported(f"file:{digest}") is not None:
+        importer = self._options.importer
+        # Another importer may find more in a file than we, or the first one, did.
+        key = f"file:{digest}" if importer is None else f"file:{digest}:{importer.name}"
+        if self._reader.imported(key) is not None:
             self._tally.known += 1
             return
         sound, format = True, ""
         recorder: SampleRecorder | None = None
-        for found in read_file(path):
+        for found in read_file(path) if importer is None else read_with(importer, path):
             format = found.format or format
             item = found.item
-            if item is None:
+            if found.remark:
+                self._tally.remarks.append(f"{shown(path.name)} {found.remark}.")
+            elif item is None:
                 sound = False
                 self._problem(path, ForeignProblem(found.problem), found.place)
             elif isinstance(item, Trajectory):
@@ -189,7 +203,7 @@ class _Importing:
                 return
         if sound:
             values = {
-                "item": f"file:{digest}",
+                "item": key,
                 "format": format,
                 "source": path.name,
                 "digest": digest,
@@ -274,7 +288,7 @@ class _Importing:
     def end(self) -> None:
         """Close the runs: what is there is whole."""
         state = "cancelled" if self._tally.stopped else "done"
-        note = "; ".join(self._tally.problems[:3]) or None
+        note = "; ".join([*self._tally.problems, *self._tally.remarks][:3]) or None
         for run, held in self._held.items():
             with self._writer.transaction():
                 self._writer.set_run(run, state=state, finished_at=time.time(), note=note)

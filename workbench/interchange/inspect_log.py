@@ -33,8 +33,8 @@ def is_log(value: object) -> bool:
     return isinstance(value, dict) and isinstance(value.get("eval"), dict) and "status" in value and "version" in value
 
 
-def read_log(path: Path) -> Iterator[tuple[str, Trajectory | ForeignProblem]]:
-    """Return the samples of a log as (place, trajectory), or what is wrong with one.
+def read_log(path: Path) -> Iterator[tuple[str, Trajectory | ForeignProblem | str]]:
+    """Return the samples of a log as (place, trajectory), or what is wrong with one; at last, where it did not end well, a clause on that.
 
     Raises:
         ForeignProblem: The log as a whole cannot be read, or inspect-ai is not installed.
@@ -76,8 +76,24 @@ def read_log(path: Path) -> Iterator[tuple[str, Trajectory | ForeignProblem]]:
             yield place, _trajectory(sample, api, log)
         except ForeignProblem as problem:
             yield place, problem
-    if number == 1:
-        raise ForeignProblem("has no samples")
+    ended, there = _ended(header), number - 1
+    if not there:
+        raise ForeignProblem(f"is of an evaluation that {ended}, and has no samples" if ended else "has no samples")
+    if ended:
+        planned = len(names) * (header.eval.config.epochs or 1) if names else 0
+        of_all = f" of {planned:,}" if planned >= there else ""
+        yield (
+            "",
+            f"is of an evaluation that {ended}: it has {there:,}{of_all} sample{'' if max(there, planned) == 1 else 's'}",
+        )
+
+
+def _ended(header: Any) -> str:
+    """Return how an evaluation ended that did not succeed, "" for one that did."""
+    if header.status == "error":
+        why = one_line(header.error.message, 200) if header.error is not None else ""
+        return "ended with an error" + (f" ({why})" if why else "")
+    return {"started": "was not finished when this was written", "cancelled": "was cancelled"}.get(header.status, "")
 
 
 def _reader() -> Any:

@@ -31,7 +31,9 @@ def log_of(trajectories: Sequence[Trajectory]) -> dict[str, Any]:
         log = dict(kept["log"])
         spec = dict(log.get("eval") or {})
         dataset = dict(spec.get("dataset") or {})
-        if set(map(str, dataset.get("sample_ids") or ())) != set(map(str, ids)):
+        planned, there = set(map(str, dataset.get("sample_ids") or ())), set(map(str, ids))
+        # Of an evaluation that did not end some may be missing; one that succeeded must have all that it names.
+        if planned != there and not (there < planned and log.get("status") != "success"):
             dataset |= {"samples": len(ids), "sample_ids": ids}
         return {**log, "eval": {**spec, "dataset": dataset}}
     created = next((step.at for one in trajectories for step in one.steps if step.at), _NEVER)

@@ -18,6 +18,7 @@ from workbench.interchange import atif, chat, inspect_log, samples, swe_agent
 from workbench.interchange.problems import ForeignProblem, said
 from workbench.interchange.samples import ForeignCandidate, ForeignTask
 from workbench.interchange.trajectory import Trajectory
+from workbench.plugins import names
 
 MOST_BYTES = 1_000_000_000
 """Of a file of lines or an archive, which are read piece by piece."""
@@ -29,12 +30,16 @@ ENDINGS = (".json", ".jsonl", ".ndjson", ".traj", ".eval", ".parquet")
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One item of a file, or what is wrong with it; ``place`` is where it stands there, "" for all of it."""
+    """One item of a file, or what is wrong with it; ``place`` is where it stands there, "" for all of it.
+
+    A ``remark`` is about the file as it is, of which everything was read.
+    """
 
     format: str
     item: Trajectory | ForeignTask | ForeignCandidate | None
     problem: str = ""
     place: str = ""
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,8 @@ def read_file(path: Path) -> Iterator[Read]:
         yield from _logged(path)
     elif start == b"PAR1":
         yield from _rows(path)
+    elif start.removeprefix(b"\xef\xbb\xbf").startswith(b"<"):
+        raise ForeignProblem("is XML, of which none is read: JUnit does not say which text a verdict is about")
     elif path.suffix.lower() in {".jsonl", ".ndjson"}:
         yield from _lines(path)
     else:
@@ -123,6 +130,8 @@ def _logged(path: Path) -> Iterator[Read]:
     for place, found in inspect_log.read_log(path):
         if isinstance(found, Trajectory):
             yield Read("inspect", found, place=place)
+        elif isinstance(found, str):
+            yield Read("inspect", None, remark=found)
         else:
             yield Read("inspect", None, str(found), place)
 
@@ -175,7 +184,9 @@ def _document(value: Any, path: Path, place: str = "") -> Read:
     for one in _DOCUMENTS:
         if one.fits(value):
             return Read(one.name, one.read(value if place else _named(value, one.name, path)), place=place)
-    raise ForeignProblem("is of no format that the workbench reads; docs/formats.md lists them")
+    offered = names("importer")
+    also = f"; importers for --format: {', '.join(offered)}" if offered else ""
+    raise ForeignProblem(f"is of no format that the workbench reads; docs/formats.md lists them{also}")
 
 
 def _named(value: Any, format: str, path: Path) -> Any:

@@ -7,16 +7,49 @@ load when a report is written.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from workbench.session.damage import Damage
 
-FORMATS = ("md", "html", "json", "csv")
-STUDY_FORMATS = (*FORMATS, "latex", "parquet")
+FORMATS: Mapping[str, str] = {
+    "md": "Markdown",
+    "html": "one file that loads nothing",
+    "json": "everything",
+    "csv": "a line per trial, or per candidate in a session of regeneration only",
+}
+"""The formats of a session, with what each is; packages add others."""
+STUDY_FORMATS: Mapping[str, str] = {
+    **FORMATS,
+    "csv": "a line per cell and per item",
+    "latex": "a fragment with booktabs",
+    "parquet": "the rows of csv",
+}
+_BY_ENDING = {
+    ".md": "md",
+    ".markdown": "md",
+    ".html": "html",
+    ".htm": "html",
+    ".json": "json",
+    ".csv": "csv",
+    ".tex": "latex",
+    ".parquet": "parquet",
+}
 
-__all__ = ["FORMATS", "STUDY_FORMATS", "write_report"]
+__all__ = ["FORMATS", "STUDY_FORMATS", "format_by_name", "in_words", "write_report"]
+
+
+def format_by_name(file: str | Path, formats: Mapping[str, str]) -> str:
+    """Return the one of ``formats`` that the ending of a file's name says, "" for none."""
+    format = _BY_ENDING.get(Path(file).suffix.lower(), "")
+    return format if format in formats else ""
+
+
+def in_words(formats: Mapping[str, str]) -> str:
+    """Return names of formats with what they are, for a person: ``md (Markdown), json (everything)``."""
+    return ", ".join(f"{name} ({what})" for name, what in formats.items())
 
 
 def write_report(

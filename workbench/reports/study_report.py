@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -142,7 +142,7 @@ def compose_paper(format: str) -> Iterator[str | bytes]:
     yield json_text(paper_json(paper), indent=1) + "\n" if format == "json" else _PAGES[format](paper_page(paper))
 
 
-def _check(format: str, known: tuple[str, ...]) -> None:
+def _check(format: str, known: Collection[str]) -> None:
     if format not in known:
         raise UsageError(f"There is no report format {format!r} of this study; choose from {', '.join(known)}.")
 

@@ -83,22 +83,23 @@ def merged(sources: Sequence[Path], target: Path) -> tuple[Path, str]:
     return result.path, result.sentence()
 
 
-def imported(place: str, session: Path | None) -> tuple[Path, str]:
+def imported(place: str, session: Path | None, importer: str = "") -> tuple[Path, str]:
     """Have files of other programs read into a session, None for a new one; returns it and what came of it.
 
-    It is another process: reading thousands of files would make the app stutter, and goes on when the app is closed.
+    An ``importer`` of another package, by name or dotted path, reads them all where one is named. It is another process: reading thousands of files would make the app stutter, and goes on when the app is closed.
 
     Raises:
         WorkbenchError: Nothing could be read.
     """
     into = ["--session", str(session)] if session is not None else []
+    by = ["--format", importer] if importer else []
     done = subprocess.run(
-        [sys.executable, "-m", "workbench", "import", place, "--json", *into],
+        [sys.executable, "-m", "workbench", "import", place, "--json", *into, *by],
         capture_output=True, encoding="utf-8", errors="replace", stdin=subprocess.DEVNULL, start_new_session=True, check=False,
     )  # fmt: skip
     try:
         told = json.loads(done.stdout.strip().rpartition("\n")[2])
-        path, problems = Path(told["session"]), told["problems"]
+        path, problems = Path(told["session"]), [*told["problems"], *told["remarks"]]
         said = f"{told['added']:,} imported, {told['known']:,} there already" + (
             f"; {problems[0]}" if problems else "."
         )

@@ -453,24 +453,22 @@ class SessionsScreen(ModeScreen):
     @work
     async def action_import_files(self) -> None:
         """Read files of other programs into the session under the cursor, or a new one where that is only read."""
+        from workbench.app.sessions.import_dialog import ImportDialog
         from workbench.app.sessions.keeping import imported
-        from workbench.app.toolkit.ask import AskText
-        from workbench.app.toolkit.path_suggester import PathSuggester
 
         entry = self.table.entry
         sound = entry is not None and not entry.example and not entry.problem and entry.deleted is None
         into = entry.path if entry is not None and sound else None
-        note = f"A file or a folder; it goes into {one_line(into.stem, 40) if into else 'a new session'}. What is there already is skipped."
-        ask = AskText("Import files of other programs", note, f"{Path.cwd()}/", suggester=PathSuggester())
-        place = await self.app.push_screen_wait(ask)
-        if place:
+        ask = ImportDialog(f"{Path.cwd()}/", one_line(into.stem, 40) if into else "a new session")
+        wanted = await self.app.push_screen_wait(ask)
+        if wanted is not None:
             self.notify("Importing…", timeout=3)
-            self._keep(lambda: imported(place, into), lambda result: self._arrived(*result))
+            self._keep(lambda: imported(wanted.place, into, wanted.importer), lambda result: self._arrived(*result))
 
     @work
     async def action_export(self) -> None:
         """Write a report of the session under the cursor."""
-        from workbench.app.toolkit.report_question import ask_and_export
+        from workbench.app.toolkit.report_dialog import ask_and_export
 
         entry = self.table.entry
         if entry is not None and not entry.problem and entry.deleted is None:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 LEFT_SECONDS = 10.0
 """Time between two looks at how long a study will still take."""
-_ENDINGS = (".html", ".md", ".tex", ".csv", ".parquet", ".json")
-_OF_PAPER = (".html", ".md", ".tex", ".json")
+_ROWS = ("csv", "parquet")
+"""Formats of cells and items, which the published tables do not have."""
 
 
 class Orders:
@@ -82,25 +82,25 @@ class Orders:
             session: The session file, None for the published tables.
             study: Name of the study.
         """
-        from workbench.app.toolkit.ask import AskText
         from workbench.app.toolkit.handing_over import hand_over, place_of, suggested_place
-        from workbench.app.toolkit.path_suggester import PathSuggester
+        from workbench.app.toolkit.report_dialog import ReportDialog
+        from workbench.reports import STUDY_FORMATS
 
-        known = _OF_PAPER if study == PAPER and session is None else _ENDINGS
-        note = f"Tables, intervals, tests, figures and method. The ending decides on the format: {', '.join(known)}."
+        published = study == PAPER and session is None
+        formats = {name: what for name, what in STUDY_FORMATS.items() if not (published and name in _ROWS)}
         safe = "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in study)
         suggested = suggested_place(self._host, f"study-{safe}.html")
-        answer = await self._host.push_screen_wait(
-            AskText(f"Report on the study {study}", note, suggested, suggester=PathSuggester())
-        )
-        if not answer:
+        on_disk = not self._host.in_browser
+        title = f"Report on the study {study}"
+        wanted = await self._host.push_screen_wait(ReportDialog(title, suggested, formats, None, on_disk=on_disk))
+        if wanted is None:
             return
 
         def work() -> Path:
-            from workbench.reports.study_process import write_in_a_process
+            from workbench.reports.in_a_process import write_study_in_a_process
 
-            out = place_of(self._host, answer)
-            write_in_a_process(session, study, out)
+            out = place_of(self._host, wanted.place)
+            write_study_in_a_process(session, study, wanted.format, out)
             return out
 
         def done(out: Path) -> None:

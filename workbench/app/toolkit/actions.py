@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.app.toolkit.agreeing import question
-from workbench.app.toolkit.handing_over import hand_over, place_of
 
 if TYPE_CHECKING:
     from workbench.app.host import Host
@@ -156,21 +155,6 @@ class RunActions:
                 then()
 
         self._jobs.ask(estimate, known)
-
-    def export(self) -> None:
-        """Write a self-contained HTML report beside the session, or as a download."""
-        host, session = self._host, self._host.session_path
-        if session is None:
-            return
-
-        def work() -> Path:
-            from workbench.reports import write_report
-
-            target = place_of(host, str(session.with_suffix(".html")))
-            write_report(session, "html", target)
-            return target
-
-        self._jobs.ask(work, lambda path: hand_over(host, path, "report"))
 
     def copy(self) -> None:
         """Copy the text of the current pane."""

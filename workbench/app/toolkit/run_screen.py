@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from textual import work
 from textual.app import ComposeResult
 
 from workbench.app.toolkit.latest import Latest
@@ -160,9 +161,13 @@ class RunScreen(ModeScreen):
         """Stop the run."""
         self.do("cancel", self.actions.cancel)
 
-    def action_export(self) -> None:
-        """Write a report."""
-        self.actions.export()
+    @work
+    async def action_export(self) -> None:
+        """Write a report of the session."""
+        from workbench.app.toolkit.report_dialog import ask_and_export
+
+        if self.workbench.session_path is not None:
+            await ask_and_export(self.workbench, self.workbench.session_path)
 
     def action_copy(self) -> None:
         """Copy the text of the current pane."""

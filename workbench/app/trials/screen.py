@@ -399,7 +399,7 @@ class TrialsScreen(ModeScreen):
     @work
     async def action_export(self) -> None:
         """Write a report of the session."""
-        from workbench.app.toolkit.report_question import ask_and_export
+        from workbench.app.toolkit.report_dialog import ask_and_export
 
         if self.workbench.session_path is not None:
             await ask_and_export(self.workbench, self.workbench.session_path)

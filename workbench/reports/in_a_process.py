@@ -1,4 +1,8 @@
-"""The report on a study written by a process of its own: numpy takes longer to import than the app may take to start."""
+"""Reports that a process of their own writes, for the app.
+
+Those on a study, as numpy takes longer to import than the app may take to start; and those in a format of another package,
+which may end the process that imports it.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +16,40 @@ from workbench.reasons import last_words
 _MOST_SECONDS = 600.0
 
 
-def write_in_a_process(session: Path | None, study: str, out: Path) -> None:
-    """Write the report; the ending of ``out`` is its format.
+def write_study_in_a_process(session: Path | None, study: str, format: str, out: Path) -> None:
+    """Write the report on a study.
 
     Args:
         session: The session file, None for ``paper``.
         study: Name of the study.
+        format: One of :data:`workbench.reports.STUDY_FORMATS`.
         out: The file.
 
     Raises:
         WorkbenchError: It cannot be written: numpy is not installed, say, or the folder is not there.
     """
     where = [str(session)] if session is not None else []
+    _write([*where, "--study", study, "--format", format, "-o", str(out)])
+
+
+def write_foreign_in_a_process(session: Path, format: str, out: Path) -> None:
+    """Write the report on a session in a format of another package.
+
+    Args:
+        session: The session file.
+        format: Its name or dotted path.
+        out: The file.
+
+    Raises:
+        WorkbenchError: There is no such format, it failed or ended the process, or the report cannot be written.
+    """
+    _write([str(session), "--format", format, "-o", str(out)])
+
+
+def _write(order: list[str]) -> None:
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "workbench", "report", *where, "--study", study, "-o", str(out)],
+            [sys.executable, "-m", "workbench", "report", *order],
             capture_output=True,
             text=True,
             timeout=_MOST_SECONDS,

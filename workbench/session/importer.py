@@ -1,0 +1,26 @@
+"""What an importer of another package has; :mod:`workbench.interchange.foreign_importer` asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+
+class Importer(Protocol):
+    """Reads the files of one format.
+
+    Attributes:
+        name: Its dotted path, given to it.
+        endings: How the names of its files end, in small letters: ``(".log",)``; what is looked at in a folder.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+
+    def read(self, path: Path) -> Iterator[object]:
+        """Yield what is in a file as it is read, each a ``Trajectory``, ``ForeignTask`` or ``ForeignCandidate`` of :mod:`workbench.interchange`.
+
+        What a file does not say is left empty. An exception is told with the file's name; what was yielded before stays.
+        """
+        ...
