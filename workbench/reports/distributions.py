@@ -107,6 +107,7 @@ def histograms(figure: Histograms) -> str:
         base = 8 + (_HIGH + _GAP) * (number + 1)
         most = max((one.count for one, _ in row.bins), default=0)
         parts.append(text(left - 10, base - _HIGH / 2 + 4, shortened(row.label, _MOST_LABEL), "end"))
+        counts = []
         for one, tone in row.bins:
             if not one.count:
                 continue
@@ -118,11 +119,13 @@ def histograms(figure: Histograms) -> str:
                 f'width="{wide:.1f}" height="{high:.1f}"/></g>'
             )
             if LETTER * len(f"{one.count:,}") <= wide + 2:
-                parts.append(text(start + wide / 2, base - high - 4, f"{one.count:,}", "middle", "soft"))
+                counts.append(text(start + wide / 2, base - high - 4, f"{one.count:,}", "middle", "count"))
         parts.append(_line("base", left, left + _PLOT_WIDE, base))
         if row.mean is not None:
             x = at(row.mean)
             parts.append(f'<line class="mean" x1="{x:.1f}" x2="{x:.1f}" y1="{base - _HIGH:.1f}" y2="{base + 4:.1f}"/>')
+        # Above the line of the mean, which may run through them.
+        parts += counts
         parts.append(text(left + _PLOT_WIDE + 16, base - _HIGH / 2 + 4, row.text, "start", "soft"))
     said = 30 + LETTER * max((len(row.text) for row in figure.rows), default=0)
     return svg(figure.caption, left + _PLOT_WIDE + said, bottom + 42, parts, figure.said)

@@ -39,5 +39,7 @@ def difference(title: str, before: Excerpt, after: Excerpt, excerpts: Excerpts, 
             length += len(line)
     excerpts.charge(length)
     return details(
-        f"{e(title)} <small>{e(diff.words)}</small>", f'<pre class="diff">{"".join(lines)}</pre>\n', kind="paper"
+        f"{e(title)} <small>{e(diff.words)}</small>",
+        f'<pre class="diff"><code>{"".join(lines)}</code></pre>\n',
+        kind="paper",
     )

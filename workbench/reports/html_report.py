@@ -47,13 +47,13 @@ def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
     if away := report_tables.put_away_sentence(contents):
         yield f'<p class="note">{e(away)}</p>\n'
     yield "</section>\n"
+    if contents.item is None:
+        yield _figures(contents)
     if contents.trials:
         yield f'<section id="trials"><h2>Trials</h2>\n{table(report_tables.trials(contents), "trial-")}'
         first = " by ".join(contents.judged[0]) if contents.judged else ""
         tiers = f"T1 to T4 are the tiers of {first}: structure, sections, accuracy, quality. " if first else ""
         yield f'<p class="note">{e(tiers)}? is unscored, which is not 0.</p></section>\n'
-    if contents.item is None:
-        yield _figures(contents)
     if contents.spread:
         yield f'<section id="means"><h2>Means</h2>\n{table(report_tables.means(contents))}'
         yield '<p class="note">Means over trials with the standard deviation of the sample.</p></section>\n'
@@ -123,10 +123,10 @@ def _search_box(contents: Contents) -> str:
 
 def _contents_list(contents: Contents) -> str:
     entries = [("runs", "Runs")]
-    if contents.trials:
-        entries.append(("trials", "Trials"))
     if contents.judged and contents.item is None:
         entries.append(("points", "Points"))
+    if contents.trials:
+        entries.append(("trials", "Trials"))
     if contents.spread:
         entries.append(("means", "Means"))
     if contents.agreement:

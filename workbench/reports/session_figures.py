@@ -31,7 +31,7 @@ MOST_GROUPS = 12
 _MOST_HEADINGS = 8
 _POINT_BINS, _RATE_BINS = 20, 10
 _TONES = {"good": "good", "middling": "warn", "poor": "bad"}
-_SCALE = f"Colours are absolute: good from {GOOD:.0%} of the points, middling from {MIDDLING:.0%}, poor below."
+_SCALE = f"Colours are absolute: good from {100 * GOOD:.0f} % of the points, middling from {100 * MIDDLING:.0f} %, poor below."
 
 
 def points_by_trial(contents: Contents) -> Heat | Strips | None:
@@ -76,7 +76,7 @@ def _cell(points: tuple[float | None, float] | None) -> HeatCell:
         return HeatCell(None, "?", "unscored")
     stands = standing(share)
     return HeatCell(
-        share, f"{wording.points(got)} / {wording.points(maximum)}", f"{share:.0%}, {stands}", _TONES[stands]
+        share, f"{wording.points(got)} / {wording.points(maximum)}", f"{100 * share:.0f} %, {stands}", _TONES[stands]
     )
 
 
@@ -124,8 +124,8 @@ def _strips(contents: Contents, numbers: Sequence[int]) -> Strips:
     column = "A column is a trial" if each == 1 else f"A column is the mean of {each:,} trials"
     caption = (
         f"Points of {len(ordered):,} trials by tier, from the most points in all to the fewest ({_by(contents)}). {column}; "
-        f"its height is the share of the points that there are, lines mark {MIDDLING:.0%} and {GOOD:.0%}. {_SCALE} "
-        "Gaps are unscored. The names are in the table."
+        f"its height is the share of the points that there are, lines mark {100 * MIDDLING:.0f} % and {100 * GOOD:.0f} %. {_SCALE} "
+        "Gaps are unscored. The table below has the names."
     )
     return Strips(caption, tuple(rows), (MIDDLING, GOOD, 1.0), _trials_said(contents, numbers))
 
@@ -234,7 +234,7 @@ def _counted_tasks(columns: Sequence[tuple[str, GroupOutcome, int]], said: str) 
         bins = histogram(values, 0.0, 1.0, _RATE_BINS) if values else ()
         rows.append(Counted(name, tuple((each, "") for each in bins), mean, text))
     caption = (
-        "pass@k by task: how many tasks have which rate. The upright line is the mean; each task is in the table."
+        "pass@k by task: how many tasks have which rate. The upright line is the mean; the table below has each task."
         + (f" The first {MOST_GROUPS} rows of {len(columns):,}." if len(columns) > MOST_GROUPS else "")
     )
     return Histograms(caption, tuple(rows), "pass@k of a task", 0.0, 1.0, "tasks", said)
