@@ -12,17 +12,21 @@ document.addEventListener("DOMContentLoaded", () => {
   if (marks) CSS.highlights.set("found", marks);
   let texts = null; // of each item, read once, when it is first searched
   let lines = null; // what leads to each item: rows of tables and entries of the contents
-  let found = []; // [item, offset in its text]
+  let found = []; // [item, where in its text it begins, how long it is]
   let at = -1;
-  let length = 0;
   let timer = 0;
 
   // Lower case letter by letter: an offset in what comes out is one in what went in.
   function folded(text) {
     const lower = text.toLowerCase();
-    const same = lower.length === text.length ? lower
-      : [...text].map((one) => (one.toLowerCase().length === one.length ? one.toLowerCase() : one)).join("");
-    return same.replace(/\s/g, " ");
+    if (lower.length === text.length) return lower;
+    return [...text].map((one) => (one.toLowerCase().length === one.length ? one.toLowerCase() : one)).join("");
+  }
+
+  // Words as they stand, however lines break between them.
+  function pattern(wanted) {
+    const words = folded(wanted).split(/\s+/).map((word) => word.replace(/[.*+?^${}()|[\]\\\/-]/g, "\\$&"));
+    return new RegExp(words.join("\\s+"), "g");
   }
 
   function read() {
@@ -38,17 +42,17 @@ document.addEventListener("DOMContentLoaded", () => {
   function search() {
     clearTimeout(timer);
     timer = 0;
-    const wanted = folded(field.value.trim());
+    const wanted = field.value.trim();
+    const sought = pattern(wanted);
     found = [];
     at = -1;
-    length = wanted.length;
     if (marks) marks.clear();
     if (wanted && !texts) read();
     let kept = 0;
     items.forEach((item, place) => {
       const first = found.length;
       if (wanted) {
-        for (let i = texts[place].indexOf(wanted); i >= 0; i = texts[place].indexOf(wanted, i + length)) found.push([item, i]);
+        for (const one of texts[place].matchAll(sought)) found.push([item, one.index, one[0].length]);
       }
       const hide = wanted !== "" && found.length === first;
       kept += hide ? 0 : 1;
@@ -62,7 +66,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 
   // The range of a match, whatever elements it runs through.
-  function range(item, from) {
+  function range(item, from, length) {
     const walker = document.createTreeWalker(item, NodeFilter.SHOW_TEXT);
     const range = document.createRange();
     let passed = 0;
