@@ -249,8 +249,8 @@ def test_texts_too_long_to_compare_say_so(tmp_path: Path) -> None:
     create(session)
     with SessionWriter(session) as writer:
         writer.add_run("run", "document", {})
-        first = add_trial(writer, "run", "alpha", 1, readme="a\n" * 60_000)
-        add_trial(writer, "run", "alpha", 2, readme="b\n" * 60_000, parent=first, fork_step=1)
+        first = add_trial(writer, "run", "alpha", 1, readme="a" * 100_001)
+        add_trial(writer, "run", "alpha", 2, readme="b" * 100_001, parent=first, fork_step=1)
     assert "README since its parent's: too long to compare here." in page_of(session).text
 
 
