@@ -1,8 +1,11 @@
-"""The HTML report: one page that loads nothing, runs nothing, and shows hostile texts letter by letter."""
+"""The HTML report: one page that loads nothing, runs only our own script, and shows hostile texts letter by letter."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import http.server
+import re
 import shutil
 import subprocess
 import threading
@@ -14,11 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples.sessions import HOSTILE, add_trial
 
-from workbench.reports import write_report
+from workbench.reports import html_frame, write_report
 from workbench.reports.html_readme import rendered
 from workbench.session import SessionWriter, create
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
+SCRIPT = Path(html_frame.__file__).with_name("report.js").read_text(encoding="utf-8")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
@@ -54,17 +58,16 @@ class Page(HTMLParser):
 def assert_harmless(page: Page) -> None:
     for tag, attributes in page.tags:
         assert tag not in {
-            "script",
             "img",
             "iframe",
             "link",
             "object",
             "embed",
             "form",
-            "svg",
             "base",
             "video",
             "audio",
+            "foreignobject",
         }
         for name, value in attributes.items():
             assert not name.startswith("on"), (tag, name)
@@ -76,9 +79,26 @@ def assert_harmless(page: Page) -> None:
                 assert "url" not in str(value)
 
 
+def assert_only_our_script_runs(html: str) -> None:
+    """The one script is ours to the letter, and the policy lets nothing else run."""
+    scripts = re.findall(r"<script>(.*?)</script>", html, re.DOTALL | re.IGNORECASE)
+    assert scripts == [SCRIPT]
+    assert len(re.findall(r"<script", html, re.IGNORECASE)) == 1
+    policy = [a["content"] for tag, a in Page(html).tags if a.get("http-equiv") == "Content-Security-Policy"]
+    digest = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
+    assert [part.strip() for part in str(policy[0]).split(";")] == [
+        "default-src 'none'",
+        "style-src 'unsafe-inline'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        f"script-src 'sha256-{digest}'",
+    ]
+
+
 def page_of(session: Path, item: str | None = None) -> Page:
     html = write_report(session, "html", None, item)
     assert isinstance(html, str)
+    assert_only_our_script_runs(html)
     return Page(html)
 
 
@@ -181,6 +201,57 @@ def test_a_readme_beyond_all_measure_is_shown_as_source(tmp_path: Path) -> None:
         writer.add_run("run", "document", {})
         add_trial(writer, "run", "alpha", 1, readme="[" * 300_000)
     assert "Too long to render" in page_of(session).text
+
+
+def test_a_script_that_would_end_its_own_element_is_refused() -> None:
+    for script in ("let a = '</SCRIPT>'", "<!-- <script>"):
+        with pytest.raises(ValueError, match="neither"):
+            html_frame.opening("title", script=script)
+
+
+def test_a_forks_readme_stands_against_its_parents(tmp_path: Path) -> None:
+    session = tmp_path / "fork.session"
+    create(session)
+    with SessionWriter(session) as writer:
+        writer.add_run("run", "document", {})
+        first = add_trial(writer, "run", "alpha", 1, readme="# Title\n\nsame\n\n</pre><script>old()</script>\n")
+        add_trial(
+            writer, "run", "alpha", 2, readme="# Title\n\nsame\n\n<b>\x1b[31mnew</b>\n", parent=first, fork_step=1
+        )
+        add_trial(writer, "run", "alpha", 3, readme="# Title\n", parent="0" * 16, fork_step=1)
+        add_trial(
+            writer,
+            "run",
+            "alpha",
+            4,
+            readme="# Title\n\nsame\n\n</pre><script>old()</script>\n",
+            parent=first,
+            fork_step=1,
+        )
+    page = page_of(session)
+    assert_harmless(page)
+    assert "- </pre><script>old()</script>\n+ <b>new</b>\n" in page.text
+    assert "README since its parent's +1 −1 lines" in page.text
+    assert "Fork of trial 00000000, that is not in this session" in page.text
+    assert page.text.count("README since its parent's: the same.") == 1
+    assert [tag for tag, _ in page.tags if tag in {"ins", "del"}] == ["del", "ins"]
+
+
+def test_a_candidates_body_stands_against_the_original(regenerated: tuple[Path, dict[str, str]]) -> None:
+    page = page_of(regenerated[0])
+    assert "Against the original +1 −1 lines" in page.text
+    # The margin is left out on both sides: models indent as they like.
+    assert "- return text.count('<')\n+ return '</pre>' * 3\n" in page.text
+
+
+def test_texts_too_long_to_compare_say_so(tmp_path: Path) -> None:
+    session = tmp_path / "long.session"
+    create(session)
+    with SessionWriter(session) as writer:
+        writer.add_run("run", "document", {})
+        first = add_trial(writer, "run", "alpha", 1, readme="a" * 100_001)
+        add_trial(writer, "run", "alpha", 2, readme="b" * 100_001, parent=first, fork_step=1)
+    assert "README since its parent's: too long to compare here." in page_of(session).text
 
 
 @pytest.mark.slow

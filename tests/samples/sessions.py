@@ -68,11 +68,13 @@ def add_call(writer: SessionWriter, run: str, scope: str, answer: str) -> int:
 
 def add_trial(
     writer: SessionWriter, run: str, case: str, repeat: int, *, model: str = "local", readme: str = HOSTILE,
-    observation: str = "def f():\n    return '<b>'\n", steps: int = 2,
+    observation: str = "def f():\n    return '<b>'\n", steps: int = 2, agent: str = "white", parent: str = "",
+    fork_step: int = 0, position: int | None = None,
 ) -> str:  # fmt: skip
     """Record a finished trial without scores and return its id."""
-    name = trial_id("white", model, case, repeat)
-    writer.add_trial(name, run, repeat, (case, case), "white", model, repeat)
+    name = trial_id(agent, model, case, repeat)
+    place = repeat if position is None else position
+    writer.add_trial(name, run, place, (case, case), agent, model, repeat, parent=parent, fork_step=fork_step)
     snapshot = "5" * 64
     writer.add_snapshot(snapshot, "folder", "", [("a.py", 100), ("b/c.py", 300)])
     call = add_call(writer, run, name, TOOL_CALL)

@@ -195,12 +195,12 @@ def join_failing(left: Iterable[FailingTestRow], right: Iterable[FailingTestRow]
 
 
 def _unindented(side: TextSide) -> TextSide:
+    return side if side.text is None else replace(side, text=without_margin(side.text))
+
+
+def without_margin(body: str) -> str:
     """Return a body without the indentation of its first line: models indent as they like, splicing corrects it."""
-    if side.text is None:
-        return side
-    lines = side.text.strip("\n").split("\n")
+    lines = body.strip("\n").split("\n")
     first = next((line for line in lines if line.strip()), "")
     margin = len(first) - len(first.lstrip(" "))
-    return replace(
-        side, text="\n".join(line[min(margin, len(line) - len(line.lstrip(" "))) :].rstrip() for line in lines)
-    )
+    return "\n".join(line[min(margin, len(line) - len(line.lstrip(" "))) :].rstrip() for line in lines)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from workbench.reports import wording
@@ -18,7 +18,7 @@ from workbench.session.reader import SessionReader
 from workbench.session.rows import AnnotationRow, LabelRow, RunRow, ScoreRow, TrialRow
 
 if TYPE_CHECKING:
-    from workbench.rubric.scorecard import Evidence, Scorecard
+    from workbench.rubric.scorecard import Evidence, Scorecard, TierScore
 
 PREFERRED_RUBRIC = "aeo-bench"
 
@@ -39,7 +39,8 @@ class Trial:
 
     The row's state is the one that a person should see: ``unscored`` where a judge failed, and ``problem`` then says why;
     ``told_apart`` marks its content where another trial of the same name has other content. ``given`` are those points of the
-    first score that the answer's format earned by itself, None where the answer was free.
+    first score that the answer's format earned by itself, None where the answer was free; ``tiers`` are its sums by tier,
+    none where its scorecard cannot be read.
     """
 
     row: TrialRow
@@ -47,6 +48,7 @@ class Trial:
     problem: str = ""
     told_apart: str = ""
     given: float | None = None
+    tiers: Mapping[int, TierScore] = field(default_factory=dict)
 
     @property
     def main(self) -> ScoreRow | None:
@@ -162,8 +164,15 @@ def agreement_of(reader: SessionReader, documents: Iterable[Sequence[ScoreRow]])
 
 def _trial(reader: SessionReader, row: TrialRow, scores: tuple[ScoreRow, ...]) -> Trial:
     problem = trial_problem(reader, row)
-    given = card.given if scores and (card := card_of(reader, scores[0])) else None
-    return Trial(replace(row, state="unscored") if problem else row, scores, problem, reader.told_apart(row), given)
+    card = card_of(reader, scores[0]) if scores else None
+    return Trial(
+        replace(row, state="unscored") if problem else row,
+        scores,
+        problem,
+        reader.told_apart(row),
+        card.given if card else None,
+        card.tiers if card else {},
+    )
 
 
 def _wanted(reader: SessionReader, item: Item | None) -> tuple[str | None, str | None]:

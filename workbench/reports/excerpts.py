@@ -40,6 +40,15 @@ class Excerpts:
         self._reader = reader
         self._left = _ALLOWANCE
 
+    @property
+    def has_room(self) -> bool:
+        """Whether something of the allowance is left."""
+        return self._left > 0
+
+    def charge(self, characters: int) -> None:
+        """Take what is written out besides excerpts from the allowance."""
+        self._left -= characters
+
     def of(self, digest: str | None, name: str, longest: int = _LONGEST) -> Excerpt:
         """Return the beginning of a blob, an empty excerpt for None, a sentence with its ``name`` if it cannot be read."""
         if digest is None:

@@ -1,24 +1,37 @@
-"""The frame of every HTML report: its policy, which makes the browser fetch and run nothing, and its style."""
+"""The frame of every HTML report: its policy, which makes the browser fetch nothing and run only our script, and its style."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from pathlib import Path
 
 from workbench.reports.html_parts import e
 
-# The browser itself enforces that nothing is fetched and nothing runs, whatever a README or a name says.
+# The browser itself enforces that nothing is fetched and nothing else runs, whatever a README or a name says.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _STYLE = Path(__file__).with_name("report.css")
 
 
-def opening(title: str, style: str = "") -> str:
-    """Return all up to the body; ``style`` is further CSS of ours."""
+def opening(title: str, style: str = "", script: str = "") -> str:
+    """Return all up to the body; ``style`` is further CSS of ours, ``script`` ours too, and the only one that runs.
+
+    Raises:
+        ValueError: The script would end, or hide, its own element.
+    """
+    policy, run = _POLICY, ""
+    if script:
+        if "</script" in script.lower() or "<!--" in script:
+            raise ValueError("a script may hold neither </script nor <!--")
+        # Browsers allow exactly these bytes, the line breaks around them included.
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+        policy, run = f"{_POLICY}; script-src 'sha256-{digest}'", f"<script>{script}</script>\n"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{e(_POLICY)}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{e(policy)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{e(title)}</title>\n<style>\n{_STYLE.read_text(encoding='utf-8')}{style}</style>\n</head>\n<body>\n"
+        f"<title>{e(title)}</title>\n<style>\n{_STYLE.read_text(encoding='utf-8')}{style}</style>\n{run}</head>\n<body>\n"
     )
 
 

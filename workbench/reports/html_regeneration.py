@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from workbench import glyphs
-from workbench.reports import report_tables, wording
+from workbench.comparison.candidates import without_margin
+from workbench.reports import distributions, figures, report_tables, session_figures, wording
 from workbench.reports.contents import Contents, Run
-from workbench.reports.excerpts import Excerpts
+from workbench.reports.distributions import Histograms
+from workbench.reports.excerpts import Excerpt, Excerpts
+from workbench.reports.html_diff import difference
 from workbench.reports.html_parts import details, e, facts, marked, pre, table
 from workbench.reports.html_trial import remarks
+from workbench.reports.page import Heat
 from workbench.reports.regenerated import Regenerated, former_words, interval_notes, stands_words
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow, TaskRow
@@ -24,6 +29,11 @@ def overview(contents: Contents, run: Run, outcome: Regenerated) -> str:
         ours = f"Our own errors ({glyphs.VERDICTS['error']}) count for nobody."
         parts.append(f"A control must be exactly 1 (reference) or 0 (stub). {ours}</p>\n")
     if contents.item is None:
+        match session_figures.pass_at_k_by_task(outcome):
+            case Heat() as matrix:
+                parts.append(figures.heat(matrix))
+            case Histograms() as counted:
+                parts.append(distributions.histograms(counted))
         if outcome.diagnosis.groups:
             parts.append(
                 f"<h3>{e(report_tables.failures_title(outcome))}</h3>\n{table(report_tables.failures(outcome))}"
@@ -66,10 +76,12 @@ def section(
     if task.reason:
         yield f'<p class="problem">{e(task.reason)}</p>\n'
     yield remarks(contents, task.id)
+    original: Excerpt | None = None
     for title, blob in (("Docstring", task.docstring_blob), ("Original body", task.body_blob)):
         if blob:
             text = excerpts.of(blob, f"the {title.lower()} of task {task.id}")
-            yield details(f"{title} <small>{e(text.words)}</small>", pre(text.text))
+            yield details(f"{title} <small>{e(text.words)}</small>", pre(text.text), kind="paper")
+            original = text if blob == task.body_blob else original
     if isinstance(tests, list) and tests:
         yield details(f"Tests <small>{len(tests):,}</small>", pre("\n".join(str(test) for test in tests)))
     for line in outcome.of_task(task.id):
@@ -78,11 +90,11 @@ def section(
         name, passed = outcome.name(line.group), f"{result.passed} of {result.counted} passed"
         yield f"<h3>{e(name)} <small>{e(f'{passed} · {at}')}</small></h3>\n"
         for candidate in line.candidates:
-            yield _candidate(reader, candidate, excerpts)
+            yield _candidate(reader, candidate, original, excerpts)
     yield "</section>\n"
 
 
-def _candidate(reader: SessionReader, candidate: CandidateRow, excerpts: Excerpts) -> str:
+def _candidate(reader: SessionReader, candidate: CandidateRow, original: Excerpt | None, excerpts: Excerpts) -> str:
     failing = reader.failing_tests(candidate.id)
     count = f"{wording.plural(len(failing), 'failing test')}" if failing else ""
     head = (
@@ -97,6 +109,10 @@ def _candidate(reader: SessionReader, candidate: CandidateRow, excerpts: Excerpt
     if candidate.body_blob and not candidate.control:
         body = excerpts.of(candidate.body_blob, f"the body of candidate {candidate.id}")
         parts.append(f"<h4>Body <small>{e(body.words)}</small></h4>{pre(body.text)}")
+        if original is not None:
+            names = ("original body", f"candidate {candidate.sample}")
+            reference, written = (replace(one, text=without_margin(one.text)) for one in (original, body))
+            parts.append(difference("Against the original", reference, written, excerpts, names=names))
     elif candidate.answer_blob:
         answer = excerpts.of(candidate.answer_blob, f"the answer of candidate {candidate.id}")
         parts.append(f"<h4>Answer <small>{e(answer.words)}</small></h4>{pre(answer.text, 'prose')}")

@@ -1,34 +1,54 @@
-"""A session as one HTML page that loads nothing: no scripts, no fonts, no images; it opens from a disk in ten years."""
+"""A session as one HTML page that loads nothing: no fonts, no images; it opens from a disk in ten years.
+
+Its one script searches the page; without it nothing is missing but the search.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
-from workbench.reports import html_regeneration, html_trial, report_tables, wording
+from workbench.reports import (
+    distributions,
+    figures,
+    html_regeneration,
+    html_trial,
+    report_tables,
+    session_figures,
+    wording,
+)
 from workbench.reports.contents import Contents
+from workbench.reports.distributions import Strips
 from workbench.reports.excerpts import Excerpts
 from workbench.reports.html_frame import closing, opening
 from workbench.reports.html_parts import e, facts, marked, table
+from workbench.reports.page import Heat
 from workbench.session.labels import SESSION
 from workbench.session.reader import SessionReader
 
 _LISTED = 300
+_UNFOLDED_ON_PAPER = 12
+"""Up to so many trials and tasks their steps and bodies are printed, too; of more, what the reader opened."""
+_SCRIPT = Path(__file__).with_name("report.js")
 
 
 def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
     """Yield the page section by section."""
     excerpts = Excerpts(reader)
     title = f"{contents.name} · Workbench report"
-    yield opening(title)
+    yield opening(title, script=_SCRIPT.read_text(encoding="utf-8"))
     yield _head(contents)
+    yield _search_box(contents)
     yield _contents_list(contents)
-    yield "<main>\n"
+    yield '<main class="few">\n' if _items(contents) <= _UNFOLDED_ON_PAPER else "<main>\n"
     yield f'<section id="runs"><h2>Runs</h2>\n{table(report_tables.runs(contents))}'
     for advice in report_tables.state_advice(contents, contents.file):
         yield f'<p class="advice">{e(advice)}</p>\n'
     if away := report_tables.put_away_sentence(contents):
         yield f'<p class="note">{e(away)}</p>\n'
     yield "</section>\n"
+    if contents.item is None:
+        yield _figures(contents)
     if contents.trials:
         yield f'<section id="trials"><h2>Trials</h2>\n{table(report_tables.trials(contents), "trial-")}'
         first = " by ".join(contents.judged[0]) if contents.judged else ""
@@ -73,8 +93,38 @@ def _head(contents: Contents) -> str:
     return f'<header><p class="over">Workbench session</p><h1>{e(contents.name)}</h1><p>{said}</p>\n{numbers}{html_trial.remarks(contents, SESSION)}</header>\n'
 
 
+def _figures(contents: Contents) -> str:
+    drawn = []
+    match session_figures.points_by_trial(contents):
+        case Heat() as matrix:
+            drawn.append(figures.heat(matrix))
+        case Strips() as columns:
+            drawn.append(distributions.strips(columns))
+    if (counted := session_figures.distribution_of_points(contents)) is not None:
+        drawn.append(distributions.histograms(counted))
+    return f'<section id="points"><h2>Points</h2>\n{"".join(drawn)}</section>\n' if drawn else ""
+
+
+def _items(contents: Contents) -> int:
+    return len(contents.trials) + sum(len(outcome.tasks) for _, outcome in contents.regenerations)
+
+
+def _search_box(contents: Contents) -> str:
+    """Return the field, which is hidden until the script that searches runs."""
+    both = bool(contents.trials) and bool(contents.regenerations)
+    noun = "item" if both else "task" if contents.regenerations else "trial"
+    return (
+        f'<search id="search" data-noun="{noun}" hidden><label for="wanted">Search</label>'
+        '<input id="wanted" type="search" autocomplete="off" spellcheck="false" placeholder="press / and type">'
+        '<button type="button" aria-label="Previous match">↑</button>'
+        '<button type="button" aria-label="Next match">↓</button><output for="wanted"></output></search>\n'
+    )
+
+
 def _contents_list(contents: Contents) -> str:
     entries = [("runs", "Runs")]
+    if contents.judged and contents.item is None:
+        entries.append(("points", "Points"))
     if contents.trials:
         entries.append(("trials", "Trials"))
     if contents.spread:

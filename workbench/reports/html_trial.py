@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from workbench.reports import report_tables, wording
 from workbench.reports.contents import Contents, Trial, accessed_files_words, card_of, evidence_words
-from workbench.reports.excerpts import Excerpts, pretty_json, split_answer
+from workbench.reports.excerpts import Excerpt, Excerpts, pretty_json, split_answer
 from workbench.reports.grounded import grounded
+from workbench.reports.html_diff import difference
 from workbench.reports.html_parts import bar, details, e, facts, pre
 from workbench.reports.html_readme import rendered
 from workbench.session.forks import inheritance
@@ -46,7 +47,7 @@ def section(reader: SessionReader, contents: Contents, trial: Trial, excerpts: E
         yield '<p class="problem">! The answer did not keep the protocol.</p>\n'
     yield remarks(contents, row.id)
     yield '<div class="beside">\n'
-    yield _readme(trial, excerpts)
+    yield _readme(reader, trial, excerpts)
     yield '<div class="scores">\n'
     for place, score in enumerate(trial.scores):
         yield _score(reader, score, unfolded=place == 0)
@@ -74,18 +75,31 @@ def remarks(contents: Contents, item: str) -> str:
     return "".join(lines)
 
 
-def _readme(trial: Trial, excerpts: Excerpts) -> str:
+def _readme(reader: SessionReader, trial: Trial, excerpts: Excerpts) -> str:
     digest = trial.row.readme_blob
     if digest is None:
         return '<div class="readme none"><p class="note">No README was handed in.</p></div>\n'
     readme = excerpts.readme(digest, f"the README of trial {trial.row.id}")
     shown = rendered(readme.text)
-    source = details(f"Markdown source <small>{e(readme.words)}</small>", pre(readme.text), unfolded=shown is None)
+    source = details(
+        f"Markdown source <small>{e(readme.words)}</small>", pre(readme.text), kind="source", unfolded=shown is None
+    )
     if not readme.text.strip():
         shown = '<p class="note">The README is empty.</p>'
     if shown is None:
         shown = '<p class="note">Too long to render; the source is below.</p>'
-    return f'<div><h3>README</h3><div class="readme">{shown}</div>\n{source}</div>\n'
+    changed = _since_parent(reader, trial, readme, excerpts) if trial.row.parent else ""
+    return f'<div><h3>README</h3><div class="readme">{shown}</div>\n{changed}{source}</div>\n'
+
+
+def _since_parent(reader: SessionReader, trial: Trial, readme: Excerpt, excerpts: Excerpts) -> str:
+    parent = reader.trial(trial.row.parent)
+    if parent is None or parent.readme_blob is None:
+        why = "that is not in this session" if parent is None else "that handed in none"
+        return f'<p class="note">Fork of trial {e(trial.row.parent[:8])}, {why}: no README to compare with.</p>\n'
+    before = excerpts.readme(parent.readme_blob, f"the README of trial {parent.id}")
+    names = (f"README of {parent.id[:8]}, the parent", f"README of {trial.row.id[:8]}, the fork")
+    return difference("README since its parent's", before, readme, excerpts, names=names)
 
 
 def _grounding(reader: SessionReader, trial: Trial) -> str:
@@ -99,7 +113,7 @@ def _grounding(reader: SessionReader, trial: Trial) -> str:
     if found.patterns:
         inside.append(f"<p>Exploration: {e('; '.join(found.patterns))}.</p>\n")
     head = f"Where the README comes from <small>{e(found.counts or 'no README')}</small>"
-    return details(head, "".join(inside), unfolded=bool(found.inventions))
+    return details(head, "".join(inside), kind="paper", unfolded=bool(found.inventions))
 
 
 def _score(reader: SessionReader, score: ScoreRow, *, unfolded: bool) -> str:
@@ -119,7 +133,7 @@ def _score(reader: SessionReader, score: ScoreRow, *, unfolded: bool) -> str:
     head = f'<span class="score">{e(wording.of(score.total, score.out_of))}</span> {e(score.rubric)} <small>{e(judge)}</small>'
     if (by_format := wording.given(card.given if card else None)) is not None:
         head += f" <small>{e(by_format)}</small>"
-    return details(head, "".join(parts), kind="card", unfolded=unfolded)
+    return details(head, "".join(parts), kind="card paper", unfolded=unfolded)
 
 
 def _criterion(one: Criterion) -> str:
@@ -129,7 +143,7 @@ def _criterion(one: Criterion) -> str:
     given = wording.given(one.given)
     reason = f"{one.reason}; {given}" if given and one.given else one.reason
     evidence = "".join(f"<li>{e(evidence_words(item))}</li>" for item in one.evidence)
-    shown = details("evidence", f"<ul>{evidence}</ul>", kind="evidence") if evidence else ""
+    shown = details("evidence", f"<ul>{evidence}</ul>", kind="evidence paper") if evidence else ""
     return (
         f'<li><div><span>{e(one.title)}</span><span class="n {state if most else ""}">{numbers}</span></div>'
         f"<p>{e(reason)}</p>{shown}</li>\n"

@@ -70,20 +70,28 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """A value of a matrix: ``share`` of the colour from 0 to 1 (None: none), what is written in it, and more when pointed at."""
+    """A value of a matrix: ``share`` of the colour from 0 to 1 (None: none), what is written in it, and more when pointed at.
+
+    A ``tone`` (good, warn, bad) is a colour that says by itself how the value stands, where a page has such colours.
+    """
 
     share: float | None
     text: str
     hint: str = ""
+    tone: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """A matrix as colours with their numbers; ``rows`` are named rows of cells, one for each heading."""
+    """A matrix as colours with their numbers; ``rows`` are named rows of cells, one for each heading.
+
+    ``said`` is what it shows in words, for whoever does not see it.
+    """
 
     caption: str
     headings: tuple[str, ...]
     rows: tuple[tuple[str, tuple[HeatCell, ...]], ...]
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,10 @@ from workbench.app.cases.listing import GROUPS, TITLES, AgentScore, CaseEntry
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import RUNNING, STATES, UNSCORED, WAITING
+from workbench.rubric.standing import standing
 
 _BARS = "▁▂▃▄▅▆▇█"
+_STANDING = {"good": "good", "middling": "warn", "poor": "poor"}
 
 
 class CaseList(RowList):
@@ -148,4 +150,4 @@ def _style(score: AgentScore) -> str:
         return "running"
     if score.share is None:
         return {"failed": "failed", "interrupted": "paused"}.get(score.state, "waiting")
-    return "good" if score.share >= 0.7 else "warn" if score.share >= 0.4 else "poor"
+    return _STANDING[standing(score.share)]

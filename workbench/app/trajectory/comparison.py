@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -10,12 +9,14 @@ from workbench.app.toolkit.amounts import money
 from workbench.app.toolkit.document import Document, Line, Span, note, prepared
 from workbench.app.trajectory.loading import Card, TrialState, load_trial
 from workbench.app.trajectory.scores import points, tiers_of
+from workbench.comparison.line_diff import ADDED, REMOVED, SAME, line_diff
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 COMPARED = 400_000
 """Bytes of each README that are compared: matching lines takes quadratic time at worst."""
+_STYLES = {REMOVED: "removed", ADDED: "added"}
 
 
 def load_comparison(reader: SessionReader, state: TrialState) -> Document:
@@ -99,21 +100,14 @@ def _readme_diff(before: list[str], after: list[str]) -> Iterator[Line]:
         text = "README  the same" if after else "README  neither trial wrote one"
         yield Line(text, ((0, 6, "heading"), (6, len(text), "dim")))
         return
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=len(before) + len(after) > 2000)
-    added = sum(j2 - j1 for tag, _, _, j1, j2 in matcher.get_opcodes() if tag != "equal")
-    removed = sum(i2 - i1 for tag, i1, i2, _, _ in matcher.get_opcodes() if tag != "equal")
-    text = f"{heading}  +{added:,} −{removed:,} lines"
+    diff = line_diff(before, after, 2)
+    text = f"{heading}  {diff.words}"
     yield Line(text, ((0, len(heading), "heading"), (len(heading), len(text), "dim")))
-    for group in matcher.get_grouped_opcodes(2):
-        first, last = group[0], group[-1]
-        where = f"@@ lines {first[1] + 1}–{last[2]} → {first[3] + 1}–{last[4]} @@"
+    for hunk in diff.hunks:
+        where = f"@@ lines {hunk.before[0]}–{hunk.before[1]} → {hunk.after[0]}–{hunk.after[1]} @@"
         yield Line(where, ((0, len(where), "hunk"),))
-        for tag, i1, i2, j1, j2 in group:
-            if tag == "equal":
-                yield from (Line(f"  {line}", indent=2) for line in before[i1:i2])
-                continue
-            yield from (_marked("- ", line, "removed") for line in before[i1:i2])
-            yield from (_marked("+ ", line, "added") for line in after[j1:j2])
+        for sign, line in hunk.lines:
+            yield Line(f"  {line}", indent=2) if sign == SAME else _marked(f"{sign} ", line, _STYLES[sign])
 
 
 def _marked(sign: str, line: str, style: str) -> Line:

@@ -1,0 +1,240 @@
+"""What the figures of a session show: points by trial and tier, how points are distributed, pass@k by task.
+
+A matrix has a row for each item up to :data:`MOST_ROWS`; more of them become columns or are counted in bins, and the caption
+says so. The figures themselves are computed in the rooms of rubric, regeneration and statistics.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from workbench.reports import wording
+from workbench.reports.contents import Contents, Trial
+from workbench.reports.distributions import MOST_COLUMNS, Counted, Histograms, Strip, Strips
+from workbench.reports.page import Heat, HeatCell
+from workbench.reports.regenerated import Regenerated
+from workbench.rubric.spread import spread_of, values_of
+from workbench.rubric.standing import GOOD, MIDDLING, standing
+from workbench.session.forks import SIGN
+from workbench.session.json_forms import TIER_NAMES
+from workbench.statistics.histogram import histogram, means_of_runs
+
+if TYPE_CHECKING:
+    from workbench.regeneration.outcome import GroupOutcome, TaskResult
+
+MOST_ROWS = 40
+"""Rows of a matrix."""
+MOST_GROUPS = 12
+"""Rows of a histogram."""
+_MOST_HEADINGS = 8
+_POINT_BINS, _RATE_BINS = 20, 10
+_TONES = {"good": "good", "middling": "warn", "poor": "bad"}
+_SCALE = f"Colours are absolute: good from {100 * GOOD:.0f} % of the points, middling from {100 * MIDDLING:.0f} %, poor below."
+
+
+def points_by_trial(contents: Contents) -> Heat | Strips | None:
+    """Return points of every trial by tier under the first rubric and judge; None where nothing was scored."""
+    if not contents.judged:
+        return None
+    numbers = sorted({number for trial in contents.trials for number in _tiers(contents, trial)})
+    if len(contents.trials) > MOST_ROWS:
+        return _strips(contents, numbers)
+    names = _labels(contents.trials)
+    rows = []
+    for name, trial in zip(names, contents.trials, strict=True):
+        score = trial.score(contents.judged[0])
+        sums = _tiers(contents, trial)
+        cells = [_cell(sums.get(number)) for number in numbers]
+        rows.append((name, (*cells, _cell((score.total, score.out_of) if score else None))))
+    caption = f"Points by trial and tier ({_by(contents)}). {_SCALE} ? is unscored, – was not judged."
+    return Heat(caption, (*map(_tier_name, numbers), "total"), tuple(rows), _trials_said(contents, numbers))
+
+
+def _tiers(contents: Contents, trial: Trial) -> dict[int, tuple[float | None, float]]:
+    if trial.main is None or (trial.main.rubric, trial.main.judge) != contents.judged[0]:
+        return {}
+    return {number: (tier.points, tier.maximum) for number, tier in trial.tiers.items() if tier.maximum > 0}
+
+
+def _tier_name(number: int) -> str:
+    return f"T{number} {TIER_NAMES.get(number, '').lower()}".strip()
+
+
+def _by(contents: Contents) -> str:
+    rubric, judge = contents.judged[0]
+    return f"{rubric} by {judge}"
+
+
+def _cell(points: tuple[float | None, float] | None) -> HeatCell:
+    if points is None:
+        return HeatCell(None, wording.NOTHING, "not judged")
+    got, maximum = points
+    share = _share(points)
+    if got is None or share is None:
+        return HeatCell(None, "?", "unscored")
+    stands = standing(share)
+    return HeatCell(
+        share, f"{wording.points(got)} / {wording.points(maximum)}", f"{100 * share:.0f} %, {stands}", _TONES[stands]
+    )
+
+
+def _share(points: tuple[float | None, float] | None) -> float | None:
+    return None if points is None or points[0] is None or points[1] <= 0 else points[0] / points[1]
+
+
+def _labels(trials: Sequence[Trial]) -> list[str]:
+    """Return names as short as the trials allow: what all have in common is left out, but for the case."""
+    agents = {trial.row.agent for trial in trials}
+    models = {trial.row.model for trial in trials}
+    repeats = {trial.row.repeat for trial in trials}
+    return [
+        " · ".join(
+            filter(
+                None,
+                (
+                    (SIGN + " " if trial.row.parent else "") + (trial.row.case_name or trial.row.case_id),
+                    trial.told_apart,
+                    trial.row.agent if len(agents) > 1 else "",
+                    trial.row.model if len(models) > 1 else "",
+                    str(trial.row.repeat) if len(repeats) > 1 else "",
+                ),
+            )
+        )
+        for trial in trials
+    ]
+
+
+def _strips(contents: Contents, numbers: Sequence[int]) -> Strips:
+    def total(trial: Trial) -> float | None:
+        score = trial.score(contents.judged[0])
+        return _share((score.total, score.out_of)) if score else None
+
+    ordered = sorted(contents.trials, key=lambda trial: (total(trial) is None, -(total(trial) or 0.0)))
+    shares = {"total": [total(trial) for trial in ordered]}
+    for number in numbers:
+        shares[_tier_name(number)] = [_share(_tiers(contents, trial).get(number)) for trial in ordered]
+    rows = []
+    each = 1
+    for name, values in shares.items():
+        means, each = means_of_runs(values, MOST_COLUMNS)
+        columns = tuple(None if mean is None else (mean, _TONES[standing(mean)]) for mean in means)
+        rows.append(Strip(name, columns, _standings(values)))
+    column = "A column is a trial" if each == 1 else f"A column is the mean of {each:,} trials"
+    caption = (
+        f"Points of {len(ordered):,} trials by tier, from the most points in all to the fewest ({_by(contents)}). {column}; "
+        f"its height is the share of the points that there are, lines mark {100 * MIDDLING:.0f} % and {100 * GOOD:.0f} %. {_SCALE} "
+        "Gaps are unscored. The table below has the names."
+    )
+    return Strips(caption, tuple(rows), (MIDDLING, GOOD, 1.0), _trials_said(contents, numbers))
+
+
+def _standings(shares: Sequence[float | None]) -> str:
+    counts = Counter("unscored" if share is None else standing(share) for share in shares)
+    return " · ".join(f"{counts[one]:,} {one}" for one in ("good", "middling", "poor", "unscored") if counts[one])
+
+
+def _trials_said(contents: Contents, numbers: Sequence[int]) -> str:
+    """Return the figure of points in words: how many trials stand how, in all and by tier."""
+    scores = [trial.score(contents.judged[0]) for trial in contents.trials]
+    said = [f"Total: {_standings([_share((one.total, one.out_of)) if one else None for one in scores])}."]
+    for number in numbers:
+        shares = [_share(_tiers(contents, trial).get(number)) for trial in contents.trials]
+        said.append(f"{_tier_name(number)}: {_standings(shares)}.")
+    return " ".join(said)
+
+
+def distribution_of_points(contents: Contents) -> Histograms | None:
+    """Return how points are distributed, by agent and model, forks left out; None where nothing was scored."""
+    if not contents.judged:
+        return None
+    drawn = [trial for trial in contents.trials if not trial.row.parent]
+    totals = [_total(contents, trial) for trial in drawn]
+    values, percent = values_of(totals)
+    if not values:
+        return None
+    out_of = 100.0 if percent else next(most for got, most in totals if got is not None and most > 0)
+    several = len({trial.row.model for trial in drawn}) > 1
+    groups: dict[str, list[tuple[float | None, float]]] = {}
+    for trial, total in zip(drawn, totals, strict=True):
+        name = f"{trial.row.agent} · {trial.row.model}" if several else trial.row.agent
+        share = _share(total)
+        # In percent where trials differ in what theirs are out of, so that all groups have one axis.
+        groups.setdefault(name, []).append((None if share is None else share * out_of, out_of))
+    kept = set(sorted(groups, key=lambda name: -len(groups[name]))[:MOST_GROUPS])
+    rows = []
+    for name, mine in groups.items():
+        if name not in kept:
+            continue
+        spread = spread_of(mine, trials=len(mine))
+        said = f"{spread.scored:,} of {spread.trials:,} scored"
+        said += "" if spread.mean is None else f", mean {spread.mean:.1f}"
+        said += "" if spread.sd is None else f" ± {spread.sd:.1f}"
+        bins = histogram(values_of(mine)[0], 0.0, out_of, _POINT_BINS)
+        toned = tuple((one, _TONES[standing((one.low + one.high) / 2 / out_of)]) for one in bins)
+        rows.append(Counted(name, toned, spread.mean, said))
+    left_out = len(contents.trials) - len(drawn)
+    unit = "% of the scored points" if percent else f"points of {out_of:g}"
+    caption = (
+        f"Distribution of points: trials by {unit} ({_by(contents)}). The upright line is the mean, colours are as above."
+        + (f" {wording.plural(left_out, 'fork')} of recorded trials left out." if left_out else "")
+        + (f" The {MOST_GROUPS} agents with the most trials of {len(groups):,}." if len(groups) > MOST_GROUPS else "")
+    )
+    return Histograms(caption, tuple(rows), unit, 0.0, out_of, "trials", _rows_said(rows))
+
+
+def _total(contents: Contents, trial: Trial) -> tuple[float | None, float]:
+    score = trial.score(contents.judged[0])
+    return (score.total, score.out_of) if score else (None, 0.0)
+
+
+def _rows_said(rows: Sequence[Counted]) -> str:
+    return " ".join(f"{row.label}: {row.text}." for row in rows)
+
+
+def pass_at_k_by_task(outcome: Regenerated) -> Heat | Histograms | None:
+    """Return pass@k of every task under each group that was asked; None where there is nothing to show."""
+    asked = [(outcome.name(one.group), one) for one in outcome.groups if not one.control]
+    columns = [(f"{name} pass@{k}", one, k) for name, one in asked for k in outcome.ks]
+    sampled = {result.task for _, one in asked for result in one.results}
+    tasks = [task for task in outcome.tasks if task.id in sampled]
+    if not columns or not tasks:
+        return None
+    means = ", ".join(
+        f"{name} pass@{estimate.k} {wording.share(estimate.value)}"
+        for name, one in asked
+        for estimate in one.figures.pass_at
+    )
+    said = f"{wording.plural(len(tasks), 'task')}; means: {means}."
+    if len(tasks) > MOST_ROWS or len(columns) > _MOST_HEADINGS:
+        return _counted_tasks(columns, said)
+    results = [{result.task: result for result in one.results} for _, one, _ in columns]
+    rows = []
+    for task in tasks:
+        cells = [_rate(mine.get(task.id), k) for mine, (_, _, k) in zip(results, columns, strict=True)]
+        rows.append((task.qualified_name, tuple(cells)))
+    caption = "pass@k by task: the stronger the colour, the more of its samples passed. – has fewer than k samples."
+    return Heat(caption, tuple(name for name, _, _ in columns), tuple(rows), said)
+
+
+def _rate(result: TaskResult | None, k: int) -> HeatCell:
+    value = None if result is None else result.at(k)
+    if result is None or value is None:
+        return HeatCell(None, wording.NOTHING, "too few samples")
+    return HeatCell(value, wording.share(value), f"{result.passed:,} of {result.counted:,} passed")
+
+
+def _counted_tasks(columns: Sequence[tuple[str, GroupOutcome, int]], said: str) -> Histograms:
+    rows = []
+    for name, one, k in columns[:MOST_GROUPS]:
+        values = [value for result in one.results if (value := result.at(k)) is not None]
+        mean = next(estimate.value for estimate in one.figures.pass_at if estimate.k == k)
+        text = f"{wording.plural(len(values), 'task')}, mean {wording.share(mean)}"
+        bins = histogram(values, 0.0, 1.0, _RATE_BINS) if values else ()
+        rows.append(Counted(name, tuple((each, "") for each in bins), mean, text))
+    caption = (
+        "pass@k by task: how many tasks have which rate. The upright line is the mean; the table below has each task."
+        + (f" The first {MOST_GROUPS} rows of {len(columns):,}." if len(columns) > MOST_GROUPS else "")
+    )
+    return Histograms(caption, tuple(rows), "pass@k of a task", 0.0, 1.0, "tasks", said)

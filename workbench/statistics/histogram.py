@@ -1,0 +1,69 @@
+"""Values counted in bins of a round width, so that five thousand can be read as easily as twenty."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+_NEAR = 1e-9
+"""A value so near below a bin's end belongs to the next: 0.3 / 0.1 is 2.9999999999999996."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """How many values lie from ``low`` on and below ``high``; the last bin has its upper end, too."""
+
+    low: float
+    high: float
+    count: int
+
+
+def round_step(least: float) -> float:
+    """Return the smallest of 1, 2, 2.5 and 5 times a power of ten that is at least ``least``.
+
+    Raises:
+        ValueError: ``least`` is not above 0.
+    """
+    if not least > 0:
+        raise ValueError("a step is above 0")
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(power * one for one in (1, 2, 2.5, 5, 10) if power * one >= least * (1 - _NEAR))
+
+
+def histogram(values: Iterable[float], low: float, high: float, most: int = 20) -> tuple[Bin, ...]:
+    """Return at most ``most`` bins that cover ``low`` to ``high``, empty ones included.
+
+    A value beyond an end is counted in the bin there, so that the counts add up to all values.
+
+    Raises:
+        ValueError: ``high`` is not above ``low``, or ``most`` is below 1.
+    """
+    if not high > low or most < 1:
+        raise ValueError("bins need a span and a number")
+    width = round_step((high - low) / most)
+    counts = [0] * max(1, math.ceil((high - low) / width - _NEAR))
+    for value in values:
+        counts[min(len(counts) - 1, max(0, math.floor((value - low) / width + _NEAR)))] += 1
+    return tuple(
+        Bin(round(low + number * width, 12), round(low + (number + 1) * width, 12), count)
+        for number, count in enumerate(counts)
+    )
+
+
+def means_of_runs(values: Sequence[float | None], most: int) -> tuple[tuple[float | None, ...], int]:
+    """Return values in at most ``most`` runs of equal length, each by the mean of what is known of it, and that length.
+
+    The last run may be shorter; one of which nothing is known is None.
+
+    Raises:
+        ValueError: ``most`` is below 1.
+    """
+    if most < 1:
+        raise ValueError("values need at least one run")
+    each = max(1, math.ceil(len(values) / most))
+    runs = []
+    for start in range(0, len(values), each):
+        known = [value for value in values[start : start + each] if value is not None]
+        runs.append(math.fsum(known) / len(known) if known else None)
+    return tuple(runs), each
