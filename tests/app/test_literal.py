@@ -24,6 +24,7 @@ from workbench import paths
 from workbench.app.cases.run_dialog import RunDialog
 from workbench.app.toolkit.ask import AskText
 from workbench.app.toolkit.literal import LastNet
+from workbench.app.toolkit.report_dialog import ReportDialog
 from workbench.engine.orders import last_ask
 from workbench.engine.plan import RegenerationPlan
 from workbench.session import SessionWriter, engine_starts
@@ -272,7 +273,7 @@ async def test_sessions_and_dialogs_with_hostile_names(start, make_session) -> N
         await person.until(lambda: isinstance(person.app.screen, AskText))
         await person.sees("Rename session")
         await harmless(person, "escape", "g", "j", "x")
-        await person.until(lambda: isinstance(person.app.screen, AskText))
+        await person.until(lambda: isinstance(person.app.screen, ReportDialog))
         await harmless(person, "escape", "g", "enter")
         await person.until(lambda: len(person.app._notifications) > 0)
         await person.sees("[x][bold")

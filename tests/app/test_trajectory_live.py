@@ -13,8 +13,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from engine.author import Author
 from loopback.server import LoopbackServer
-from trajectory_app import press, quiet, screen_text, trajectory, until
+from textual.widgets import Input
+from trajectory_app import quiet, screen_text, trajectory, until
 
+from workbench.app.toolkit.report_dialog import ReportDialog
 from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan
 
@@ -60,8 +62,12 @@ async def test_live_killed_resumed_and_run_again(tmp_path: Path, author: Author)
         assert screen.state.trial.repeat == 2
         screen.outcome.choose("Diff to previous")
         await until(pilot, lambda: "README  the same" in screen.outcome.text.document.text, "the comparison")
-        await press(pilot, screen, "x")
-        assert "<html" in session.with_suffix(".html").read_text()
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(screen.app.screen, ReportDialog), "where to")
+        report = tmp_path / "told.html"
+        screen.app.screen.query_one("#file", Input).value = str(report)
+        await pilot.press("enter")
+        await until(pilot, lambda: report.exists() and "</html>" in report.read_text(), "the report", 60)
 
 
 @pytest.mark.slow
