@@ -44,6 +44,7 @@ async def over(server: LoopbackServer, monkeypatch: pytest.MonkeyPatch, log: Log
     monkeypatch.setenv("OPENAI_API_KEY", "sk-live-0123456789abcdef")
     limits = Limits(timeout_s=5, total_s=10, tries=2, backoff_s=0.01, longest_wait_s=1)
     gateway = Gateway(log, limits, base_url=server.base_url)
+    await gateway.warm_up("openai/gpt-4o-mini")  # as an engine does: importing LiteLLM takes seconds of the limit
     try:
         return await score(
             README,
