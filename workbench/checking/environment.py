@@ -188,6 +188,9 @@ async def _made(
     if ended.stopped or ended.status:
         why = "it took too long" if ended.stopped == "time" else last_words(ended.output) or f"status {ended.status}"
         raise NotInstalled(f"{title} could not be installed from its tree: {why}.")
+    site = next(venv.glob("lib/python*/site-packages"))
+    compiling = [str(python), "-m", "compileall", "-q", "-j", "1", str(site)]
+    await run_in_sandbox(compiling, folder=folder, inside=str(folder), python=python, seconds=_SECONDS)
     shutil.rmtree(folder / "source", ignore_errors=True)
     shutil.rmtree(folder / "build", ignore_errors=True)
     record = _contents(venv, declared)

@@ -168,7 +168,7 @@ class FactClaims:
         if re.match(r"(?:www\.|[\w-]+\.(?:com|org|io|net|dev)(?:/|$))", path):
             yield self._claim(line, "url", target, Truth.UNKNOWN, "it has no scheme, so that it leads to a file")
             return
-        base = PurePosixPath(self._page.path).parent
+        base = PurePosixPath(self._page.folder)
         found = _normal(path.lstrip("/") if path.startswith("/") else str(base / path))
         if found is None:
             yield self._claim(line, "file", target, Truth.UNKNOWN, "it leads out of the repository")

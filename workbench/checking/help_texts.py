@@ -41,7 +41,7 @@ async def help_texts(project: Project, environment: Environment) -> dict[str, st
         try:
             found = {str(key): str(text) for key, text in json.loads((folder / "help.json").read_text()).items()}
         except (OSError, ValueError, AttributeError):
-            found = {}
+            return {}  # not kept: it may have been an accident
     found = {name: text for name, text in found.items() if re.search(r"\s--?\w", text)}
     kept.write_text(json.dumps(found))
     return found

@@ -65,7 +65,8 @@ class Page:
     """A page.
 
     Attributes:
-        path: Relative to the repository.
+        path: Its name in messages: relative to the repository where it lies in it, else as it was given.
+        folder: The folder of the repository from which its relative links lead, "" for the top one.
         text: All of it.
         codes: Blocks of code in order.
         spans: Code in running text in order.
@@ -74,6 +75,7 @@ class Page:
     """
 
     path: str
+    folder: str
     text: str
     codes: tuple[Code, ...]
     spans: tuple[Span, ...]
@@ -81,30 +83,33 @@ class Page:
     prose: tuple[tuple[int, str], ...]
 
 
-def read_page(root: Path, path: str) -> Page:
-    """Return a page of a repository.
+def read_page(root: Path, file: Path) -> Page:
+    """Return a page for the repository at ``root``, in which its file need not lie.
 
     Raises:
         UsageError: It cannot be read, is too large, or is no Markdown; one sentence.
     """
-    suffix = PurePosixPath(path).suffix.lower()
+    inside = file.absolute().is_relative_to(root)
+    path = file.absolute().relative_to(root).as_posix() if inside else str(file)
+    suffix = file.suffix.lower()
     if suffix in _OTHER_MARKUP:
         raise UsageError(f"{path} is {_OTHER_MARKUP[suffix]}; only Markdown is checked.")
-    if (root / path).is_file() and (size := (root / path).stat().st_size) > LARGEST:
+    if file.is_file() and (size := file.stat().st_size) > LARGEST:
         raise UsageError(f"{path} has {size / 1e6:.1f} MB; pages of up to {LARGEST / 1e6:.0f} MB are checked.")
-    data = read_bytes(root / path, most=LARGEST)
+    data = read_bytes(file, most=LARGEST)
     if b"\0" in data[:8000]:
         raise UsageError(f"{path} is a binary file, not Markdown.")
-    return parse_page(data.decode("utf-8-sig", errors="replace"), path)
+    folder = str(PurePosixPath(path).parent) if inside else "."
+    return parse_page(data.decode("utf-8-sig", errors="replace"), path, "" if folder == "." else folder)
 
 
-def parse_page(text: str, path: str) -> Page:
+def parse_page(text: str, path: str, folder: str = "") -> Page:
     """Return a page from its text."""
     text = _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     reader = _Reader(text.splitlines())
     for token in MarkdownIt("commonmark").enable("table").parse(text):
         reader.take(token)
-    return Page(path, text, tuple(reader.codes), tuple(reader.spans), tuple(reader.links), tuple(reader.prose))
+    return Page(path, folder, text, tuple(reader.codes), tuple(reader.spans), tuple(reader.links), tuple(reader.prose))
 
 
 class _Reader:

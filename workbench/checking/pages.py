@@ -23,7 +23,7 @@ from workbench.errors import UsageError
 
 async def check(
     root: Path,
-    names: Sequence[str] = (),
+    files: Sequence[Path] = (),
     *,
     run: bool = True,
     seconds: float = STEP_SECONDS,
@@ -33,7 +33,7 @@ async def check(
 
     Args:
         root: Its folder.
-        names: Pages relative to it; the README and the docs unless given.
+        files: Pages, which need not lie in it; its README and docs unless given.
         run: Whether blocks are run; without, only claims are looked up.
         seconds: How long a step may take.
         on_progress: Called with a line per step.
@@ -43,9 +43,10 @@ async def check(
         UsageError: There is no page to check.
     """
     began = time.monotonic()
+    root = root.absolute()
     if run:
         require_isolation()
-    pages, problems = await asyncio.to_thread(_pages, root, names)
+    pages, problems = await asyncio.to_thread(_pages, root, files)
     project = Project(root)
     blocks: list[BlockResult] = []
     claims: list[ClaimResult] = []
@@ -74,11 +75,11 @@ async def check(
     )
 
 
-def _pages(root: Path, names: Sequence[str]) -> tuple[list[Page], list[str]]:
+def _pages(root: Path, files: Sequence[Path]) -> tuple[list[Page], list[str]]:
     pages, problems = [], []
-    for name in names or finding.find_pages(root):
+    for file in files or [root / name for name in finding.find_pages(root)]:
         try:
-            pages.append(read_page(root, name))
+            pages.append(read_page(root, file))
         except UsageError as error:
             problems.append(str(error))
     if not pages:

@@ -36,12 +36,12 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.checking import check
     from workbench.commands import check_formats
 
-    root, names = _located(arguments.source, arguments.pages)
+    root, files = _located(arguments.source, arguments.pages)
     if arguments.fix_claims and arguments.source and not Path(arguments.source).is_dir():
         raise UsageError("--fix-claims writes into the pages of a folder; name one as --source, or none.")
     on_progress = _progress if sys.stderr.isatty() else _silent
     checked = asyncio.run(
-        check(root, names, run=not arguments.no_run, seconds=float(arguments.seconds), on_progress=on_progress)
+        check(root, files, run=not arguments.no_run, seconds=float(arguments.seconds), on_progress=on_progress)
     )
     if sys.stderr.isatty():
         tell_over("")
@@ -62,28 +62,15 @@ def _progress(line: str) -> None:
     tell_over(f"{line[:100]}…")
 
 
-def _located(source: str | None, pages: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
-    """Return the repository's folder, and the pages relative to it."""
+def _located(source: str | None, pages: Sequence[Path]) -> tuple[Path, tuple[Path, ...]]:
+    """Return the repository's folder, and the files of the pages."""
     if source is None:
-        root = _checkout(pages[0].absolute().parent if pages else Path.cwd())
-        return root, tuple(_relative(page.absolute(), root) for page in pages)
+        return _checkout(pages[0].absolute().parent if pages else Path.cwd()), tuple(pages)
     from workbench.catalog import resolve_case, snapshot_of
 
     folder = Path(source).expanduser()
-    if folder.is_dir():
-        root = folder.absolute()
-        return root, tuple(_relative(page.absolute(), root) if page.is_file() else str(page) for page in pages)
-    root = snapshot_of(resolve_case(source)).root
-    for page in pages:
-        if not (root / page).is_file():
-            raise UsageError(f"There is no page {page} in {source}; pages are named as they lie in it.")
-    return root, tuple(str(page) for page in pages)
-
-
-def _relative(page: Path, root: Path) -> str:
-    if not page.is_relative_to(root):
-        raise UsageError(f"{page} is not in the repository {root}; name the repository with --source.")
-    return page.relative_to(root).as_posix()
+    root = folder.absolute() if folder.is_dir() else snapshot_of(resolve_case(source)).root
+    return root, tuple(page if page.is_file() or not (root / page).is_file() else root / page for page in pages)
 
 
 def _checkout(folder: Path) -> Path:

@@ -4,10 +4,7 @@ Standard library only. Output of a snippet goes to the files that process 1 has 
 """
 
 import ast
-import asyncio
 import contextlib
-import doctest
-import inspect
 import io
 import json
 import linecache
@@ -16,6 +13,9 @@ import sys
 import traceback
 import types
 import warnings
+
+
+COROUTINE = 0x80  # inspect.CO_COROUTINE
 
 
 def module():
@@ -29,7 +29,10 @@ NAMES = module()
 
 def described(error, page):
     """Return what the judge needs to know about an exception."""
-    frames = traceback.extract_tb(error.__traceback__)
+    shown = error.__traceback__
+    while shown is not None and shown.tb_frame.f_code.co_filename == __file__:
+        shown = shown.tb_next  # our own frames
+    frames = traceback.extract_tb(shown)
     lines = [frame.lineno for frame in frames if frame.filename == page]
     owner = getattr(error, "obj", None)
     kind = owner if isinstance(owner, (type, types.ModuleType)) else type(owner)
@@ -44,7 +47,7 @@ def described(error, page):
         "name": name if isinstance(name, str) else None,
         "owner": getattr(kind, "__name__", "") if isinstance(kind, types.ModuleType) else getattr(kind, "__module__", ""),
         "code": error.code if isinstance(error, SystemExit) and isinstance(error.code, (int, str, type(None))) else None,
-        "text": "".join(traceback.format_exception(type(error), error, error.__traceback__))[-4000:],
+        "text": "".join(traceback.format_exception(type(error), error, shown))[-4000:],
     }
 
 
@@ -52,7 +55,9 @@ def execute(code, page, line, mode="exec"):
     tree = ast.parse(code, page, mode)
     ast.increment_lineno(tree, line - 1)
     compiled = compile(tree, page, mode, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-    if compiled.co_flags & inspect.CO_COROUTINE:
+    if compiled.co_flags & COROUTINE:
+        import asyncio  # takes long to import, and few snippets wait
+
         asyncio.run(eval(compiled, NAMES))
     else:
         exec(compiled, NAMES)
@@ -68,6 +73,8 @@ def snippet(step):
 
 def examples(step):
     """Run a doctest, each example for itself."""
+    import doctest  # takes long to import as well
+
     found = []
     for example in doctest.DocTestParser().get_examples(step["code"]):
         out = io.StringIO()
