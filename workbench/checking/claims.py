@@ -21,7 +21,11 @@ def claims_of_page(page: Page, project: Project, helps: Mapping[str, str]) -> li
         helps: What the project's commands say of themselves, see :mod:`.help_texts`.
     """
     found: dict[tuple[int, str, str], ClaimResult] = {}
-    for claims in (PythonClaims(page, project).all(), OptionClaims(page, project, helps).all(), FactClaims(page, project).all()):
+    for claims in (
+        PythonClaims(page, project).all(),
+        OptionClaims(page, project, helps).all(),
+        FactClaims(page, project).all(),
+    ):
         for claim in claims:
             found.setdefault((claim.line, claim.kind, claim.text), claim)
     return sorted(found.values(), key=lambda claim: claim.line)

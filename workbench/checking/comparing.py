@@ -15,7 +15,12 @@ _FORGIVEN = (
     (re.compile(r"\b[0-9a-f]{12,64}\b"), "HASH"),
     (re.compile(r"\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?(?:Z|[+-]\d{2}:?\d{2})?)?"), "TIME"),
     (re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?\s?(?:[AP]M)?\b"), "TIME"),
-    (re.compile(r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*\b,?|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b"), "TIME"),
+    (
+        re.compile(
+            r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*\b,?|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b"
+        ),
+        "TIME",
+    ),
     (re.compile(r"(?:[A-Za-z]:)?(?:[~.]{0,2}[/\\][\w.@+-]+){2,}[/\\]?|~[/\\][\w./\\-]+"), "PATH"),
     (re.compile(r"\boptional arguments:"), "options:"),
     (re.compile(r"[\u2500-\u257f|+=_-]{3,}"), "---"),

@@ -32,7 +32,19 @@ from workbench.regeneration.declarations import Declarations
 _FORMAT = 1
 _SECONDS = 600.0
 _PAGES = (".md", ".markdown", ".rst")
-_LEFT_OUT = {".git", ".hg", ".svn", "__pycache__", ".tox", ".nox", ".venv", "venv", "node_modules", ".mypy_cache", ".pytest_cache"}
+_LEFT_OUT = {
+    ".git",
+    ".hg",
+    ".svn",
+    "__pycache__",
+    ".tox",
+    ".nox",
+    ".venv",
+    "venv",
+    "node_modules",
+    ".mypy_cache",
+    ".pytest_cache",
+}
 
 
 class NotInstalled(WorkbenchError):
@@ -49,6 +61,7 @@ class Environment:
         installed: Plain names of the distributions in it.
         modules: Top-level modules in it.
         commands: The project's own commands.
+        programs: Every command in it.
         cached: Whether it was there already.
         left_out: What pages install besides the project and could not be had, with the reason.
     """
@@ -58,6 +71,7 @@ class Environment:
     installed: frozenset[str]
     modules: frozenset[str]
     commands: frozenset[str]
+    programs: frozenset[str]
     cached: bool
     left_out: str = ""
 
@@ -107,6 +121,7 @@ async def environment_for(
         frozenset(record["installed"]),
         frozenset(record["modules"]),
         frozenset(record["commands"]),
+        frozenset(record["programs"]),
         cached,
         record["left_out"],
     )
@@ -154,7 +169,9 @@ async def _made(
     folder.mkdir()
     venv, python = folder / "venv", folder / "venv" / "bin" / "python"
     on_progress("making an environment")
-    await _outside([_uv(), "venv", "--quiet", "--python", sys.executable, str(venv)], "An environment could not be made")
+    await _outside(
+        [_uv(), "venv", "--quiet", "--python", sys.executable, str(venv)], "An environment could not be made"
+    )
     install = [_uv(), "pip", "install", "--quiet", "--only-binary", ":all:", "--python", str(python)]
     title = declared.name or root.name
     if requirements:
@@ -168,11 +185,23 @@ async def _made(
         except NotInstalled as error:
             left_out = str(error)
     on_progress("installing what builds the project")
-    await _outside([*install, "--target", str(folder / "build"), "pip", *build], f"What builds {title} could not be installed")
+    await _outside(
+        [*install, "--target", str(folder / "build"), "pip", *build], f"What builds {title} could not be installed"
+    )
     on_progress(f"installing {title} from its tree")
     await asyncio.to_thread(copy_tree, root, folder / "source")
     ended = await run_in_sandbox(
-        [str(python), "-B", "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-index", str(folder / "source")],
+        [
+            str(python),
+            "-B",
+            "-m",
+            "pip",
+            "install",
+            "--no-deps",
+            "--no-build-isolation",
+            "--no-index",
+            str(folder / "source"),
+        ],
         folder=folder,
         inside=str(folder),
         python=python,
@@ -209,7 +238,12 @@ def _contents(venv: Path, declared: Declarations) -> dict[str, Any]:
             _, _, scripts = (info / "entry_points.txt").read_text("utf-8", "replace").partition("[console_scripts]")
             commands |= set(re.findall(r"^([\w.-]+)\s*=", scripts.partition("[")[0], re.M))
     installed = [plain(info.name.removesuffix(".dist-info").rpartition("-")[0]) for info in infos]
-    return {"installed": installed, "modules": sorted(modules), "commands": sorted(commands)}
+    programs = sorted(
+        path.name
+        for path in (venv / "bin").iterdir()
+        if not path.name.startswith(("python", "activate", "pip", "deactivate"))
+    )
+    return {"installed": installed, "modules": sorted(modules), "commands": sorted(commands), "programs": programs}
 
 
 def plain(name: str) -> str:

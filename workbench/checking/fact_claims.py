@@ -23,15 +23,26 @@ from workbench.grounding import known
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _EXTRA_IN_SPAN = re.compile(r"([A-Za-z][\w.-]*)\[([\w,. -]+)\]")
-_CURRENT = re.compile(r"\b(?:current|latest|newest)(?:\s+stable)?\s+(?:version|release)(?:\s+is)?\s*:?\s*\**`?v?(\d+\.\d+(?:\.\d+)*)\b", re.I)
-_LICENSED = re.compile(r"licen[sc]ed?\s+under|released?\s+under|distributed\s+under|available\s+under|^\W*licen[sc]e\s*:|\blicen[sc]e\b", re.I)
-_NOT_OURS = re.compile(r"bundl|vendor|third|fonts?\b|\bdata\b|icon|logo|document|\bdocs\b|example|depend|originally|based on|differs?\b|compatib", re.I)
+_CURRENT = re.compile(
+    r"\b(?:current|latest|newest)(?:\s+stable)?\s+(?:version|release)(?:\s+is)?\s*:?\s*\**`?v?(\d+\.\d+(?:\.\d+)*)\b",
+    re.I,
+)
+_LICENSED = re.compile(
+    r"licen[sc]ed?\s+under|released?\s+under|distributed\s+under|available\s+under|^\W*licen[sc]e\s*:|\blicen[sc]e\b",
+    re.I,
+)
+_NOT_OURS = re.compile(
+    r"bundl|vendor|third|fonts?\b|\bdata\b|icon|logo|document|\bdocs\b|example|depend|originally|based on|differs?\b|compatib",
+    re.I,
+)
 _FORMERLY = re.compile(
     r"\b(?:drop(?:s|ped)?|older|legacy|last|previous|earlier|up to|until|prior|instead|backport|before|deprecated|end|removed?|no longer|"
     r"tested|support(?:s|ed)? (?:was|for)|if you|for python|on python|recommended)\b",
     re.I,
 )
-_EMPTY_PREFIX = re.compile(rb"env_prefix|envvar_prefix|auto_envvar|environ_prefix|Dynaconf|dynaconf|environ\.Env|BaseSettings")
+_EMPTY_PREFIX = re.compile(
+    rb"env_prefix|envvar_prefix|auto_envvar|environ_prefix|Dynaconf|dynaconf|environ\.Env|BaseSettings"
+)
 
 
 class FactClaims:
@@ -51,12 +62,18 @@ class FactClaims:
                 yield from self._version(row, first + offset)
             yield from self._licence(written, first)
 
-    def _claim(self, line: int, kind: str, text: str, truth: Truth, reason: str = "", near: tuple[str, bool] = ("", False)) -> ClaimResult:
+    def _claim(
+        self, line: int, kind: str, text: str, truth: Truth, reason: str = "", near: tuple[str, bool] = ("", False)
+    ) -> ClaimResult:
         return ClaimResult(self._page.path, line, kind, text, truth, reason, *near)
 
     def _commands(self) -> Iterator[tuple[int, str]]:
         for code in self._page.codes:
-            if not code.skip and kind_of(code, self._project.modules, set(self._project.declared.scripts)) in ("shell", "session", "install"):
+            if not code.skip and kind_of(code, self._project.modules, set(self._project.declared.scripts)) in (
+                "shell",
+                "session",
+                "install",
+            ):
                 for command in commands_of(code.code):
                     yield code.line + command.line, command.text
 
@@ -80,7 +97,9 @@ class FactClaims:
             return
         if requirement is not None and plain(requirement.name) != plain(self._project.declared.name):
             return
-        names = [part.strip() for part in here[1].split(",")] if here else sorted(requirement.extras if requirement else ())
+        names = (
+            [part.strip() for part in here[1].split(",")] if here else sorted(requirement.extras if requirement else ())
+        )
         declared = {plain(name): name for name in self._project.declared.extras}
         for name in names:
             if plain(name) in declared:
@@ -93,7 +112,9 @@ class FactClaims:
         if requirement is not None and requirement.specifier:
             said, version = str(requirement.specifier), self._project.declared.version
             truth = Truth.TRUE if _holds(requirement, version) else Truth.UNKNOWN
-            yield self._claim(line, "version", said, truth, "" if truth is Truth.TRUE else f"the tree is of version {version}")
+            yield self._claim(
+                line, "version", said, truth, "" if truth is Truth.TRUE else f"the tree is of version {version}"
+            )
 
     def _extras_known(self) -> bool:
         """Tell whether what is declared is all there is: a setup.py may make extras while it runs."""
@@ -106,7 +127,9 @@ class FactClaims:
     # -- environment variables
 
     def _variables(self) -> Iterator[ClaimResult]:
-        found: list[tuple[int, str]] = [(span.line, name) for span in self._page.spans for name in [span.text.strip().lstrip("$").partition("=")[0]]]
+        found: list[tuple[int, str]] = [
+            (span.line, name) for span in self._page.spans for name in [span.text.strip().lstrip("$").partition("=")[0]]
+        ]
         for line, text in self._commands():
             found += [(line, name) for name in re.findall(r"(?:^|\bexport\s+|\s)([A-Z][A-Z0-9_]+)=", text)]
         for line, name in found:
@@ -116,10 +139,18 @@ class FactClaims:
                 yield self._claim(line, "variable", name, Truth.TRUE)
                 continue
             prefix = name.split("_")[0]
-            own = {re.split(r"[-_.]", one)[0].upper() for one in (self._project.declared.name, *self._project.modules) if one}
-            quoted = {word.decode() for word in re.findall(rb"['\"]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)['\"]", self._project.code)}
+            own = {
+                re.split(r"[-_.]", one)[0].upper()
+                for one in (self._project.declared.name, *self._project.modules)
+                if one
+            }
+            quoted = {
+                word.decode() for word in re.findall(rb"['\"]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)['\"]", self._project.code)
+            }
             near = nearest(name, quoted)
-            made = _EMPTY_PREFIX.search(self._project.code) or re.search(rb"['\"{]" + prefix.encode() + rb"_['\"{]", self._project.code)
+            made = _EMPTY_PREFIX.search(self._project.code) or re.search(
+                rb"['\"{]" + prefix.encode() + rb"_['\"{]", self._project.code
+            )
             if prefix in own and near[0] and not made:
                 yield self._claim(line, "variable", name, Truth.UNTRUE, f"nothing reads {name}", near)
             else:
@@ -140,7 +171,12 @@ class FactClaims:
                 yield self._path(text, span.line)
         for line, text in self._commands():
             for words in simple_commands(text) or ():
-                if re.fullmatch(r"python[\d.]*", words[0]) and len(words) > 1 and words[1].endswith(".py") and "/" in words[1]:
+                if (
+                    re.fullmatch(r"python[\d.]*", words[0])
+                    and len(words) > 1
+                    and words[1].endswith(".py")
+                    and "/" in words[1]
+                ):
                     yield self._path(words[1].removeprefix("./"), line)
 
     def _address(self, target: str, line: int) -> Iterator[ClaimResult]:
@@ -152,14 +188,22 @@ class FactClaims:
         except ValueError:
             yield self._claim(line, "url", target, Truth.UNTRUE, "it is no address: its host or port cannot be read")
             return
-        if parts.scheme in ("http", "https", "ftp", "") and re.fullmatch(r"localhost|\[?[0-9a-f.:]+\]?|(?:[\w-]+\.)+[\w-]{2,}", host, re.I):
+        if parts.scheme in ("http", "https", "ftp", "") and re.fullmatch(
+            r"localhost|\[?[0-9a-f.:]+\]?|(?:[\w-]+\.)+[\w-]{2,}", host, re.I
+        ):
             yield self._claim(line, "url", target, Truth.TRUE, "by its form")
         elif parts.scheme not in ("http", "https", "ftp", ""):
             near, _ = nearest(parts.scheme, ("http", "https", "ftp"), 0.7)
             yield self._claim(line, "url", target, Truth.UNTRUE, f"there is no scheme {parts.scheme}", (near, False))
         else:
             truth = Truth.UNTRUE if not host else Truth.UNKNOWN
-            yield self._claim(line, "url", target, truth, "it is no address: it has no host" if not host else f"{host} may be a host of the reader's")
+            yield self._claim(
+                line,
+                "url",
+                target,
+                truth,
+                "it is no address: it has no host" if not host else f"{host} may be a host of the reader's",
+            )
 
     def _link(self, target: str, line: int) -> Iterator[ClaimResult]:
         path = unquote(re.split(r"[?#]", target)[0])
@@ -212,13 +256,22 @@ class FactClaims:
         text, said = bound
         real = oldest_python(self._project)
         if real is None:
-            yield self._claim(line, "python", text, Truth.UNKNOWN, "the project does not say which versions of Python it takes")
+            yield self._claim(
+                line, "python", text, Truth.UNKNOWN, "the project does not say which versions of Python it takes"
+            )
         elif said == real:
             yield self._claim(line, "python", text, Truth.TRUE)
         elif said < real and not _FORMERLY.search(row):
             shown = ".".join(map(str, real))
             number = ".".join(map(str, said))
-            yield self._claim(line, "python", text, Truth.UNTRUE, f"the project requires Python {shown}", (text.replace(number, shown), True))
+            yield self._claim(
+                line,
+                "python",
+                text,
+                Truth.UNTRUE,
+                f"the project requires Python {shown}",
+                (text.replace(number, shown), True),
+            )
         else:
             shown = ".".join(map(str, real))
             yield self._claim(line, "python", text, Truth.UNKNOWN, f"the project requires Python {shown}")
@@ -249,10 +302,21 @@ class FactClaims:
             yield self._claim(line, "licence", name, Truth.UNKNOWN, "the project's licence cannot be read")
         elif real == said:
             yield self._claim(line, "licence", name, Truth.TRUE)
-        elif _NOT_OURS.search(written) or not re.search(r"\b(?:project|software|package|library|it|code|this)\b|" + re.escape(self._project.declared.name or "\0"), written, re.I):
+        elif _NOT_OURS.search(written) or not re.search(
+            r"\b(?:project|software|package|library|it|code|this)\b|" + re.escape(self._project.declared.name or "\0"),
+            written,
+            re.I,
+        ):
             yield self._claim(line, "licence", name, Truth.UNKNOWN, "it may be that of something else")
         else:
-            yield self._claim(line, "licence", name, Truth.UNTRUE, f"the project is under {next(iter(real))}", (next(iter(real)), False))
+            yield self._claim(
+                line,
+                "licence",
+                name,
+                Truth.UNTRUE,
+                f"the project is under {next(iter(real))}",
+                (next(iter(real)), False),
+            )
 
 
 def _holds(requirement: Requirement, version: str) -> bool:

@@ -9,7 +9,20 @@ from workbench.checking.environment import tree_files
 _PAGES = (".md", ".markdown", ".rst")
 _DOCS = {"docs", "doc", "documentation"}
 #: Pages that tell what was, or are the project's own rules: their names and versions need not be true today.
-_OTHERS = ("changelog", "changes", "history", "news", "release", "contributing", "code_of_conduct", "security", "license", "authors", "migrat", "upgrad")
+_OTHERS = (
+    "changelog",
+    "changes",
+    "history",
+    "news",
+    "release",
+    "contributing",
+    "code_of_conduct",
+    "security",
+    "license",
+    "authors",
+    "migrat",
+    "upgrad",
+)
 
 
 def find_pages(root: Path) -> tuple[str, ...]:

@@ -31,7 +31,15 @@ async def help_texts(project: Project, environment: Environment) -> dict[str, st
     with tempfile.TemporaryDirectory(prefix=".help-", dir=place) as name:
         folder = Path(name)
         await run_in_sandbox(
-            [str(environment.python), "-I", "-B", f"{_INSIDE}/help_runner.py", "/checked/help.json", str(_SECONDS), *commands],
+            [
+                str(environment.python),
+                "-I",
+                "-B",
+                f"{_INSIDE}/help_runner.py",
+                "/checked/help.json",
+                str(_SECONDS),
+                *commands,
+            ],
             folder=folder,
             inside="/checked",
             python=environment.python,

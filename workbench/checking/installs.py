@@ -14,9 +14,23 @@ from workbench.checking.kinds import is_install, kind_of
 from workbench.checking.page import Page
 from workbench.checking.project import Project
 from workbench.checking.shell_commands import commands_of
+from workbench.regeneration.declarations import requirements_file
 
 _PIP = re.compile(r"^(?:sudo\s+)?(?:(?:(?:python[\d.]*|py)\s+-m\s+)?pip[\d.]*|uv\s+pip)\s+install\b")
-_WITH_VALUE = {"-r", "--requirement", "-c", "--constraint", "-i", "--index-url", "--extra-index-url", "-t", "--target", "-f", "--find-links", "--python"}
+_WITH_VALUE = {
+    "-r",
+    "--requirement",
+    "-c",
+    "--constraint",
+    "-i",
+    "--index-url",
+    "--extra-index-url",
+    "-t",
+    "--target",
+    "-f",
+    "--find-links",
+    "--python",
+}
 _HERE = re.compile(r"(?:\.|\./)(?:\[([\w,. -]+)\])?")
 
 
@@ -52,6 +66,9 @@ def wanted(pages: Sequence[Page], project: Project) -> tuple[tuple[str, ...], tu
     for page in pages:
         for command in _installs(page, project):
             for word in pip_words(command) or ():
+                if word.startswith("-r "):
+                    others.update(dict.fromkeys(requirements_file(project.root, word[3:])))
+                    continue
                 here = _HERE.fullmatch(word)
                 requirement = _requirement(word)
                 if here:
@@ -80,7 +97,9 @@ def _extras(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def install_verdict(command: str, project: Project, environment: Environment | None) -> tuple[Literal["own", "works", "fails", "not run"], str]:
+def install_verdict(
+    command: str, project: Project, environment: Environment | None
+) -> tuple[Literal["own", "works", "fails", "not run"], str]:
     """Return what becomes of a command that installs something, and why; ``own`` if it is the project and there is no environment."""
     words = pip_words(command)
     if words is None:
@@ -91,13 +110,23 @@ def install_verdict(command: str, project: Project, environment: Environment | N
             name = word[3:]
             if name not in project.files:
                 return ("not run" if project.released else "fails"), f"the repository has no {name}"
-            return "not run", f"{name} is not installed"
+            listed = [_requirement(line) for line in requirements_file(project.root, name)]
+            missing = [
+                one.name
+                for one in listed
+                if one is not None and environment is not None and plain(one.name) not in environment.installed
+            ]
+            if missing:
+                return "not run", f"{missing[0]} of {name} is not in the check's environment"
+            continue
         if _HERE.fullmatch(word):
             continue
         requirement = _requirement(word)
         if requirement is None or requirement.url:
             return "not run", f"{word} is not from the registry"
-        if plain(requirement.name) == own or (environment is not None and plain(requirement.name) in environment.installed):
+        if plain(requirement.name) == own or (
+            environment is not None and plain(requirement.name) in environment.installed
+        ):
             continue
         if environment is not None:
             return "not run", f"{requirement.name} is not in the check's environment"

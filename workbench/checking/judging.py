@@ -8,7 +8,7 @@ reader's or of a step that was not run is *not run*, with the reason.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,9 +36,14 @@ _USAGE = re.compile(
     r"unexpected (?:extra )?argument|invalid option|option --?\S+ not recognized|does not exist as a (?:sub)?command",
     re.I,
 )
-_MISSING_FILE = re.compile(r"no such file or directory|filenotfounderror|does not exist|can't open file|cannot find|not found: ", re.I)
+_MISSING_FILE = re.compile(
+    r"no such file or directory|filenotfounderror|does not exist|can't open file|cannot find|not found: ", re.I
+)
 _NO_MODULE = re.compile(r"No module named '?([\w.]+)'?")
-_MEANT = re.compile(r"\b(?:raises?|raised|errors?|exceptions?|fails?|failed|failing|invalid|traceback|refuse[sd]?|reject(?:s|ed)?)\b|\w+Error\b", re.I)
+_MEANT = re.compile(
+    r"\b(?:raises?|raised|errors?|exceptions?|fails?|failed|failing|invalid|traceback|refuse[sd]?|reject(?:s|ed)?)\b|\w+Error\b",
+    re.I,
+)
 _ERRORS = frozenset(
     "ValueError TypeError KeyError IndexError AttributeError AssertionError ZeroDivisionError NameError RecursionError "
     "UnicodeDecodeError UnicodeEncodeError OverflowError StopIteration".split()
@@ -95,7 +100,7 @@ def judge(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdict
         return _doctest(step, ended, context)
     if step.kind == "python":
         error = ended.get("error")
-        return _works(step) if error is None else _exception(step, error, context)
+        return _works(step) if error is None else _exception(step, error, context, ended.get("imported") or ())
     return _shell(step, ended, context)
 
 
@@ -118,7 +123,7 @@ def lacking(text: str) -> str:
 # -- Python
 
 
-def _exception(step: Step, error: Mapping[str, Any], context: Context) -> StepVerdict:
+def _exception(step: Step, error: Mapping[str, Any], context: Context, imported: Sequence[str] = ()) -> StepVerdict:
     kind, message, line = str(error["type"]), one_line(str(error["message"]), 300), error.get("line") or step.line
     said = f"{kind}: {message}" if message else kind
     own_code = _is_own(str(error["place"]), context)
@@ -131,7 +136,9 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context) -> StepVe
     if kind == "SystemExit":
         if error.get("code") in (None, 0):
             return _works(step)
-        return _not_run(step, f"it is a program that takes arguments, and ended with {one_line(str(error.get('code')), 60)}", line)
+        return _not_run(
+            step, f"it is a program that takes arguments, and ended with {one_line(str(error.get('code')), 60)}", line
+        )
     if kind in ("ModuleNotFoundError", "ImportError"):
         root = name.split(".")[0]
         if kind == "ModuleNotFoundError" and root and root not in context.modules:
@@ -146,9 +153,15 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context) -> StepVe
         return _not_run(step, f"it uses {missing}, which no earlier snippet that ran defines", line)
     if at_page and kind == "AttributeError" and str(error.get("owner", "")).split(".")[0] in context.modules:
         return fails()
-    if at_page and kind == "TypeError" and re.search(
-        r"unexpected keyword argument|missing \d+ required|takes (?:from )?\d+ (?:to \d+ )?positional|takes no arguments", message
-    ) and not step.stand_ins:
+    if (
+        at_page
+        and kind == "TypeError"
+        and re.search(
+            r"unexpected keyword argument|missing \d+ required|takes (?:from )?\d+ (?:to \d+ )?positional|takes no arguments",
+            message,
+        )
+        and not step.stand_ins
+    ):
         return fails()
     if what := lacking(f"{said} {str(error['text'])[-600:]}"):
         return _not_run(step, f"it needs {what}: {one_line(said, 120)}", line)
@@ -158,6 +171,10 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context) -> StepVe
         return _not_run(step, f"it ended with {said}, which the page may mean to show", line)
     if context.before:
         return _not_run(step, f"it ended with {one_line(said, 120)}, after {context.before}", line)
+    if imported:
+        return _not_run(
+            step, f"it ended with {one_line(said, 120)}, and leaves out where {imported[0]} comes from", line
+        )
     if kind in _ERRORS and (at_page or own_code) and not _MISSING_FILE.search(message):
         return fails()
     return _not_run(step, f"it ended with {said}", line)
@@ -192,7 +209,13 @@ def _doctest(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerd
             return found if found.verdict is Verdict.NOT_RUN else _unless_stood_in(step, found)
         diff = doctest_difference(str(example["want"]), str(example["got"]))
         if diff:
-            found = StepVerdict(Verdict.DIFFERS, line, "what it prints differs from what the page says", str(example["got"])[-1500:], diff)
+            found = StepVerdict(
+                Verdict.DIFFERS,
+                line,
+                "what it prints differs from what the page says",
+                str(example["got"])[-1500:],
+                diff,
+            )
             return _unless_stood_in(step, found)
     if not ended.get("examples"):
         error = ended.get("error")

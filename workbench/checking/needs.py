@@ -48,14 +48,16 @@ def placeholder(command: str) -> str:
     return ""
 
 
-def why_not_shell(command: str, own_commands: Set[str], own_names: Set[str], in_environment: Set[str] = frozenset()) -> str:
+def why_not_shell(
+    command: str, own_commands: Set[str], own_names: Set[str], in_environment: Set[str] = frozenset()
+) -> str:
     """Return why a command is not run, "" where it can be.
 
     Args:
         command: What a shell would be given.
         own_commands: The project's commands.
         own_names: Its modules and the plain name of its distribution: ``python -m`` with one is the project's.
-        in_environment: Modules of the environment.
+        in_environment: Other commands that the page has installed.
     """
     if hole := placeholder(command):
         return f"{hole} stands for something of the reader's"
@@ -75,7 +77,12 @@ def _why_not_words(words: list[str], own_commands: Set[str], own_names: Set[str]
         return _why_not_words(rest, own_commands, own_names, in_environment) if rest else ""
     if program == "sudo":
         return "it needs root"
-    if program in own_commands or program in _HARMLESS or re.fullmatch(r"for|do|done|if|then|else|fi|while|in|\[|\]|\[\[|\{|\}", program):
+    if (
+        program in own_commands
+        or program in in_environment
+        or program in _HARMLESS
+        or re.fullmatch(r"for|do|done|if|then|else|fi|while|in|\[|\]|\[\[|\{|\}", program)
+    ):
         return ""
     if _PYTHON.fullmatch(program):
         if len(words) == 1 or words[1] == "-i":
@@ -117,9 +124,15 @@ def _left_out(tree: ast.Module) -> str:
         for child in ast.iter_child_nodes(node):
             if not (isinstance(child, ast.Constant) and child.value is Ellipsis):
                 continue
-            if isinstance(node, ast.Call | ast.keyword | ast.Assign | ast.List | ast.Dict | ast.Return | ast.Starred | ast.Set):
+            if isinstance(
+                node, ast.Call | ast.keyword | ast.Assign | ast.List | ast.Dict | ast.Return | ast.Starred | ast.Set
+            ):
                 return "it leaves something out (…)"
     for statement in tree.body:
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant) and statement.value.value is Ellipsis:
+        if (
+            isinstance(statement, ast.Expr)
+            and isinstance(statement.value, ast.Constant)
+            and statement.value.value is Ellipsis
+        ):
             return "it leaves something out (…)"
     return ""

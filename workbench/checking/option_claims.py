@@ -15,8 +15,13 @@ from workbench.checking.verdicts import ClaimResult, Truth
 from workbench.grounding import known
 
 _LONG = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*")
-_DERIVING = re.compile(rb"\b(?:import|from)\s+(?:typer|fire|cyclopts|tyro|defopt|jsonargparse|simple_parsing|clize|plac|docopt|pydantic_settings|hydra|absl)\b")
-_DEFAULT = re.compile(r"\bdefaults?(?:\s+(?:is|to|value|of))*\s*[:=]?\s*(?:(?P<q>[`\"'])(?P<quoted>[^`\"'\n]{1,60})(?P=q)|(?P<bare>-?\d+(?:\.\d+)?)(?![\w.]*\w))", re.I)
+_DERIVING = re.compile(
+    rb"\b(?:import|from)\s+(?:typer|fire|cyclopts|tyro|defopt|jsonargparse|simple_parsing|clize|plac|docopt|pydantic_settings|hydra|absl)\b"
+)
+_DEFAULT = re.compile(
+    r"\bdefaults?(?:\s+(?:is|to|value|of))*\s*[:=]?\s*(?:(?P<q>[`\"'])(?P<quoted>[^`\"'\n]{1,60})(?P=q)|(?P<bare>-?\d+(?:\.\d+)?)(?![\w.]*\w))",
+    re.I,
+)
 _NO_DEFAULT = re.compile(r"\b(?:previous|formerly|was|used to|before|old)\b", re.I)
 
 
@@ -33,14 +38,20 @@ class OptionClaims:
     def all(self) -> Iterator[ClaimResult]:
         """Yield every claim."""
         for code in self._page.codes:
-            if not code.skip and kind_of(code, self._project.modules, self._commands) in ("shell", "session", "install"):
+            if not code.skip and kind_of(code, self._project.modules, self._commands) in (
+                "shell",
+                "session",
+                "install",
+            ):
                 for command in commands_of(code.code):
                     yield from self._command(command.text, code.line + command.line)
         for span in self._page.spans:
             yield from self._span(span)
         yield from self._defaults()
 
-    def _claim(self, line: int, kind: str, text: str, truth: Truth, reason: str = "", near: tuple[str, bool] = ("", False)) -> ClaimResult:
+    def _claim(
+        self, line: int, kind: str, text: str, truth: Truth, reason: str = "", near: tuple[str, bool] = ("", False)
+    ) -> ClaimResult:
         return ClaimResult(self._page.path, line, kind, text, truth, reason, *near)
 
     def _command(self, text: str, line: int) -> Iterator[ClaimResult]:
@@ -49,14 +60,23 @@ class OptionClaims:
             if words[0] in self._commands:
                 yield self._claim(here, "command", words[0], Truth.TRUE)
                 yield from self._words(words[0], words[1:], text, line)
-            elif words[0].startswith("python") and len(words) > 2 and words[1] == "-m" and words[2].split(".")[0] in self._project.modules:
+            elif (
+                words[0].startswith("python")
+                and len(words) > 2
+                and words[1] == "-m"
+                and words[2].split(".")[0] in self._project.modules
+            ):
                 yield from self._words("", words[3:], text, line)
             else:
                 yield from self._dead(words[0], here)
 
     def _dead(self, name: str, line: int) -> Iterator[ClaimResult]:
         """Yield a claim about a command that is called as the project's are, and is none of them."""
-        own = {re.sub(r"[-_.]+", "-", one).lower() for one in (*self._commands, self._project.declared.name, *self._project.modules) if len(one) > 2}
+        own = {
+            re.sub(r"[-_.]+", "-", one).lower()
+            for one in (*self._commands, self._project.declared.name, *self._project.modules)
+            if len(one) > 2
+        }
         plain = re.sub(r"[-_.]+", "-", name).lower()
         if not re.fullmatch(r"[a-z][\w.-]+", name) or name in known.PROGRAMS or known.FILE.fullmatch(name):
             return
@@ -117,7 +137,40 @@ class OptionClaims:
             return
         if not first.startswith("-"):
             return
-        others = {word for word in re.findall(r"[\w-]+", span.around) if word in known.PROGRAMS} - {"python", "test", "true", "false", "file", "time", "date", "type", "copy", "start", "open", "set", "sort", "find", "make", "which", "source", "more", "less", "read", "go", "just", "head", "cut", "dir", "code", "install", "watch", "top", "clear", "export", "split"}
+        others = {word for word in re.findall(r"[\w-]+", span.around) if word in known.PROGRAMS} - {
+            "python",
+            "test",
+            "true",
+            "false",
+            "file",
+            "time",
+            "date",
+            "type",
+            "copy",
+            "start",
+            "open",
+            "set",
+            "sort",
+            "find",
+            "make",
+            "which",
+            "source",
+            "more",
+            "less",
+            "read",
+            "go",
+            "just",
+            "head",
+            "cut",
+            "dir",
+            "code",
+            "install",
+            "watch",
+            "top",
+            "clear",
+            "export",
+            "split",
+        }
         for flag in _LONG.findall(text):
             if flag in self._known or flag in self._project.flags:
                 yield self._claim(span.line, "option", flag, Truth.TRUE)
@@ -144,7 +197,9 @@ class OptionClaims:
                 if len(flags) == 1 and not _NO_DEFAULT.search(row):
                     yield from self._default(flags.pop(), row, first + offset, defaults, columns)
 
-    def _default(self, flag: str, row: str, line: int, defaults: Mapping[str, set[str]], column: int | None) -> Iterator[ClaimResult]:
+    def _default(
+        self, flag: str, row: str, line: int, defaults: Mapping[str, set[str]], column: int | None
+    ) -> Iterator[ClaimResult]:
         found = _DEFAULT.search(row)
         said = found and (found["quoted"] or found["bare"])
         cells = [cell.strip() for cell in row.strip().strip("|").split("|")]
@@ -185,6 +240,20 @@ def _same(said: str, real: str) -> bool | None:
         pass
     if re.fullmatch(r"[A-Za-z][\w-]*", said) and re.fullmatch(r"[A-Za-z][\w-]*", real):
         same = said.lower() == real.lower()
-        vague = {"none", "auto", "off", "on", "false", "true", "no", "yes", "current", "stdout", "stdin", "empty", "all"}
+        vague = {
+            "none",
+            "auto",
+            "off",
+            "on",
+            "false",
+            "true",
+            "no",
+            "yes",
+            "current",
+            "stdout",
+            "stdin",
+            "empty",
+            "all",
+        }
         return True if same else None if {said.lower(), real.lower()} & vague else False
     return None

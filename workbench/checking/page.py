@@ -131,9 +131,7 @@ class _Reader:
             fenced = token.type == "fence"
             line = self._line + 1 if fenced else self._line
             adjacent = bool(self.codes) and self._pieces <= 1
-            self.codes.append(
-                Code(line, token.content, token.info.strip(), fenced, self._before, self._skip, adjacent)
-            )
+            self.codes.append(Code(line, token.content, token.info.strip(), fenced, self._before, self._skip, adjacent))
             self._before, self._skip, self._pieces = "", "", 0
         elif token.type == "html_block":
             if match := _SKIP.search(token.content):

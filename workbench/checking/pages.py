@@ -120,4 +120,3 @@ async def _blocks(
                 return settled(page, plan, project, "its sandbox does not isolate")
 
     return [block for blocks in await asyncio.gather(*(one(page) for page in pages)) for block in blocks]
-

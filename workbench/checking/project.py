@@ -98,7 +98,9 @@ class Project:
         others = [
             (self.root / path).read_bytes()
             for path in sorted(self.files)
-            if path.endswith((".toml", ".cfg", ".c", ".rs", ".go", ".js", ".sh", ".json", ".ini", ".yaml", ".yml", ".txt", ".in"))
+            if path.endswith(
+                (".toml", ".cfg", ".c", ".rs", ".go", ".js", ".sh", ".json", ".ini", ".yaml", ".yml", ".txt", ".in")
+            )
             and "/" not in path.removeprefix("src/")
             and (self.root / path).stat().st_size <= 200_000
         ]
@@ -113,7 +115,9 @@ class Project:
     def defined(self) -> frozenset[str]:
         """Names of every function and class outside its tests."""
         own = b"\n".join(text for path, text in self.sources.items() if not is_test(path))
-        return frozenset(name.decode() for name in re.findall(rb"^\s*(?:async\s+)?(?:def|class)\s+([A-Za-z_]\w*)", own, re.M))
+        return frozenset(
+            name.decode() for name in re.findall(rb"^\s*(?:async\s+)?(?:def|class)\s+([A-Za-z_]\w*)", own, re.M)
+        )
 
     def occurs(self, word: str) -> bool:
         """Tell whether a word occurs in the code."""
@@ -158,13 +162,15 @@ class Project:
         found: list[Definition | None] = []
         for node in tree.body:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name == name:
+                if any(ast.unparse(one).endswith("overload") for one in node.decorator_list):
+                    continue
                 found.append(Definition(name, parameters_of(node)))
             elif isinstance(node, ast.ImportFrom):
                 for alias in node.names:
                     if (alias.asname or alias.name) == name:
                         source = _absolute(module, node, path.endswith("__init__.py") if path else False)
                         found.append(self.definition(source, alias.name, depth + 1))
-            elif isinstance(node, ast.Assign | ast.AnnAssign | ast.If | ast.Try) and name in ast.unparse(node):
+            elif isinstance(node, ast.Assign | ast.AnnAssign | ast.If | ast.Try) and name in _bound_by(node):
                 return None
         return found[0] if len(found) == 1 else None
 
@@ -191,7 +197,9 @@ class Project:
 def is_test(path: str) -> bool:
     """Tell whether a file is one of tests."""
     parts = PurePosixPath(path).parts
-    return bool({"test", "tests", "testing"} & set(parts)) or parts[-1].startswith("test_") or parts[-1] == "conftest.py"
+    return (
+        bool({"test", "tests", "testing"} & set(parts)) or parts[-1].startswith("test_") or parts[-1] == "conftest.py"
+    )
 
 
 def parameters_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> tuple[str, ...] | None:
@@ -208,6 +216,15 @@ def parameters_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -
     return tuple(one.arg for one in (*arguments.args, *arguments.kwonlyargs))
 
 
+def _bound_by(node: ast.AST) -> frozenset[str]:
+    """Return the names that a statement binds, those of functions and imports in it included."""
+    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    names |= {
+        one.name for one in ast.walk(node) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    }
+    return frozenset(names | {one.asname or one.name for one in ast.walk(node) if isinstance(one, ast.alias)})
+
+
 def _makes_itself(node: ast.ClassDef) -> bool:
     return any(isinstance(one, ast.FunctionDef) and one.name == "__new__" for one in node.body)
 
@@ -220,7 +237,21 @@ def _absolute(module: str, node: ast.ImportFrom, package: bool) -> str:
     return ".".join([*parts, *([node.module] if node.module else [])])
 
 
+def _constants(tree: ast.Module) -> dict[str, ast.expr | None]:
+    """Return what names of a module are bound to at its top level, None for one that is bound twice."""
+    found: dict[str, ast.expr | None] = {}
+    for node in tree.body:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        for target in targets:
+            if isinstance(target, ast.Name) and isinstance(node, ast.Assign | ast.AnnAssign):
+                found[target.id] = None if target.id in found else node.value
+    return found
+
+
 def _options(tree: ast.Module) -> Iterator[Option]:
+    constants = _constants(tree)
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
@@ -233,6 +264,8 @@ def _options(tree: ast.Module) -> Iterator[Option]:
         if default is None and called == "Option" and node.args and not isinstance(node.args[0], ast.Starred):
             first = node.args[0]
             default = first if not (isinstance(first, ast.Constant) and str(first.value).startswith("-")) else None
+        if isinstance(default, ast.Name):
+            default = constants.get(default.id)
         said = ""
         if isinstance(default, ast.Constant) and default.value is not Ellipsis and default.value is not None:
             said = str(default.value)

@@ -73,7 +73,9 @@ def _requires_python(project: Project) -> str:
         found = re.search(rb"python_requires\s*=\s*['\"]([^'\"]+)['\"]", project.sources.get("setup.py", b""))
         stated = found[1].decode("utf-8", "replace") if found else None
     if not stated and (project.root / "PKG-INFO").is_file():
-        stated = HeaderParser().parsestr((project.root / "PKG-INFO").read_text("utf-8", "replace")).get("Requires-Python")
+        stated = (
+            HeaderParser().parsestr((project.root / "PKG-INFO").read_text("utf-8", "replace")).get("Requires-Python")
+        )
     return str(stated or "")
 
 

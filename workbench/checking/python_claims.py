@@ -50,7 +50,9 @@ class PythonClaims:
         for span in self._page.spans:
             yield from self._span(span)
 
-    def _claim(self, line: int, kind: str, text: str, truth: Truth, reason: str = "", near: tuple[str, bool] = ("", False)) -> ClaimResult:
+    def _claim(
+        self, line: int, kind: str, text: str, truth: Truth, reason: str = "", near: tuple[str, bool] = ("", False)
+    ) -> ClaimResult:
         return ClaimResult(self._page.path, line, kind, text, truth, reason, *near)
 
     # -- blocks
@@ -87,19 +89,37 @@ class PythonClaims:
                 yield self._name(node.module, alias.name, line, alias.name)
             submodule = f"{node.module}.{alias.name}"
             is_module = self._project.module_file(submodule) is not None
-            self._bound[alias.asname or alias.name] = _Bound(submodule) if is_module else _Bound(node.module, alias.name)
+            self._bound[alias.asname or alias.name] = (
+                _Bound(submodule) if is_module else _Bound(node.module, alias.name)
+            )
 
     def _module(self, dotted: str, line: int) -> ClaimResult:
         if self._project.module_file(dotted) is not None:
             return self._claim(line, "module", dotted, Truth.TRUE)
         parent, _, last = dotted.rpartition(".")
         path = self._project.module_file(parent) if parent else None
-        if path is None or not path or self._project.names_of(path) is None or last in (self._project.names_of(path) or ()):
+        if (
+            path is None
+            or not path
+            or self._project.names_of(path) is None
+            or last in (self._project.names_of(path) or ())
+        ):
             return self._claim(line, "module", dotted, Truth.UNKNOWN, "its package makes names while it runs")
         folder = path.rpartition("/")[0]
-        siblings = {name.removeprefix(f"{folder}/").split("/")[0].removesuffix(".py") for name in self._project.files if name.startswith(f"{folder}/")}
+        siblings = {
+            name.removeprefix(f"{folder}/").split("/")[0].removesuffix(".py")
+            for name in self._project.files
+            if name.startswith(f"{folder}/")
+        }
         near, exact = nearest(last, siblings, 0.7)
-        return self._claim(line, "module", dotted, Truth.UNTRUE, f"there is no module {dotted}", (f"{parent}.{near}" if near else "", exact))
+        return self._claim(
+            line,
+            "module",
+            dotted,
+            Truth.UNTRUE,
+            f"there is no module {dotted}",
+            (f"{parent}.{near}" if near else "", exact),
+        )
 
     def _name(self, module: str, name: str, line: int, shown: str) -> ClaimResult:
         project = self._project
@@ -175,7 +195,9 @@ class PythonClaims:
                 if found.truth is Truth.UNTRUE and not found.nearest:
                     found = self._claim(line, "name", name, Truth.UNKNOWN, "nothing in the project is near it")
                 elif found.truth is Truth.UNTRUE:
-                    found = self._claim(line, "name", parts[length], Truth.UNTRUE, found.reason, (found.nearest, found.exact))
+                    found = self._claim(
+                        line, "name", parts[length], Truth.UNTRUE, found.reason, (found.nearest, found.exact)
+                    )
                 yield found
                 return
 

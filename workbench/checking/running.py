@@ -26,7 +26,9 @@ from workbench.errors import WorkbenchError
 from workbench.text import one_line
 
 _INSIDE = Path(__file__).resolve().parent / "inside"
-_SHOWS = re.compile(r"\b(?:outputs?|prints?|printed|results?|gives?|shows?|displays?|returns?|yields?|see|like this|following)\b", re.I)
+_SHOWS = re.compile(
+    r"\b(?:outputs?|prints?|printed|results?|gives?|shows?|displays?|returns?|yields?|see|like this|following)\b", re.I
+)
 #: Seconds that a step may take.
 STEP_SECONDS = 10.0
 
@@ -35,7 +37,9 @@ class NotSandboxed(WorkbenchError):
     """The sandbox is not what it must be, so nothing was run in it."""
 
 
-async def run_page(page: Page, plan: Plan, project: Project, environment: Environment, seconds: float = STEP_SECONDS) -> tuple[BlockResult, ...]:
+async def run_page(
+    page: Page, plan: Plan, project: Project, environment: Environment, seconds: float = STEP_SECONDS
+) -> tuple[BlockResult, ...]:
     """Run a page and return the verdicts on its blocks, in order.
 
     An alarm counts if it comes out the same with another seed for hashes; one that does not is *not run*.
@@ -54,7 +58,11 @@ async def run_page(page: Page, plan: Plan, project: Project, environment: Enviro
 def _twice(one: BlockResult, other: BlockResult) -> BlockResult:
     if one.verdict not in (Verdict.FAILS, Verdict.DIFFERS):
         return one
-    if one.verdict is other.verdict and one.line == other.line and (one.verdict is Verdict.FAILS or one.output == other.output):
+    if (
+        one.verdict is other.verdict
+        and one.line == other.line
+        and (one.verdict is Verdict.FAILS or one.output == other.output)
+    ):
         return one
     return replace(one, verdict=Verdict.NOT_RUN, reason="it ends differently each time", command="", output="", diff=())
 
@@ -73,7 +81,15 @@ async def _executed(
     page: Page, plan: Plan, project: Project, environment: Environment, seconds: float, seed: str
 ) -> dict[int, Mapping[str, Any]]:
     orders = [
-        {"id": index, "kind": step.kind, "code": step.code, "line": step.line, "page": page.path, "files": list(step.files)}
+        {
+            "id": index,
+            "kind": step.kind,
+            "code": step.code,
+            "line": step.line,
+            "page": page.path,
+            "files": list(step.files),
+            "modules": sorted(project.modules),
+        }
         for index, step in enumerate(plan.steps)
         if step.kind != "settled"
     ]
@@ -86,7 +102,15 @@ async def _executed(
         (folder / "steps.json").write_text(json.dumps(orders))
         python = environment.python
         ended = await run_in_sandbox(
-            [str(python), "-I", "-B", f"{_INSIDE}/page_runner.py", "/checked/steps.json", "/checked/results.jsonl", str(seconds)],
+            [
+                str(python),
+                "-I",
+                "-B",
+                f"{_INSIDE}/page_runner.py",
+                "/checked/steps.json",
+                "/checked/results.jsonl",
+                str(seconds),
+            ],
             folder=folder,
             inside="/checked",
             cwd="/checked/repo",
@@ -143,15 +167,16 @@ def _judged(
             what = "was not run" if found.verdict is Verdict.NOT_RUN else "did not work"
             before = f"line {found.line}, which {what}"
         verdicts.setdefault(step.block, []).append((step, found))
-    results = [
-        _block(page, index, plan.kinds[index], verdicts.get(index, [])) for index in range(len(page.codes))
-    ]
+    results = [_block(page, index, plan.kinds[index], verdicts.get(index, [])) for index in range(len(page.codes))]
     return tuple(_with_output(page, plan, results, ended))
 
 
 def settled(page: Page, plan: Plan, project: Project, reason: str = "") -> tuple[BlockResult, ...]:
     """Return the verdicts on a page of which nothing is run, with the reason for what could have been."""
-    steps = [replace(step, kind="settled", reason=step.reason or reason) if step.kind != "settled" else step for step in plan.steps]
+    steps = [
+        replace(step, kind="settled", reason=step.reason or reason) if step.kind != "settled" else step
+        for step in plan.steps
+    ]
     return _judged(page, Plan(plan.kinds, steps), project, None, {})
 
 
@@ -194,7 +219,9 @@ def _with_output(
             continue
         if code.before and not _SHOWS.search(code.before):
             continue
-        steps = [at for at, step in enumerate(plan.steps) if step.block == index - 1 and step.kind in ("python", "shell")]
+        steps = [
+            at for at, step in enumerate(plan.steps) if step.block == index - 1 and step.kind in ("python", "shell")
+        ]
         if not steps or found[index - 1].verdict is not Verdict.WORKS or any(plan.steps[at].stand_ins for at in steps):
             continue
         printed = "".join(str(ended[at].get("stdout", "")) for at in steps if at in ended)
@@ -205,7 +232,7 @@ def _with_output(
             found[index] = replace(found[index], verdict=Verdict.WORKS, reason="")
         elif alike(code.code, printed) >= 0.6:
             reason = f"what line {found[index - 1].line} prints differs from it"
-            found[index] = replace(found[index], verdict=Verdict.DIFFERS, reason=reason, output=printed[-1500:], diff=diff)
+            found[index] = replace(
+                found[index], verdict=Verdict.DIFFERS, reason=reason, output=printed[-1500:], diff=diff
+            )
     return found
-
-

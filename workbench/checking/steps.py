@@ -92,7 +92,10 @@ class _Planner:
         self._commands = commands
         self._own = frozenset({*project.modules, plain(project.declared.name), project.declared.name}) - {""}
         self._named: dict[str, str] = {}  # files that the page tells its reader to write
-        self._clones = {PurePosixPath(url.rstrip("/")).name.removesuffix(".git") for url in re.findall(r"git clone\s+(?:-\S+\s+)*(\S+)", page.text)}
+        self._clones = {
+            PurePosixPath(url.rstrip("/")).name.removesuffix(".git")
+            for url in re.findall(r"git clone\s+(?:-\S+\s+)*(\S+)", page.text)
+        }
 
     def add(self, index: int, code: Code, kind: Kind) -> None:
         if code.skip:
@@ -101,11 +104,17 @@ class _Planner:
         if kind not in ("shell", "session", "install", "python", "doctest"):
             if (name := self._file_named(code)) and kind == "configuration":
                 self._named[name] = code.code
-            words = {"output": "it is output", "configuration": "it is configuration", "other": "it is in another language"}
+            words = {
+                "output": "it is output",
+                "configuration": "it is configuration",
+                "other": "it is in another language",
+            }
             self._not_run(index, code, words[kind], harmless=True)
             return
         if self._broken:
-            failing = kind == "install" and any(install_verdict(c.text, self._project, None)[0] == "own" for c in commands_of(code.code))
+            failing = kind == "install" and any(
+                install_verdict(c.text, self._project, None)[0] == "own" for c in commands_of(code.code)
+            )
             reason = self._broken if failing else "the project could not be installed"
             self._not_run(index, code, reason)
             return
@@ -146,7 +155,8 @@ class _Planner:
             settled = Step(index, "settled", text, line, reason=reason, harmless=True, failed=state == "fails")
             self.plan.steps.append(settled)
             return
-        why = needs.why_not_shell(text, self._commands, self._own)
+        programs = self._environment.programs if self._environment else frozenset()
+        why = needs.why_not_shell(text, self._commands, self._own, programs)
         if why:
             self.plan.steps.append(Step(index, "settled", text, line, reason=why))
             return
@@ -160,7 +170,12 @@ class _Planner:
         for words in parts:
             command = " ".join(words)
             ours = self._clones | {self._project.declared.name, self._project.root.name}
-            if words[0] == "cd" and len(words) == 2 and words[1].rstrip("/") in ours and words[1].rstrip("/") not in self._project.folders:
+            if (
+                words[0] == "cd"
+                and len(words) == 2
+                and words[1].rstrip("/") in ours
+                and words[1].rstrip("/") not in self._project.folders
+            ):
                 reasons.append("the check is in the repository already")
             elif len(parts) > 1 and is_install(command):
                 reasons.append("the project is installed already")

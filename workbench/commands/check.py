@@ -23,12 +23,24 @@ FORMATS = ("text", "junit", "github", "json")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("pages", nargs="*", type=path, metavar="README.md", help="pages; README and docs unless given")
-    parser.add_argument("--source", metavar="SOURCE", help="the repository: a folder, git URL, NAME==VERSION or case; this folder unless given")
-    parser.add_argument("--format", choices=FORMATS, default="text", help="how to print it: text (default), junit, github, json")
+    parser.add_argument(
+        "--source",
+        metavar="SOURCE",
+        help="the repository: a folder, git URL, NAME==VERSION or case; this folder unless given",
+    )
+    parser.add_argument(
+        "--format", choices=FORMATS, default="text", help="how to print it: text (default), junit, github, json"
+    )
     parser.add_argument("--no-run", action="store_true", help="run nothing: only look up what pages name")
-    parser.add_argument("--fix-claims", action="store_true", help="write the nearest true name where only one can be meant")
-    parser.add_argument("--verbose", action="store_true", help="also what was not run and what cannot be said, with the reasons")
-    parser.add_argument("--seconds", type=whole(1, 600), default=10, metavar="N", help="how long a command or snippet may take (10)")
+    parser.add_argument(
+        "--fix-claims", action="store_true", help="write the nearest true name where only one can be meant"
+    )
+    parser.add_argument(
+        "--verbose", action="store_true", help="also what was not run and what cannot be said, with the reasons"
+    )
+    parser.add_argument(
+        "--seconds", type=whole(1, 600), default=10, metavar="N", help="how long a command or snippet may take (10)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -46,7 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
     if sys.stderr.isatty():
         tell_over("")
     printer: Callable[[Checked], Sequence[str]] = check_formats.PRINTERS[arguments.format]
-    lines = check_formats.text(checked, verbose=True) if arguments.format == "text" and arguments.verbose else printer(checked)
+    lines = (
+        check_formats.text(checked, verbose=True)
+        if arguments.format == "text" and arguments.verbose
+        else printer(checked)
+    )
     for line in lines:
         say(line)
     if arguments.fix_claims:

@@ -20,16 +20,26 @@ def text(checked: Checked, *, verbose: bool = False) -> list[str]:
     for one in checked.alarms:
         lines += [*_block(one), ""] if isinstance(one, BlockResult) else [_claim(one)]
     if verbose:
-        lines += [f"{one.path}:{one.line}: {one.kind} not run: {one.reason}" for one in checked.blocks if one.verdict is Verdict.NOT_RUN]
+        lines += [
+            f"{one.path}:{one.line}: {one.kind} not run: {one.reason}"
+            for one in checked.blocks
+            if one.verdict is Verdict.NOT_RUN
+        ]
         lines += [
             f"{one.path}:{one.line}: {one.kind} {one_line(one.text, 60)} cannot be said: {one.reason}"
             for one in checked.claims
             if one.truth is Truth.UNKNOWN
         ]
     lines += [problem for problem in checked.problems]
-    said = [f"{number:,} {word}" for word, number in counts([one.verdict for one in checked.blocks], Verdict).items() if number]
+    said = [
+        f"{number:,} {word}"
+        for word, number in counts([one.verdict for one in checked.blocks], Verdict).items()
+        if number
+    ]
     lines.append(f"{_amount(len(checked.blocks), 'block')}" + (f": {', '.join(said)}" if said else ""))
-    said = [f"{number:,} {word}" for word, number in counts([one.truth for one in checked.claims], Truth).items() if number]
+    said = [
+        f"{number:,} {word}" for word, number in counts([one.truth for one in checked.claims], Truth).items() if number
+    ]
     lines.append(f"{_amount(len(checked.claims), 'claim')}" + (f": {', '.join(said)}" if said else ""))
     return lines
 
@@ -64,8 +74,14 @@ def junit(checked: Checked) -> list[str]:
         suite = ET.SubElement(suites, "testsuite", name=page, tests=str(len(found)))
         bad = skipped = 0
         for one in found:
-            name = f"{one.kind} at line {one.line}" if isinstance(one, BlockResult) else f"{one.kind} {one.text} at line {one.line}"
-            case = ET.SubElement(suite, "testcase", classname=_xml(page), name=_xml(name), file=page, line=str(one.line))
+            name = (
+                f"{one.kind} at line {one.line}"
+                if isinstance(one, BlockResult)
+                else f"{one.kind} {one.text} at line {one.line}"
+            )
+            case = ET.SubElement(
+                suite, "testcase", classname=_xml(page), name=_xml(name), file=page, line=str(one.line)
+            )
             if one in checked.alarms:
                 bad += 1
                 message = one.reason if isinstance(one, BlockResult) else sentence(one)
@@ -89,7 +105,10 @@ def github(checked: Checked) -> list[str]:
     lines = []
     for one in checked.alarms:
         if isinstance(one, BlockResult):
-            title, message = f"{one.kind} {one.verdict}", "\n".join([one.reason, *(one.diff or one.output.splitlines()[-_MOST_OUTPUT:])])
+            title, message = (
+                f"{one.kind} {one.verdict}",
+                "\n".join([one.reason, *(one.diff or one.output.splitlines()[-_MOST_OUTPUT:])]),
+            )
         else:
             title, message = f"{one.kind} untrue", sentence(one)
         lines.append(f"::error file={_escaped(one.path)},line={one.line},title={_escaped(title)}::{_data(message)}")
@@ -127,4 +146,9 @@ def _plain(one: BlockResult | ClaimResult) -> dict[str, object]:
     return {key: str(value) if isinstance(value, StrEnum) else value for key, value in asdict(one).items()}
 
 
-PRINTERS: dict[str, Callable[[Checked], Sequence[str]]] = {"text": text, "junit": junit, "github": github, "json": json_lines}
+PRINTERS: dict[str, Callable[[Checked], Sequence[str]]] = {
+    "text": text,
+    "junit": junit,
+    "github": github,
+    "json": json_lines,
+}

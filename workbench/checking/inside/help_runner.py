@@ -12,7 +12,11 @@ MOST = 40
 def asked(words, seconds):
     try:
         done = subprocess.run(
-            [*words, "--help"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds
+            [*words, "--help"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=seconds,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
@@ -24,7 +28,9 @@ def subcommands(text):
     found = [name for group in re.findall(r"\{([\w,.-]+)\}", text) for name in group.split(",")]
     section = re.split(r"^\W*(?:commands|subcommands)\b.*$", text, flags=re.I | re.M)
     for part in section[1:]:
-        found += re.findall(r"^\s{1,8}(?:│\s*)?([a-z][\w-]*)\s", part, re.M) + re.findall(r"^│\s+([a-z][\w-]*)\s", part, re.M)
+        found += re.findall(r"^\s{1,8}(?:│\s*)?([a-z][\w-]*)\s", part, re.M) + re.findall(
+            r"^│\s+([a-z][\w-]*)\s", part, re.M
+        )
     return list(dict.fromkeys(found))
 
 

@@ -99,7 +99,13 @@ class Snippets:
         read_order, write_order = os.pipe()
         read_answer, write_answer = os.pipe()
         self.process = subprocess.Popen(
-            [sys.executable, "-B", os.path.join(os.path.dirname(__file__), "snippets.py"), str(read_order), str(write_answer)],
+            [
+                sys.executable,
+                "-B",
+                os.path.join(os.path.dirname(__file__), "snippets.py"),
+                str(read_order),
+                str(write_answer),
+            ],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

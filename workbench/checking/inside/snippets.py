@@ -45,8 +45,12 @@ def described(error, page):
         "line": lines[-1] if lines else None,
         "place": frames[-1].filename if frames else page,
         "name": name if isinstance(name, str) else None,
-        "owner": getattr(kind, "__name__", "") if isinstance(kind, types.ModuleType) else getattr(kind, "__module__", ""),
-        "code": error.code if isinstance(error, SystemExit) and isinstance(error.code, (int, str, type(None))) else None,
+        "owner": getattr(kind, "__name__", "")
+        if isinstance(kind, types.ModuleType)
+        else getattr(kind, "__module__", ""),
+        "code": error.code
+        if isinstance(error, SystemExit) and isinstance(error.code, (int, str, type(None)))
+        else None,
         "text": "".join(traceback.format_exception(type(error), error, shown))[-4000:],
     }
 
@@ -61,6 +65,39 @@ def execute(code, page, line, mode="exec"):
         asyncio.run(eval(compiled, NAMES))
     else:
         exec(compiled, NAMES)
+
+
+def import_left_out(code, modules):
+    """Import what a snippet uses and no snippet has imported, of the standard library and the project; return these names.
+
+    Pages leave such imports out; without them all that could be said is that a name is not defined.
+    """
+    import builtins
+
+    found = []
+    try:
+        nodes = list(ast.walk(ast.parse(code)))
+    except SyntaxError:
+        return found
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    bound |= {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))}
+    bound |= {(node.asname or node.name).split(".")[0] for node in nodes if isinstance(node, ast.alias)}
+    bound |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    for name in sorted(
+        {node.id for node in nodes if isinstance(node, ast.Name)} - bound - set(NAMES) - set(dir(builtins))
+    ):
+        with contextlib.suppress(Exception):
+            if name in modules or name in getattr(sys, "stdlib_module_names", ()):
+                NAMES[name] = __import__(name)
+                found.append(name)
+                continue
+            for module in modules:
+                value = getattr(__import__(module), name, None)
+                if value is not None and not name.startswith("_"):
+                    NAMES[name] = value
+                    found.append(name)
+                    break
+    return found
 
 
 def snippet(step):
@@ -85,7 +122,13 @@ def examples(step):
                 execute(example.source, step["page"], line, "single")
             except BaseException as raised:  # noqa: B036
                 error = described(raised, step["page"])
-        told = {"line": line, "source": example.source, "want": example.want, "got": out.getvalue()[-20000:], "error": error}
+        told = {
+            "line": line,
+            "source": example.source,
+            "want": example.want,
+            "got": out.getvalue()[-20000:],
+            "error": error,
+        }
         told["expected_error"] = example.exc_msg
         found.append(told)
         if error and example.exc_msg is None:
@@ -108,11 +151,20 @@ def main():
             file = os.open(path, os.O_WRONLY | os.O_APPEND)
             os.dup2(file, number)
             os.close(file)
+        code = step["code"]
+        if step["kind"] == "doctest":
+            code = "\n".join(
+                line.lstrip()[4:] for line in code.splitlines() if line.lstrip().startswith((">>> ", "... "))
+            )
+        imported = import_left_out(code, step["modules"])
         result = examples(step) if step["kind"] == "doctest" else snippet(step)
+        result["imported"] = imported
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 stream.flush()
-        answers.write(json.dumps({"status": 1 if result.get("error") else 0, "timeout": False, **result}).encode() + b"\n")
+        answers.write(
+            json.dumps({"status": 1 if result.get("error") else 0, "timeout": False, **result}).encode() + b"\n"
+        )
         answers.flush()
 
 
