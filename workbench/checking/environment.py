@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import fcntl
 import hashlib
+import importlib.util
 import json
 import os
 import re
@@ -29,7 +30,7 @@ from workbench.reasons import last_words
 from workbench.regeneration.declarations import Declarations
 
 #: Incremented whenever environments are built differently.
-_FORMAT = 1
+_FORMAT = 2
 _SECONDS = 600.0
 _PAGES = (".md", ".markdown", ".rst")
 _LEFT_OUT = {
@@ -165,8 +166,8 @@ async def _made(
     build: Sequence[str],
     on_progress: Callable[[str], None],
 ) -> dict[str, Any]:
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
+    await asyncio.to_thread(shutil.rmtree, folder, True)
+    await asyncio.to_thread(folder.mkdir)
     venv, python = folder / "venv", folder / "venv" / "bin" / "python"
     on_progress("making an environment")
     await _outside(
@@ -184,10 +185,12 @@ async def _made(
             await _outside([*install, *others], "could not be installed")
         except NotInstalled as error:
             left_out = str(error)
-    on_progress("installing what builds the project")
-    await _outside(
-        [*install, "--target", str(folder / "build"), "pip", *build], f"What builds {title} could not be installed"
-    )
+    pip = await asyncio.to_thread(_bundled_pip)
+    build = (*build, *([] if pip else ["pip"]))
+    if build:
+        on_progress("installing what builds the project")
+        target = [*install, "--target", str(folder / "build")]
+        await _outside([*target, *build], f"What builds {title} could not be installed")
     on_progress(f"installing {title} from its tree")
     await asyncio.to_thread(copy_tree, root, folder / "source")
     ended = await run_in_sandbox(
@@ -207,7 +210,7 @@ async def _made(
         python=python,
         seconds=_SECONDS,
         variables={
-            "PYTHONPATH": str(folder / "build"),
+            "PYTHONPATH": os.pathsep.join([str(folder / "build"), *([str(pip)] if pip else [])]),
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             # The tree has no version control any more, which tools that derive a version ask.
             "SETUPTOOLS_SCM_PRETEND_VERSION": declared.version if declared.version != "0" else "0.0",
@@ -258,7 +261,16 @@ def _build_requirements(root: Path) -> tuple[str, ...]:
         system = {}
     stated = system.get("requires") if isinstance(system, dict) else None
     needed = [str(one) for one in stated] if isinstance(stated, list) else []
-    return tuple(needed) or ("setuptools<81", "wheel")
+    return tuple(needed) if isinstance(stated, list) else ("setuptools<81", "wheel")
+
+
+def _bundled_pip() -> Path | None:
+    """Return the wheel of pip that comes with Python, which runs without being installed; None where it was left out."""
+    spec = importlib.util.find_spec("ensurepip")
+    folders = spec.submodule_search_locations if spec is not None else None
+    return max(
+        (wheel for folder in folders or () for wheel in Path(folder, "_bundled").glob("pip-*.whl")), default=None
+    )
 
 
 async def _outside(command: Sequence[str], what: str) -> None:

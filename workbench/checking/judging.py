@@ -45,9 +45,12 @@ _MEANT = re.compile(
     re.I,
 )
 _ERRORS = frozenset(
-    "ValueError TypeError KeyError IndexError AttributeError AssertionError ZeroDivisionError NameError RecursionError "
-    "UnicodeDecodeError UnicodeEncodeError OverflowError StopIteration".split()
-)
+    {
+        "ERRORS", "ValueError", "TypeError", "KeyError", "IndexError", "AttributeError",
+        "AssertionError", "ZeroDivisionError", "NameError", "RecursionError", "UnicodeDecodeError", "UnicodeEncodeError",
+        "OverflowError", "StopIteration",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ async def check(
         UsageError: There is no page to check.
     """
     began = time.monotonic()
-    root = root.absolute()
+    root = Path(os.path.abspath(root))  # noqa: ASYNC240, PTH100 - no file is looked at
     if run:
         require_isolation()
     pages, problems = await asyncio.to_thread(_pages, root, files)

@@ -66,15 +66,16 @@ class PythonClaims:
                         yield self._module(alias.name, line)
                         bound = alias.name if alias.asname else alias.name.split(".")[0]
                         self._bound[alias.asname or bound] = _Bound(bound)
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                if node.module.split(".")[0] in self._project.modules:
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                if node.module and node.module.split(".")[0] in self._project.modules:
                     yield from self._from(node, line)
+        assigned = _assigned(tree)
         for node in ast.walk(tree):
             line = first + getattr(node, "lineno", 1) - 1
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and isinstance(node.ctx, ast.Load):
-                bound = self._bound.get(node.value.id)
-                if bound and not bound.name and node.value.id not in _assigned(tree):
-                    yield self._name(bound.module, node.attr, line, f"{node.value.id}.{node.attr}")
+                meant = self._bound.get(node.value.id)
+                if meant and not meant.name and node.value.id not in assigned:
+                    yield self._name(meant.module, node.attr, line, f"{node.value.id}.{node.attr}")
             elif isinstance(node, ast.Call):
                 yield from self._call(node, line)
 

@@ -61,8 +61,7 @@ async def run_in_sandbox(
         "PYTHONNOUSERSITE": "1",
         "NO_COLOR": "1",
     }
-    interpreters = (Path(sys.base_prefix).resolve(), python.resolve().parent.parent)
-    outside = [one for one in dict.fromkeys(interpreters) if not one.is_relative_to("/usr")]
+    outside = await asyncio.to_thread(_interpreters, python)
     work = Program(
         command,
         folder,
@@ -75,3 +74,9 @@ async def run_in_sandbox(
     )
     limits = ProgramLimits(seconds=seconds, memory_mb=_MEMORY_MB, processes=_PROCESSES, disk_mb=_DISK_MB)
     return await program.run_confined(work, limits, stop=asyncio.Event())
+
+
+def _interpreters(python: Path) -> list[Path]:
+    """Return the folders outside ``/usr`` that hold an environment's interpreter."""
+    found = (Path(sys.base_prefix).resolve(), python.resolve().parent.parent)
+    return [one for one in dict.fromkeys(found) if not one.is_relative_to("/usr")]

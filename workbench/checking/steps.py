@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Set
 from dataclasses import dataclass, field
@@ -141,7 +142,7 @@ class _Planner:
         if reason:
             self._not_run(index, code, reason)
             return
-        names = [name for name in re.findall(r"['\"]([\w./-]+\.\w+)['\"]", code.code)]
+        names = re.findall(r"['\"]([\w./-]+\.\w+)['\"]", code.code)
         stand_ins, files = self._provided(names)
         self.plan.steps.append(Step(index, kind, code.code, code.line, stand_ins=stand_ins, files=files))
 
@@ -188,7 +189,7 @@ class _Planner:
         """Return words of a command that look like files and are not said to be written."""
         found = []
         for words in simple_commands(text) or ():
-            for before, word in zip(words, words[1:], strict=False):
+            for before, word in itertools.pairwise(words):
                 if known.FILE.fullmatch(word) and not _OUTPUT_OPTIONS.fullmatch(before):
                     found.append(word)
         return found

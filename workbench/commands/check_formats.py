@@ -30,7 +30,7 @@ def text(checked: Checked, *, verbose: bool = False) -> list[str]:
             for one in checked.claims
             if one.truth is Truth.UNKNOWN
         ]
-    lines += [problem for problem in checked.problems]
+    lines += checked.problems
     said = [
         f"{number:,} {word}"
         for word, number in counts([one.verdict for one in checked.blocks], Verdict).items()
@@ -70,7 +70,8 @@ def junit(checked: Checked) -> list[str]:
     """Return JUnit's XML: a suite a page, a case a block or claim; what was not run or cannot be said is skipped."""
     suites = ET.Element("testsuites", name="workbench check")
     for page in checked.pages:
-        found = [one for one in (*checked.blocks, *checked.claims) if one.path == page]
+        found: list[BlockResult | ClaimResult] = [one for one in checked.blocks if one.path == page]
+        found += [one for one in checked.claims if one.path == page]
         suite = ET.SubElement(suites, "testsuite", name=page, tests=str(len(found)))
         bad = skipped = 0
         for one in found:

@@ -1,5 +1,7 @@
 """Asks commands and their subcommands for their help: ``python -I help_runner.py RESULT SECONDS COMMAND…``; standard library only."""
 
+from __future__ import annotations
+
 import json
 import re
 import subprocess
@@ -9,7 +11,7 @@ import time
 MOST = 40
 
 
-def asked(words, seconds):
+def asked(words: list[str], seconds: float) -> str:
     try:
         done = subprocess.run(
             [*words, "--help"],
@@ -23,7 +25,7 @@ def asked(words, seconds):
     return done.stdout.decode("utf-8", "replace")[:200_000] if done.returncode == 0 else ""
 
 
-def subcommands(text):
+def subcommands(text: str) -> list[str]:
     """Return the names that a help lists as commands: of argparse in braces, of click and typer in a section."""
     found = [name for group in re.findall(r"\{([\w,.-]+)\}", text) for name in group.split(",")]
     section = re.split(r"^\W*(?:commands|subcommands)\b.*$", text, flags=re.I | re.M)
@@ -34,7 +36,7 @@ def subcommands(text):
     return list(dict.fromkeys(found))
 
 
-def main():
+def main() -> None:
     result, seconds, commands = sys.argv[1], float(sys.argv[2]), sys.argv[3:]
     end = time.monotonic() + seconds * 10
     found = {}

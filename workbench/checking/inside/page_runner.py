@@ -5,6 +5,8 @@ for each step, and a first one that proves the isolation. Commands for a shell s
 snippets of Python share a namespace; each step has its own time limit.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import resource
@@ -13,6 +15,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any, BinaryIO
 
 OUTPUT = 64 * 1024
 STATE = "/dev/shm/.state"
@@ -23,7 +26,7 @@ WRAPPED = (
 )
 
 
-def isolation():
+def isolation() -> str:
     """Return why this is no sandbox: anything but process 1, other processes, a network, or a writable system; "" if it is."""
     if os.getpid() != 1:
         return "it is not process 1 of a namespace of its own"
@@ -40,14 +43,14 @@ def isolation():
     return ""
 
 
-def limit():
+def limit() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (256 * 2**20, 256 * 2**20))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NPROC, (400, 400))
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 
-def end_all(spared):
+def end_all(spared: set[int]) -> None:
     """Kill every process but this one and those spared, however they were started."""
     for _ in range(100):
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
@@ -63,7 +66,7 @@ def end_all(spared):
         reap(spared)
 
 
-def ended(pid):
+def ended(pid: int) -> bool:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rsplit(b")", 1)[1].split()[0] in b"ZX"
@@ -71,7 +74,7 @@ def ended(pid):
         return True
 
 
-def reap(spared):
+def reap(spared: set[int]) -> None:
     """Take leave of what has ended, since process 1 inherits all orphans."""
     try:
         while not spared:
@@ -82,7 +85,7 @@ def reap(spared):
         pass
 
 
-def tail(file):
+def tail(file: BinaryIO) -> str:
     file.flush()
     size = os.fstat(file.fileno()).st_size
     data = os.pread(file.fileno(), OUTPUT, max(0, size - OUTPUT))
@@ -92,10 +95,12 @@ def tail(file):
 class Snippets:
     """The process in which snippets of Python run one after another."""
 
-    def __init__(self):
-        self.process = None
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
+        self.orders: BinaryIO
+        self.answers: BinaryIO
 
-    def start(self):
+    def start(self) -> subprocess.Popen[bytes]:
         read_order, write_order = os.pipe()
         read_answer, write_answer = os.pipe()
         self.process = subprocess.Popen(
@@ -115,10 +120,10 @@ class Snippets:
         os.close(read_order)
         os.close(write_answer)
         self.orders, self.answers = os.fdopen(write_order, "wb"), os.fdopen(read_answer, "rb")
+        return self.process
 
-    def run(self, step, seconds):
-        if self.process is None:
-            self.start()
+    def run(self, step: dict[str, Any], seconds: float) -> dict[str, Any]:
+        process = self.process or self.start()
         with open("/tmp/.out", "w+b") as out, open("/tmp/.err", "w+b") as err:
             began = time.monotonic()
             try:
@@ -134,19 +139,20 @@ class Snippets:
         status = None
         if line is not None:
             try:
-                status = self.process.wait(1)
+                status = process.wait(1)
             except subprocess.TimeoutExpired:
                 pass
         self.end()
         return {**result, "timeout": line is None, "status": status if status is not None else -9, "ended": True}
 
-    def end(self):
+    def end(self) -> None:
         end_all(set())
-        self.process.wait()
+        if self.process is not None:
+            self.process.wait()
         self.process = None
 
 
-def shell(step, seconds, spared):
+def shell(step: dict[str, Any], seconds: float, spared: set[int]) -> dict[str, Any]:
     """Run a command in bash, from where the last one left off."""
     with open("/tmp/.out", "w+b") as out, open("/tmp/.err", "w+b") as err:
         began = time.monotonic()
@@ -174,14 +180,14 @@ def shell(step, seconds, spared):
         }
 
 
-def main():
+def main() -> None:
     steps_path, results_path, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
     with open(steps_path) as file:
         steps = json.load(file)
     snippets = Snippets()
     with open(results_path, "w") as results:
 
-        def tell(result):
+        def tell(result: dict[str, Any]) -> None:
             results.write(json.dumps(result) + "\n")
             results.flush()
 

@@ -3,6 +3,8 @@
 Standard library only. Output of a snippet goes to the files that process 1 has made for it.
 """
 
+from __future__ import annotations
+
 import ast
 import contextlib
 import io
@@ -13,12 +15,12 @@ import sys
 import traceback
 import types
 import warnings
-
+from typing import Any
 
 COROUTINE = 0x80  # inspect.CO_COROUTINE
 
 
-def module():
+def module() -> dict[str, Any]:
     made = types.ModuleType("__main__")
     sys.modules["__main__"] = made
     return made.__dict__
@@ -27,7 +29,7 @@ def module():
 NAMES = module()
 
 
-def described(error, page):
+def described(error: BaseException, page: str) -> dict[str, Any]:
     """Return what the judge needs to know about an exception."""
     shown = error.__traceback__
     while shown is not None and shown.tb_frame.f_code.co_filename == __file__:
@@ -55,8 +57,8 @@ def described(error, page):
     }
 
 
-def execute(code, page, line, mode="exec"):
-    tree = ast.parse(code, page, mode)
+def execute(code: str, page: str, line: int, mode: str = "exec") -> None:
+    tree: Any = ast.parse(code, page, mode)
     ast.increment_lineno(tree, line - 1)
     compiled = compile(tree, page, mode, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     if compiled.co_flags & COROUTINE:
@@ -67,14 +69,14 @@ def execute(code, page, line, mode="exec"):
         exec(compiled, NAMES)
 
 
-def import_left_out(code, modules):
+def import_left_out(code: str, modules: list[str]) -> list[str]:
     """Import what a snippet uses and no snippet has imported, of the standard library and the project; return these names.
 
     Pages leave such imports out; without them all that could be said is that a name is not defined.
     """
     import builtins
 
-    found = []
+    found: list[str] = []
     try:
         nodes = list(ast.walk(ast.parse(code)))
     except SyntaxError:
@@ -100,15 +102,15 @@ def import_left_out(code, modules):
     return found
 
 
-def snippet(step):
+def snippet(step: dict[str, Any]) -> dict[str, Any]:
     try:
         execute(step["code"], step["page"], step["line"])
-    except BaseException as error:  # noqa: B036 - a snippet may end in any way
+    except BaseException as error:
         return {"error": described(error, step["page"])}
     return {}
 
 
-def examples(step):
+def examples(step: dict[str, Any]) -> dict[str, Any]:
     """Run a doctest, each example for itself."""
     import doctest  # takes long to import as well
 
@@ -120,7 +122,7 @@ def examples(step):
         with contextlib.redirect_stdout(out):
             try:
                 execute(example.source, step["page"], line, "single")
-            except BaseException as raised:  # noqa: B036
+            except BaseException as raised:
                 error = described(raised, step["page"])
         told = {
             "line": line,
@@ -136,7 +138,7 @@ def examples(step):
     return {"examples": found}
 
 
-def main():
+def main() -> None:
     orders, answers = os.fdopen(int(sys.argv[1]), "rb"), os.fdopen(int(sys.argv[2]), "wb")
     sys.argv = ["README"]
     sys.path[0:1] = []
