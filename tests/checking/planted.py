@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-_BACKEND = '''
+_BACKEND = """
 import zipfile
 
 NAME = "wordstat-1.2.0"
@@ -23,7 +23,7 @@ def build_wheel(folder, settings=None, metadata=None):
         wheel.writestr(f"{info}/entry_points.txt", "[console_scripts]\\nwordstat = wordstat.cli:main\\n")
         wheel.writestr(f"{info}/RECORD", "")
     return name
-'''
+"""
 
 _FILES = {
     "backend.py": _BACKEND,
@@ -61,7 +61,7 @@ def top_words(text, limit=10):
     words = text.split()
     return sorted(set(words), key=lambda word: (-words.count(word), word))[:limit]
 ''',
-    "wordstat/cli.py": '''
+    "wordstat/cli.py": """
 import argparse
 import pathlib
 import sys
@@ -83,7 +83,7 @@ def main():
         sys.exit("error: nothing is indexed yet; run index before report")
     else:
         print("indexed:", place.read_text())
-''',
+""",
 }
 
 README = """# wordstat
@@ -131,7 +131,11 @@ wordstat report
 #: What is planted: what stands in the README, what takes its place, and the text of the line at which it has to be found.
 PLANTED = {
     "wrong option": ("report --stopwatch", "report --stopwach", "report --stopwach"),
-    "wrong import": ("from wordstat import Counter, top_words", "from wordstat import Countr, top_words", "import Countr"),
+    "wrong import": (
+        "from wordstat import Counter, top_words",
+        "from wordstat import Countr, top_words",
+        "import Countr",
+    ),
     "missing extra": ("wordstat[tables]", "wordstat[tabels]", "wordstat[tabels]"),
     "wrong output": ("['a']", "['b']", ">>> top_words"),
     "dead command": ("```bash\nwordstat report\n", "```bash\nwordstat reprot\n", "wordstat reprot"),

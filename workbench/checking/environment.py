@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import fcntl
 import hashlib
-import importlib.util
 import json
 import os
 import re
@@ -30,7 +29,7 @@ from workbench.reasons import last_words
 from workbench.regeneration.declarations import Declarations
 
 #: Incremented whenever environments are built differently.
-_FORMAT = 2
+_FORMAT = 3
 _SECONDS = 600.0
 _PAGES = (".md", ".markdown", ".rst")
 _LEFT_OUT = {
@@ -185,44 +184,32 @@ async def _made(
             await _outside([*install, *others], "could not be installed")
         except NotInstalled as error:
             left_out = str(error)
-    pip = await asyncio.to_thread(_bundled_pip)
-    build = (*build, *([] if pip else ["pip"]))
     if build:
         on_progress("installing what builds the project")
         target = [*install, "--target", str(folder / "build")]
         await _outside([*target, *build], f"What builds {title} could not be installed")
     on_progress(f"installing {title} from its tree")
     await asyncio.to_thread(copy_tree, root, folder / "source")
+    uv = Path(_uv())
     ended = await run_in_sandbox(
         [
-            str(python),
-            "-B",
-            "-m",
-            "pip",
-            "install",
-            "--no-deps",
-            "--no-build-isolation",
-            "--no-index",
-            str(folder / "source"),
+            *(str(uv), "pip", "install", "--quiet", "--offline", "--no-cache", "--no-deps", "--no-build-isolation"),
+            *("--compile-bytecode", "--link-mode", "copy", "--python", str(python), str(folder / "source")),
         ],
         folder=folder,
         inside=str(folder),
         python=python,
+        mounts=(uv,),
         seconds=_SECONDS,
         variables={
-            "PYTHONPATH": os.pathsep.join([str(folder / "build"), *([str(pip)] if pip else [])]),
-            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+            "PYTHONPATH": str(folder / "build"),
             # The tree has no version control any more, which tools that derive a version ask.
             "SETUPTOOLS_SCM_PRETEND_VERSION": declared.version if declared.version != "0" else "0.0",
-            "PATH": f"{venv / 'bin'}:/usr/local/bin:/usr/bin:/bin",
         },
     )
     if ended.stopped or ended.status:
-        why = "it took too long" if ended.stopped == "time" else last_words(ended.output) or f"status {ended.status}"
+        why = "it took too long" if ended.stopped == "time" else _why(ended.output)
         raise NotInstalled(f"{title} could not be installed from its tree: {why}.")
-    site = next(venv.glob("lib/python*/site-packages"))
-    compiling = [str(python), "-m", "compileall", "-q", "-j", "1", str(site)]
-    await run_in_sandbox(compiling, folder=folder, inside=str(folder), python=python, seconds=_SECONDS)
     shutil.rmtree(folder / "source", ignore_errors=True)
     shutil.rmtree(folder / "build", ignore_errors=True)
     record = _contents(venv, declared)
@@ -262,15 +249,6 @@ def _build_requirements(root: Path) -> tuple[str, ...]:
     stated = system.get("requires") if isinstance(system, dict) else None
     needed = [str(one) for one in stated] if isinstance(stated, list) else []
     return tuple(needed) if isinstance(stated, list) else ("setuptools<81", "wheel")
-
-
-def _bundled_pip() -> Path | None:
-    """Return the wheel of pip that comes with Python, which runs without being installed; None where it was left out."""
-    spec = importlib.util.find_spec("ensurepip")
-    folders = spec.submodule_search_locations if spec is not None else None
-    return max(
-        (wheel for folder in folders or () for wheel in Path(folder, "_bundled").glob("pip-*.whl")), default=None
-    )
 
 
 async def _outside(command: Sequence[str], what: str) -> None:

@@ -29,6 +29,7 @@ _LACKS = (
     ("root", r"permission denied|operation not permitted|must be root|permissionerror|read-only file system"),
     ("input", r"eof when reading|eoferror|aborted!|no input"),
     ("a server or a browser", r"docker|\bdaemon\b|browser|webdriver|playwright|redis|postgres|mysql|mongodb"),
+    ("something that is not installed", r"is not installed|are not installed|not installed\)|pip install"),
     ("a time zone or locale", r"zoneinfo|locale\.error|unsupported locale"),
 )  # fmt: skip
 _USAGE = re.compile(

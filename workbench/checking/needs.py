@@ -46,7 +46,7 @@ def placeholder(command: str) -> str:
         return found[0]
     for words in simple_commands(command) or ():
         for word in words[1:]:
-            if _CAPITALS.fullmatch(word) and len(word) > 1:
+            if _CAPITALS.fullmatch(word):
                 return word
             if re.search(r"\bexample\.(?:com|org|net)\b", word):
                 return word
