@@ -180,7 +180,9 @@ class FactClaims:
                     yield self._path(words[1].removeprefix("./"), line)
 
     def _address(self, target: str, line: int) -> Iterator[ClaimResult]:
-        if not target.lower().startswith(("http", "//", "ftp", "htt", "hxxp", "ttp")):
+        scheme = target.partition(":")[0].lower()
+        near = nearest(scheme, ("http", "https", "ftp"), 0.75)[0]
+        if scheme not in ("http", "https", "ftp") and not target.startswith("//") and not near:
             return
         try:
             parts = urlsplit(target)
@@ -193,7 +195,6 @@ class FactClaims:
         ):
             yield self._claim(line, "url", target, Truth.TRUE, "by its form")
         elif parts.scheme not in ("http", "https", "ftp", ""):
-            near, _ = nearest(parts.scheme, ("http", "https", "ftp"), 0.7)
             yield self._claim(line, "url", target, Truth.UNTRUE, f"there is no scheme {parts.scheme}", (near, False))
         else:
             truth = Truth.UNTRUE if not host else Truth.UNKNOWN

@@ -66,9 +66,8 @@ class PythonClaims:
                         yield self._module(alias.name, line)
                         bound = alias.name if alias.asname else alias.name.split(".")[0]
                         self._bound[alias.asname or bound] = _Bound(bound)
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                if node.module and node.module.split(".")[0] in self._project.modules:
-                    yield from self._from(node, line)
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in self._project.modules:
+                yield from self._from(node, line)
         assigned = _assigned(tree)
         for node in ast.walk(tree):
             line = first + getattr(node, "lineno", 1) - 1

@@ -29,6 +29,8 @@ _INSIDE = Path(__file__).resolve().parent / "inside"
 _SHOWS = re.compile(
     r"\b(?:outputs?|prints?|printed|results?|gives?|shows?|displays?|returns?|yields?|see|like this|following)\b", re.I
 )
+#: How often an alarm has to come out the same, and how often more on a page of which something does not.
+_SAME, _SAME_WHERE_RANDOM = 1, 5
 #: Seconds that a step may take.
 STEP_SECONDS = 10.0
 
@@ -49,9 +51,14 @@ async def run_page(
         OSError: It cannot be started.
     """
     first = await _once(page, plan, project, environment, seconds, "0")
-    if any(one.verdict in (Verdict.FAILS, Verdict.DIFFERS) for one in first):
-        second = await _once(page, plan, project, environment, seconds, "1")
-        first = tuple(_twice(one, other) for one, other in zip(first, second, strict=True))
+    for seed in range(1, 1 + _SAME + _SAME_WHERE_RANDOM):
+        if not any(one.verdict in (Verdict.FAILS, Verdict.DIFFERS) for one in first):
+            break
+        again = await _once(page, plan, project, environment, seconds, str(seed))
+        before, first = first, tuple(_twice(one, other) for one, other in zip(first, again, strict=True))
+        # Where something is drawn at random, the rest may be as well, and have come out the same by chance.
+        if seed == _SAME and first == before:
+            break
     return first
 
 
