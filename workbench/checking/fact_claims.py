@@ -37,7 +37,12 @@ _NOT_OURS = re.compile(
 )
 _FORMERLY = re.compile(
     r"\b(?:drop(?:s|ped)?|older|legacy|last|previous|earlier|up to|until|prior|instead|backport|before|deprecated|end|removed?|no longer|"
-    r"tested|support(?:s|ed)? (?:was|for)|if you|for python|on python|recommended)\b",
+    r"only|available|added|since|new in|tested|support(?:s|ed)? (?:was|for)|if you|for python|on python|recommended)\b",
+    re.I,
+)
+#: What a line on the oldest Python says, or that it is a short one: a heading, an entry of a list, a badge.
+_NEEDS = re.compile(
+    r"\b(?:requires?|required|needs?|needed|supports?|works? (?:with|on)|runs? on|minimum|prerequisite)\b|^.{0,40}$",
     re.I,
 )
 _EMPTY_PREFIX = re.compile(
@@ -262,7 +267,7 @@ class FactClaims:
             )
         elif said == real:
             yield self._claim(line, "python", text, Truth.TRUE)
-        elif said < real and not _FORMERLY.search(row):
+        elif said < real and _NEEDS.search(row) and not _FORMERLY.search(row):
             shown = ".".join(map(str, real))
             number = ".".join(map(str, said))
             yield self._claim(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import re
 from collections.abc import Iterable
 
@@ -16,20 +17,29 @@ def nearest(name: str, names: Iterable[str], least: float = NEAR) -> tuple[str, 
 
     Names of the same words in another order or form (``count_words``, ``word_count``) are near as well.
     """
-    found = sorted({one for one in names if one != name and abs(len(one) - len(name)) <= max(6, len(name) // 2)})
-    rated = sorted(((_alike(name, one), one) for one in found), key=lambda pair: (-pair[0], pair[1]))
-    if not rated or rated[0][0] < least:
+    rated: list[tuple[float, str]] = []
+    matcher = difflib.SequenceMatcher(None, "", name.lower(), autojunk=False)
+    words = _words(name)
+    for one in {one for one in names if one != name and abs(len(one) - len(name)) <= max(6, len(name) // 2)}:
+        if len(words) > 1 and len(one) > 3 and words == _words(one):
+            rated.append((0.9, one))
+            continue
+        matcher.set_seq1(one.lower())
+        # Upper bounds first, which are quick.
+        if (
+            matcher.real_quick_ratio() >= least
+            and matcher.quick_ratio() >= least
+            and (ratio := matcher.ratio()) >= least
+        ):
+            rated.append((ratio, one))
+    rated.sort(key=lambda pair: (-pair[0], pair[1]))
+    if not rated:
         return "", False
     second = rated[1][0] if len(rated) > 1 else 0.0
     return rated[0][1], rated[0][0] - second >= _CLEARLY
 
 
-def _alike(one: str, other: str) -> float:
-    ratio = difflib.SequenceMatcher(None, one.lower(), other.lower(), autojunk=False).ratio()
-    words = [_words(one), _words(other)]
-    return max(ratio, 0.9 if len(words[0]) > 1 and words[0] == words[1] else 0.0)
-
-
+@functools.lru_cache(maxsize=20_000)
 def _words(name: str) -> list[str]:
     parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
     return sorted(part.lower().removesuffix("s") for part in parts)

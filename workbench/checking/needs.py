@@ -29,7 +29,7 @@ _SETUP = re.compile(
     r"^(?:(?:python[\d.]*|py)\s+-m\s+(?:venv|virtualenv)\b|virtualenv\b|uv\s+venv\b|(?:source|\.)\s+\S*activate\b|deactivate\b|git\s+clone\b)"
 )
 _HOLE = re.compile(
-    r"<[A-Za-z][^<>]*>|\[(?:[A-Z]|--?[a-z]|options?\b|args\b|command\b)[^\]]*\]|\.\.\.|…|\{\{?[a-zA-Z_ ]+\}?\}|\b(?:YOUR|MY)[_-]|"
+    r"<[A-Za-z][^<>]*>|\[(?:[A-Z]|--?[a-z]|options?\b|args\b|command\b)[^\]]*\]|\.\.\.|…|(?<!\$)\{\{?[a-zA-Z_ ]+\}?\}|\b(?:YOUR|MY)[_-]|"
     r"\b[yY]our[_-]\w+|/?path/to/|\bxxx+\b"
 )
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]*(?:\.\.\.)?")

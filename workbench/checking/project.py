@@ -23,6 +23,7 @@ _DYNAMIC = re.compile(
     rb"sys\.modules\[|exec\(|importlib\.import_module",
     re.M,
 )
+_OPTIONS = re.compile(rb"add_argument|add_option|[Oo]ption\(")
 _LARGEST = 2_000_000
 
 
@@ -52,6 +53,8 @@ class Project:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._occurring: dict[str, bool] = {}
+        self._parsed: dict[str, ast.Module | None] = {}
 
     @cached_property
     def declared(self) -> Declarations:
@@ -77,6 +80,14 @@ class Project:
     def folders(self) -> frozenset[str]:
         """Paths of all folders that hold files."""
         return frozenset(str(parent) for path in self.files for parent in PurePosixPath(path).parents)
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        """Paths of all files up to the first dot of their names."""
+        return frozenset(
+            f"{folder}{slash}{name.split('.')[0]}"
+            for folder, slash, name in (path.rpartition("/") for path in self.files)
+        )
 
     @property
     def released(self) -> bool:
@@ -107,11 +118,6 @@ class Project:
         return b"\n".join((*self.sources.values(), *others))
 
     @cached_property
-    def words(self) -> frozenset[bytes]:
-        """Every word of its code."""
-        return frozenset(re.findall(rb"[A-Za-z_]\w*", self.code))
-
-    @cached_property
     def defined(self) -> frozenset[str]:
         """Names of every function and class outside its tests."""
         own = b"\n".join(text for path, text in self.sources.items() if not is_test(path))
@@ -121,7 +127,9 @@ class Project:
 
     def occurs(self, word: str) -> bool:
         """Tell whether a word occurs in the code."""
-        return word.encode() in self.words
+        if word not in self._occurring:
+            self._occurring[word] = _whole_word(self.code, word.encode())
+        return self._occurring[word]
 
     # -- modules
 
@@ -134,17 +142,15 @@ class Project:
                     return path
             if base in self.folders:
                 return ""
-            stem = f"{base}."
-            if any(path.startswith(stem) for path in self.files):
+            if base in self._stems:
                 return ""  # an extension module, or something that makes one
         return None
 
     def parsed(self, path: str) -> ast.Module | None:
         """Return the syntax tree of a file, None where it cannot be read."""
-        known: dict[str, ast.Module | None] = self.__dict__.setdefault("_parsed", {})
-        if path not in known:
-            known[path] = python_of(self.sources.get(path, b"").decode("utf-8", "replace"))
-        return known[path]
+        if path not in self._parsed:
+            self._parsed[path] = python_of(self.sources.get(path, b"").decode("utf-8", "replace"))
+        return self._parsed[path]
 
     def names_of(self, path: str) -> frozenset[str] | None:
         """Return the words that stand in a module, None where its names are made at run time."""
@@ -181,7 +187,7 @@ class Project:
         """Options that argparse, optparse, click or typer are told of outside tests."""
         found: list[Option] = []
         for path, text in self.sources.items():
-            if not is_test(path) and re.search(rb"add_argument|add_option|[Oo]ption\(", text):
+            if not is_test(path) and _OPTIONS.search(text) and (b'"-' in text or b"'-" in text):
                 tree = self.parsed(path)
                 found += _options(tree) if tree is not None else ()
         return tuple(found)
@@ -192,6 +198,17 @@ class Project:
         own = b"\n".join(text for path, text in self.sources.items() if not is_test(path))
         found = {flag.decode() for flag in re.findall(rb"--[A-Za-z][\w-]*", own)}
         return frozenset(found | {f"--no-{flag[2:]}" for flag in found})
+
+
+def _whole_word(text: bytes, word: bytes) -> bool:
+    """Tell whether a word stands in a text with nothing of a name on either side; a search in bytes beats one by pattern."""
+    at = text.find(word)
+    while at >= 0:
+        around = text[max(0, at - 1) : at] + text[at + len(word) : at + len(word) + 1]
+        if not any(char == 95 or chr(char).isalnum() for char in around):
+            return True
+        at = text.find(word, at + 1)
+    return False
 
 
 def is_test(path: str) -> bool:

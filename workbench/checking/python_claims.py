@@ -133,7 +133,8 @@ class PythonClaims:
             return self._claim(line, "name", shown, Truth.TRUE)
         if words is None:
             return self._claim(line, "name", shown, Truth.UNKNOWN, f"{module} makes names while it runs")
-        near = nearest(name, {word for word in words if word in project.defined or word in _public(project, path)}, 0.7)
+        public = _public(project, path)
+        near = nearest(name, [word for word in words if word in public or word in project.defined], 0.7)
         return self._claim(line, "name", shown, Truth.UNTRUE, f"{module} has no {name}", near)
 
     def _call(self, node: ast.Call, line: int) -> Iterator[ClaimResult]:
@@ -192,7 +193,10 @@ class PythonClaims:
                     yield self._claim(line, "module", name, Truth.TRUE)
                     return
                 found = self._name(module, parts[length], line, name)
-                if found.truth is Truth.UNTRUE and not found.nearest:
+                elsewhere = self._project.occurs(parts[-1])
+                if found.truth is Truth.UNTRUE and elsewhere:
+                    found = self._claim(line, "name", name, Truth.UNKNOWN, f"{parts[-1]} is elsewhere in the project")
+                elif found.truth is Truth.UNTRUE and not found.nearest:
                     found = self._claim(line, "name", name, Truth.UNKNOWN, "nothing in the project is near it")
                 elif found.truth is Truth.UNTRUE:
                     found = self._claim(
