@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from planted import README, write_project
 
+from workbench import checking
 from workbench.checking import Checked, Truth, Verdict, check
 from workbench.checking.page import LARGEST, parse_page
 from workbench.errors import UsageError
@@ -27,7 +31,7 @@ for i in 1 2 3 4; do sleep 300 & done; sleep 30
 
 ```python
 import os, time
-for _ in range(9):
+for _ in range(6):
     os.fork()
 time.sleep(60)
 ```
@@ -116,6 +120,18 @@ def test_without_a_sandbox_nothing_is_run(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(bwrap_program, "_candidates", lambda: ())
     with pytest.raises(NoIsolation, match="Nothing was run, as only an isolating sandbox"):
         checked(write_project(tmp_path), README)
+
+
+def test_the_runner_refuses_where_nothing_isolates_it(tmp_path: Path) -> None:
+    """Outside of a namespace of its own it says so and runs nothing, whoever starts it."""
+    step = {"id": 0, "kind": "shell", "code": f"touch {tmp_path}/touched", "line": 1}
+    (tmp_path / "steps.json").write_text(json.dumps([step]))
+    runner = Path(checking.__file__).parent / "inside" / "page_runner.py"
+    given = [str(tmp_path / "steps.json"), str(tmp_path / "results.jsonl"), "5"]
+    subprocess.run([sys.executable, "-I", str(runner), *given], check=True, timeout=60)
+    said = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
+    assert said == [{"id": -1, "problem": "it is not process 1 of a namespace of its own"}]
+    assert not (tmp_path / "touched").exists()
 
 
 @pytest.mark.parametrize(
