@@ -11,11 +11,13 @@ from planted import write_project
 
 from workbench.checking.claims import claims_of_page
 from workbench.checking.comparing import doctest_difference, shell_difference
+from workbench.checking.judging import Context, judge
 from workbench.checking.kinds import kind_of
 from workbench.checking.needs import why_not_python, why_not_shell
 from workbench.checking.page import Code, parse_page
 from workbench.checking.project import Project
 from workbench.checking.shell_commands import commands_of
+from workbench.checking.steps import Step
 from workbench.checking.verdicts import ClaimResult, Truth
 
 
@@ -157,3 +159,31 @@ def test_skipping_needs_a_comment_only() -> None:
         "<!-- workbench: skip because it needs a moon -->\n```bash\nrm x\n```\n\n```bash\nls\n```\n", "README.md"
     )
     assert [code.skip for code in page.codes] == ["it needs a moon", ""]
+
+
+def command_that_failed(text: str, err: str, **how: object) -> str:
+    """Return the verdict on a command of the project's that ended with status 1."""
+    step = Step(0, "shell", text, 1, **how)  # type: ignore[arg-type]
+    context = Context("README.md", {"wordstat"}, {"wordstat"}, "/environment", "\0", "", frozenset())
+    return str(judge(step, {"status": 1, "stdout": "", "stderr": err}, context).verdict)
+
+
+def test_an_error_is_a_failure_unless_it_may_come_of_something_else() -> None:
+    """False alarms that real READMEs gave: a file of the reader's in other words, an error that the page shows."""
+    assert command_that_failed("wordstat report", "error: this cannot be counted") == "fails"
+    assert command_that_failed("wordstat report mine.py", "Error: mine.py could not be found") == "not run"
+    assert (
+        command_that_failed("wordstat report mine.py", "Error: bad argument mine.py", absent=("mine.py",)) == "not run"
+    )
+    shown = 'Traceback (most recent call last):\n  File "/path/to/x.py", line 8\nwordstat.WordError: one'
+    real = 'Traceback (most recent call last):\n  File "/x.py", line 9\nwordstat.WordError: other'
+    assert command_that_failed("wordstat report", real, expected=shown) == "works"
+    assert command_that_failed("wordstat report", "error: gone", expected=shown) == "not run"
+    assert command_that_failed("wordstat report", "urllib: temporary failure in name resolution") == "not run"
+    assert command_that_failed("wordstat report", "ModuleNotFoundError: No module named 'pandas'") == "not run"
+
+
+def test_what_is_printed_of_the_machines_own_files_is_no_difference() -> None:
+    step = Step(0, "shell", "wordstat report", 1, "indexed: /root/x")
+    context = Context("README.md", {"wordstat"}, {"wordstat"}, "/environment", "\0", "", frozenset())
+    assert judge(step, {"status": 0, "stdout": "nothing", "stderr": ""}, context).verdict == "not run"

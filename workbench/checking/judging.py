@@ -38,8 +38,11 @@ _USAGE = re.compile(
     re.I,
 )
 _MISSING_FILE = re.compile(
-    r"no such file or directory|filenotfounderror|does not exist|can't open file|cannot find|not found: ", re.I
+    r"no such file|filenotfounderror|(?:does|do) not exist|doesn't exist|can(?:'t|not| not) (?:be )?(?:open|find|read|found)|"
+    r"could(?:n't| not) (?:be )?(?:open|find|read|found)|unable to (?:open|find|read)|not found: |is missing|not a (?:file|directory)",
+    re.I,
 )
+_LAST_ERROR = re.compile(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt))\b", re.M)
 _NO_MODULE = re.compile(r"No module named '?([\w.]+)'?")
 _MEANT = re.compile(
     r"\b(?:raises?|raised|errors?|exceptions?|fails?|failed|failing|invalid|traceback|refuse[sd]?|reject(?:s|ed)?)\b|\w+Error\b",
@@ -251,6 +254,12 @@ def _shell(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdic
         diff = shell_difference(step.expected, out, err)
         if not diff:
             return _works(step)
+    if status and step.expected is not None and _MEANT.search(step.expected):
+        # The page shows an error: the same one is what it says, whatever else its traceback holds.
+        shown, real = _LAST_ERROR.findall(step.expected), _LAST_ERROR.findall(err)
+        if shown and real and shown[-1] == real[-1]:
+            return _works(step)
+        return _not_run(step, f"it ended with an error, as the page says, and in other words: {last_words(err, 120)}")
     if status:
         return _failed_command(step, out, err, status, context)
     if step.expected is None:
@@ -287,7 +296,7 @@ def _failed_command(step: Step, out: str, err: str, status: int, context: Contex
         return _not_run(step, f"it needs {what}: {one_line(said, 120)}")
     if step.stand_ins:
         return _not_run(step, f"it needs the reader's own {step.stand_ins[0]}")
-    if _MISSING_FILE.search(err):
+    if _MISSING_FILE.search(err) or any(word in err for word in step.absent):
         return _not_run(step, f"it needs something that neither the repository nor the page has: {said}")
     if context.before:
         return _not_run(step, f"it ended with status {status}, after {context.before}")

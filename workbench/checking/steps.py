@@ -43,6 +43,7 @@ class Step:
         failed: Whether it is settled and fails.
         stand_ins: Files of the reader's that were provided in their place.
         files: Files that are written before it: name and content.
+        absent: Files that it names and that neither the repository nor the page has.
     """
 
     block: int
@@ -55,6 +56,7 @@ class Step:
     failed: bool = False
     stand_ins: tuple[str, ...] = ()
     files: tuple[tuple[str, str], ...] = ()
+    absent: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -161,8 +163,12 @@ class _Planner:
         if why:
             self.plan.steps.append(Step(index, "settled", text, line, reason=why))
             return
-        stand_ins, files = self._provided(self._read_by(text))
-        self.plan.steps.append(Step(index, "shell", text, line, expected, stand_ins=stand_ins, files=files))
+        named = self._read_by(text)
+        stand_ins, files = self._provided(named)
+        there = {*self._project.files, *self._project.folders, *(name for name, _ in files)}
+        absent = tuple(name for name in named if name.removeprefix("./").rstrip("/") not in there)
+        step = Step(index, "shell", text, line, expected, stand_ins=stand_ins, files=files, absent=absent)
+        self.plan.steps.append(step)
 
     def _setup(self, text: str) -> str:
         """Return why a command of several has nothing to do here, "" if one of them has."""
@@ -190,7 +196,9 @@ class _Planner:
         found = []
         for words in simple_commands(text) or ():
             for before, word in itertools.pairwise(words):
-                if known.FILE.fullmatch(word) and not _OUTPUT_OPTIONS.fullmatch(before):
+                if (known.FILE.fullmatch(word) or known.FOLDER.fullmatch(word)) and not _OUTPUT_OPTIONS.fullmatch(
+                    before
+                ):
                     found.append(word)
         return found
 
