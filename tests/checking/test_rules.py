@@ -100,6 +100,8 @@ def test_other_words_are_a_difference_and_numbers_count_in_a_doctest() -> None:
     assert shell_difference("indexed: alpha", "indexed: beta") == ("@@ -1 +1 @@", "-indexed: alpha", "+indexed: beta")
     assert doctest_difference("4\n", "3\n")
     assert doctest_difference("0.333333\n", "0.3333333333\n") == ()
+    assert doctest_difference("{ 'b': 2,\n  'a': 1 }\n", "{'a': 1, 'b': 2}\n") == ()
+    assert doctest_difference("'a', 'b'\n", "('a', 'b')\n") == ()
     assert doctest_difference("{'a': 1,\n 'b': 2}\n", "{'a': 1, 'b': 2}\n") == ()
 
 
@@ -187,3 +189,20 @@ def test_what_is_printed_of_the_machines_own_files_is_no_difference() -> None:
     step = Step(0, "shell", "wordstat report", 1, "indexed: /root/x")
     context = Context("README.md", {"wordstat"}, {"wordstat"}, "/environment", "\0", "", frozenset())
     assert judge(step, {"status": 0, "stdout": "nothing", "stderr": ""}, context).verdict == "not run"
+
+
+def test_a_doctest_shows_what_a_terminal_does() -> None:
+    """A library that prints on standard error was said to differ: a terminal shows both."""
+    step = Step(0, "doctest", "", 1)
+    context = Context("README.md", {"wordstat"}, set(), "/environment", "\0", "", frozenset())
+    example = {
+        "line": 2,
+        "source": "show('a')",
+        "want": "shown: 'a'\n",
+        "got": "'a'\n",
+        "stderr": "shown: 'a'\n",
+        "error": None,
+    }
+    for given, verdict in ((example, "works"), ({**example, "stderr": ""}, "differs")):
+        ended = {"status": 0, "examples": [{**given, "expected_error": None}]}
+        assert judge(step, ended, context).verdict == verdict

@@ -5,8 +5,10 @@ from __future__ import annotations
 import difflib
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 
+from workbench import python_syntax
 from workbench.text import clean
 
 _FORGIVEN = (
@@ -55,6 +57,8 @@ def doctest_difference(want: str, got: str) -> tuple[str, ...]:
     wanted, real = _lines(want, numbers=False), _lines(got, numbers=False)
     if _agree(wanted, real) or _same_but_fractions(" ".join(wanted), " ".join(real)):
         return ()
+    if _same_value(want, got):
+        return ()
     if "'".join(want.split('"')).split() == "'".join(got.split('"')).split():
         return ()
     return difference(want, got)
@@ -96,6 +100,16 @@ def _agree(want: Sequence[str], real: Sequence[str]) -> bool:
         return True
     rest = iter(real)
     return bool(want) and all(any(line == other for other in rest) for line in want)
+
+
+def _same_value(want: str, got: str) -> bool:
+    """Tell whether two texts show the same value: a page lays a dictionary out, in an order of its own, as no Python does."""
+    try:
+        return bool(python_syntax.literal(want.strip()) == python_syntax.literal(got.strip()))
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, LookupError):
+        pass
+    laid_out = want.lstrip().startswith(("{", "[", "(")) and len(want.strip().splitlines()) > 1
+    return laid_out and Counter(re.findall(r"\w+", want)) == Counter(re.findall(r"\w+", got))
 
 
 def _same_but_fractions(want: str, real: str) -> bool:

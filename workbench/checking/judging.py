@@ -30,6 +30,7 @@ _LACKS = (
     ("input", r"eof when reading|eoferror|aborted!|no input"),
     ("a server or a browser", r"docker|\bdaemon\b|browser|webdriver|playwright|redis|postgres|mysql|mongodb"),
     ("something that is not installed", r"is not installed|are not installed|not installed\)|pip install"),
+    ("the source of its caller", r"underlying source code|source code not available|could not get source"),
     ("a time zone or locale", r"zoneinfo|locale\.error|unsupported locale"),
 )  # fmt: skip
 _USAGE = re.compile(
@@ -216,7 +217,12 @@ def _doctest(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerd
         if error is not None:
             found = _exception(step, {**error, "line": error.get("line") or line}, context)
             return found if found.verdict is Verdict.NOT_RUN else _unless_stood_in(step, found)
-        diff = doctest_difference(str(example["want"]), str(example["got"]))
+        got, err = str(example["got"]), str(example.get("stderr", ""))
+        diff = doctest_difference(str(example["want"]), got)
+        if diff and err and not all(doctest_difference(str(example["want"]), each) for each in (err, f"{err}\n{got}")):
+            continue  # a terminal shows both
+        if diff and (what := lacking(f"{err}\n{ended.get('stderr', '')}")):
+            return _not_run(step, f"it needs {what}", line)
         if diff and _MACHINE.search(str(example["want"])):
             return _not_run(step, "what it prints depends on the machine's own files", line)
         if diff:

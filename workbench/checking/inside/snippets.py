@@ -14,7 +14,6 @@ import os
 import sys
 import traceback
 import types
-import warnings
 from typing import Any
 
 COROUTINE = 0x80  # inspect.CO_COROUTINE
@@ -116,10 +115,10 @@ def examples(step: dict[str, Any]) -> dict[str, Any]:
 
     found = []
     for example in doctest.DocTestParser().get_examples(step["code"]):
-        out = io.StringIO()
+        out, err = io.StringIO(), io.StringIO()
         error = None
         line = step["line"] + example.lineno
-        with contextlib.redirect_stdout(out):
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
                 execute(example.source, step["page"], line, "single")
             except BaseException as raised:
@@ -131,6 +130,7 @@ def examples(step: dict[str, Any]) -> dict[str, Any]:
             "got": out.getvalue()[-20000:],
             "error": error,
         }
+        told["stderr"] = err.getvalue()[-20000:]
         told["expected_error"] = example.exc_msg
         found.append(told)
         if error and example.exc_msg is None:
@@ -144,11 +144,13 @@ def main() -> None:
     sys.argv = ["README"]
     sys.path[0:1] = []
     sys.path.append(os.getcwd())
-    warnings.simplefilter("ignore")
     for line in orders:
         step = json.loads(line)
         # So that inspect.getsource and tracebacks find the snippet.
-        lines = [""] * (step["line"] - 1) + step["code"].splitlines()
+        shown = step["code"].splitlines()
+        if step["kind"] == "doctest":
+            shown = [line.lstrip()[4:] if line.lstrip().startswith((">>> ", "... ")) else "" for line in shown]
+        lines = [""] * (step["line"] - 1) + shown
         linecache.cache[step["page"]] = (0, None, [text + "\n" for text in lines], step["page"])
         for number, path in ((1, "/tmp/.out"), (2, "/tmp/.err")):
             file = os.open(path, os.O_WRONLY | os.O_APPEND)
