@@ -91,7 +91,7 @@ def test_nothing_outside_is_touched(tmp_path: Path) -> None:
     (precious / "kept.txt").write_text("kept")
     root = write_project(tmp_path / "project")
     before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
-    found = checked(root, HARMFUL.format(folder=precious), seconds=2.0)
+    found = checked(root, HARMFUL.format(folder=precious), seconds=1.0)
     assert [path.name for path in precious.iterdir()] == ["kept.txt"]
     assert {path: path.read_bytes() for path in before} == before
     assert found.alarms == ()
@@ -120,6 +120,19 @@ def test_without_a_sandbox_nothing_is_run(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(bwrap_program, "_candidates", lambda: ())
     with pytest.raises(NoIsolation, match="Nothing was run, as only an isolating sandbox"):
         checked(write_project(tmp_path), README)
+
+
+@pytest.mark.sandbox
+@pytest.mark.usefixtures("needs_bubblewrap")
+@pytest.mark.parametrize("dependency", ["--target=/", "file:///etc", "wordstat-data @ https://example.org/x.whl"])
+def test_a_dependency_that_is_no_name_is_not_given_to_an_installer(tmp_path: Path, dependency: str) -> None:
+    root = write_project(tmp_path)
+    declared = (root / "pyproject.toml").read_text()
+    (root / "pyproject.toml").write_text(
+        declared.replace('license = "MIT"', f'license = "MIT"\ndependencies = ["{dependency}"]')
+    )
+    problems = checked(root, README).problems
+    assert f"'{dependency}' is not installed: it names nothing in the registry." in problems
 
 
 def test_the_runner_refuses_where_nothing_isolates_it(tmp_path: Path) -> None:

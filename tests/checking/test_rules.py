@@ -203,6 +203,6 @@ def test_a_doctest_shows_what_a_terminal_does() -> None:
         "stderr": "shown: 'a'\n",
         "error": None,
     }
-    for given, verdict in ((example, "works"), ({**example, "stderr": ""}, "differs")):
-        ended = {"status": 0, "examples": [{**given, "expected_error": None}]}
+    for shown, verdict in ((example, "works"), ({**example, "stderr": ""}, "differs")):
+        ended = {"status": 0, "examples": [{**shown, "expected_error": None}]}
         assert judge(step, ended, context).verdict == verdict

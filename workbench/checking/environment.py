@@ -22,11 +22,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from packaging.requirements import InvalidRequirement, Requirement
+
 from workbench import paths
 from workbench.checking.sandboxed import run_in_sandbox
 from workbench.errors import WorkbenchError
 from workbench.reasons import last_words
 from workbench.regeneration.declarations import Declarations
+from workbench.text import one_line
 
 #: Incremented whenever environments are built differently.
 _FORMAT = 3
@@ -99,6 +102,7 @@ async def environment_for(
     for extra in extras:
         requirements += declared.extras.get(extra, ())
     build = _build_requirements(root)
+    _require_plain([*requirements, *others, *build])
     content = await asyncio.to_thread(content_digest, root)
     stamp = json.dumps([_FORMAT, sorted(requirements), sorted(others), build, content, sys.version])
     folder = paths.cache_dir().absolute() / "checked" / hashlib.sha256(stamp.encode()).hexdigest()[:24]
@@ -176,18 +180,18 @@ async def _made(
     title = declared.name or root.name
     if requirements:
         on_progress(f"installing {', '.join(requirements)}")
-        await _outside([*install, *requirements], f"The dependencies of {title} could not be installed")
+        await _outside([*install, "--", *requirements], f"The dependencies of {title} could not be installed")
     left_out = ""
     if others:
         on_progress(f"installing what the pages do: {', '.join(others)}")
         try:
-            await _outside([*install, *others], "could not be installed")
+            await _outside([*install, "--", *others], "could not be installed")
         except NotInstalled as error:
             left_out = str(error)
     if build:
         on_progress("installing what builds the project")
         target = [*install, "--target", str(folder / "build")]
-        await _outside([*target, *build], f"What builds {title} could not be installed")
+        await _outside([*target, "--", *build], f"What builds {title} could not be installed")
     on_progress(f"installing {title} from its tree")
     await asyncio.to_thread(copy_tree, root, folder / "source")
     uv = Path(_uv())
@@ -239,6 +243,21 @@ def _contents(venv: Path, declared: Declarations) -> dict[str, Any]:
 def plain(name: str) -> str:
     """Return a distribution's name as PEP 503 compares it."""
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _require_plain(requirements: Sequence[str]) -> None:
+    """Make sure that what an installer is given are requirements from the registry, not options, folders or addresses.
+
+    Raises:
+        NotInstalled: One of them is something else.
+    """
+    for line in requirements:
+        try:
+            problem = Requirement(line).url is not None
+        except InvalidRequirement:
+            problem = True
+        if problem:
+            raise NotInstalled(f"{one_line(line, 80)!r} is not installed: it names nothing in the registry.")
 
 
 def _build_requirements(root: Path) -> tuple[str, ...]:

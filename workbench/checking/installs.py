@@ -67,7 +67,8 @@ def wanted(pages: Sequence[Page], project: Project) -> tuple[tuple[str, ...], tu
         for command in _installs(page, project):
             for word in pip_words(command) or ():
                 if word.startswith("-r "):
-                    others.update(dict.fromkeys(requirements_file(project.root, word[3:])))
+                    lines = requirements_file(project.root, word[3:])
+                    others.update(dict.fromkeys(line for line in lines if (one := _requirement(line)) and not one.url))
                     continue
                 here = _HERE.fullmatch(word)
                 requirement = _requirement(word)
