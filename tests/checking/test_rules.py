@@ -163,10 +163,10 @@ def test_skipping_needs_a_comment_only() -> None:
     assert [code.skip for code in page.codes] == ["it needs a moon", ""]
 
 
-def command_that_failed(text: str, err: str, **how: object) -> str:
+def command_that_failed(text: str, err: str, shown: str = "", **how: object) -> str:
     """Return the verdict on a command of the project's that ended with status 1."""
     step = Step(0, "shell", text, 1, **how)  # type: ignore[arg-type]
-    context = Context("README.md", {"wordstat"}, {"wordstat"}, "/environment", "\0", "", frozenset())
+    context = Context("README.md", {"wordstat"}, {"wordstat"}, "/environment", "\0", "", frozenset(), shown)
     return str(judge(step, {"status": 1, "stdout": "", "stderr": err}, context).verdict)
 
 
@@ -181,6 +181,12 @@ def test_an_error_is_a_failure_unless_it_may_come_of_something_else() -> None:
     real = 'Traceback (most recent call last):\n  File "/x.py", line 9\nwordstat.WordError: other'
     assert command_that_failed("wordstat report", real, expected=shown) == "works"
     assert command_that_failed("wordstat report", "error: gone", expected=shown) == "not run"
+    assert (
+        command_that_failed("wordstat report own-way", "error: there is no way 'own-way'", shown="[ways]\nown-way = 1")
+        == "not run"
+    )
+    assert command_that_failed("wordstat report own-way", "error: there is no way 'own-way'") == "fails"
+    assert command_that_failed("wordstat report", "may not create namespaces") == "not run"
     assert command_that_failed("wordstat report", "urllib: temporary failure in name resolution") == "not run"
     assert command_that_failed("wordstat report", "ModuleNotFoundError: No module named 'pandas'") == "not run"
 

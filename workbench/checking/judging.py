@@ -31,6 +31,7 @@ _LACKS = (
     ("a server or a browser", r"docker|\bdaemon\b|browser|webdriver|playwright|redis|postgres|mysql|mongodb"),
     ("something that is not installed", r"is not installed|are not installed|not installed\)|pip install"),
     ("the source of its caller", r"underlying source code|source code not available|could not get source"),
+    ("a sandbox of its own", r"\bnamespaces?\b|seccomp|landlock|bwrap|bubblewrap"),
     ("a time zone or locale", r"zoneinfo|locale\.error|unsupported locale"),
 )  # fmt: skip
 _USAGE = re.compile(
@@ -72,6 +73,7 @@ class Context:
         around: The paragraph before the block, and its code.
         before: An earlier step of the page that was not run or did not work, "" if there is none.
         imported: Names that the page's code defines or imports.
+        shown: The page's code that is not for a shell.
     """
 
     page: str
@@ -81,6 +83,7 @@ class Context:
     around: str
     before: str
     imported: Set[str]
+    shown: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +307,8 @@ def _failed_command(step: Step, out: str, err: str, status: int, context: Contex
         return _not_run(step, f"it needs the reader's own {step.stand_ins[0]}")
     if _MISSING_FILE.search(err) or any(word in err for word in step.absent):
         return _not_run(step, f"it needs something that neither the repository nor the page has: {said}")
+    if made := _of_the_page(step.code, err, context):
+        return _not_run(step, f"it needs {made}, which the page has its reader make")
     if context.before:
         return _not_run(step, f"it ended with status {status}, after {context.before}")
     if not _runs_own(step.code, context):
@@ -313,6 +318,16 @@ def _failed_command(step: Step, out: str, err: str, status: int, context: Contex
     if not err.strip():
         return _not_run(step, f"it ended with status {status} and no error, as a program does that has found something")
     return fails
+
+
+def _of_the_page(code: str, err: str, context: Context) -> str:
+    """Return a word of a command that its error names and that the page's other code makes, "" if there is none."""
+    for word in code.split():
+        named = re.search(rf"['\"`]{re.escape(word)}['\"`]", err) or (re.search(r"\w[-_:.]\w", word) and word in err)
+        parts = [part for part in re.split(r"[:/=]", word) if len(part) > 3]
+        if named and not word.startswith("-") and any(part in context.shown for part in parts):
+            return word
+    return ""
 
 
 def _runs_own(code: str, context: Context) -> bool:

@@ -150,6 +150,11 @@ def _judged(
     page: Page, plan: Plan, project: Project, environment: Environment | None, ended: Mapping[int, Mapping[str, Any]]
 ) -> tuple[BlockResult, ...]:
     names = frozenset(_names(page))
+    not_shell = [
+        code.code
+        for code, kind in zip(page.codes, plan.kinds, strict=True)
+        if kind not in ("shell", "session", "install")
+    ]
     before = ""
     verdicts: dict[int, list[tuple[Step, StepVerdict]]] = {}
     for index, step in enumerate(plan.steps):
@@ -168,6 +173,7 @@ def _judged(
                 f"{code.before}\0{code.code}",
                 before,
                 names,
+                "\n".join(not_shell),
             )
             found = judge(step, ended[index], context)
         if found.verdict is not Verdict.WORKS and not step.harmless and not before:
