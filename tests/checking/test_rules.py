@@ -90,6 +90,7 @@ def test_the_projects_own_commands_run() -> None:
         ("first\n...\nlast", "first\nsecond\nthird\nlast"),
         ("second", "first\nsecond\nthird"),
         ("a   b", "a b"),
+        ("{'a': 1, 'b': 2}", "{'b': 2, 'a': 1}"),
     ],
 )
 def test_what_differs_from_machine_to_machine_is_forgiven(claimed: str, real: str) -> None:
@@ -212,3 +213,13 @@ def test_a_doctest_shows_what_a_terminal_does() -> None:
     for shown, verdict in ((example, "works"), ({**example, "stderr": ""}, "differs")):
         ended = {"status": 0, "examples": [{**shown, "expected_error": None}]}
         assert judge(step, ended, context).verdict == verdict
+    bound = {
+        "line": 2,
+        "source": "x = [1]",
+        "want": "[1]\n",
+        "got": "",
+        "stderr": "",
+        "error": None,
+        "expected_error": None,
+    }
+    assert judge(step, {"status": 0, "examples": [bound]}, context).verdict == "works"

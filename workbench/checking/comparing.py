@@ -43,6 +43,8 @@ def shell_difference(claimed: str, stdout: str, stderr: str = "") -> tuple[str, 
     for real in (stdout, stderr, f"{stdout}\n{stderr}", f"{stderr}\n{stdout}"):
         if _agree(want, _lines(real, numbers=True)):
             return ()
+    if _same_value(claimed, stdout):
+        return ()
     return difference(claimed, stdout if stdout.strip() else stderr)
 
 
