@@ -26,6 +26,7 @@ COMMANDS = {
     "catalog": "catalog",
     "run": "run",
     "score": "score",
+    "check": "check",
     "rescore": "rescore",
     "tasks": "tasks",
     "regenerate": "regenerate",

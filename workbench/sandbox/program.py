@@ -53,7 +53,7 @@ class Program:
         inside: Absolute path of that folder inside.
         cwd: The working directory, inside.
         python: The interpreter of the bridge, any Python 3.9 or newer below ``mounts`` or ``/usr``.
-        socket: The Unix socket at which connections to port ``PORT`` come out.
+        socket: The Unix socket at which connections to port ``PORT`` come out; None for no network at all.
         mounts: Files and folders to see read-only, at the same path.
         scratch: Existing folders below those that are empty and writable inside, in memory.
         variables: Its complete environment variables.
@@ -64,7 +64,7 @@ class Program:
     inside: str
     cwd: str
     python: Path
-    socket: Path
+    socket: Path | None
     mounts: Sequence[Path] = ()
     scratch: Sequence[Path] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -91,8 +91,11 @@ def program_command(program: Program, limits: ProgramLimits) -> list[str]:
     for path in program.scratch:
         command += ["--size", size, "--tmpfs", str(path)]
     command += ["--bind", str(program.folder), program.inside]
-    command += ["--ro-bind", str(program.socket), "/run/endpoint", "--ro-bind", str(_BRIDGE), "/run/bridge.py"]
+    if program.socket is not None:
+        command += ["--ro-bind", str(program.socket), "/run/endpoint", "--ro-bind", str(_BRIDGE), "/run/bridge.py"]
     command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", program.cwd, "--"]
+    if program.socket is None:
+        return [*command, *program.command]
     bridge = [str(program.python), "-I", "-S", "-B", "/run/bridge.py", "/run/endpoint", str(PORT)]
     return [*command, *bridge, "--", *program.command]
 

@@ -1,0 +1,166 @@
+"""A small project whose README is true, and ten ways in which it is not; it builds without a registry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_BACKEND = """
+import zipfile
+
+NAME = "wordstat-1.2.0"
+
+def get_requires_for_build_wheel(settings=None):
+    return []
+
+def build_wheel(folder, settings=None, metadata=None):
+    name = "wordstat-1.2.0-py3-none-any.whl"
+    with zipfile.ZipFile(f"{folder}/{name}", "w") as wheel:
+        for module in ("__init__", "counting", "cli"):
+            wheel.write(f"wordstat/{module}.py")
+        info = "wordstat-1.2.0.dist-info"
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: wordstat\\nVersion: 1.2.0\\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: us\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr(f"{info}/entry_points.txt", "[console_scripts]\\nwordstat = wordstat.cli:main\\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    return name
+"""
+
+_FILES = {
+    "backend.py": _BACKEND,
+    "pyproject.toml": """
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+[project]
+name = "wordstat"
+version = "1.2.0"
+requires-python = ">=3.10"
+license = "MIT"
+[project.optional-dependencies]
+tables = []
+[project.scripts]
+wordstat = "wordstat.cli:main"
+""",
+    "LICENSE": "MIT License\n\nPermission is hereby granted, free of charge, to any person\n",
+    "docs/guide.md": "# Guide\n\nNothing yet.\n",
+    "wordstat/__init__.py": '"""Words."""\n\nfrom .counting import Counter, top_words\n\n__all__ = ["Counter", "top_words"]\n',
+    "wordstat/counting.py": '''
+class Counter:
+    """Counts."""
+
+    def __init__(self, limit=10):
+        self.limit = limit
+
+    def add(self, text):
+        return len(text.split())
+
+
+def top_words(text, limit=10):
+    """Return words, most frequent first."""
+    words = text.split()
+    return sorted(set(words), key=lambda word: (-words.count(word), word))[:limit]
+''',
+    "wordstat/cli.py": """
+import argparse
+import pathlib
+import sys
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="wordstat")
+    commands = parser.add_subparsers(dest="command", required=True)
+    index = commands.add_parser("index", help="make an index")
+    index.add_argument("word", nargs="+")
+    report = commands.add_parser("report", help="print it")
+    report.add_argument("--stopwatch", action="store_true")
+    report.add_argument("--columns", type=int, default=80)
+    given = parser.parse_args()
+    place = pathlib.Path("words.idx")
+    if given.command == "index":
+        place.write_text(" ".join(given.word))
+    elif not place.exists():
+        sys.exit("error: nothing is indexed yet; run index before report")
+    else:
+        print("indexed:", place.read_text())
+""",
+}
+
+README = """# wordstat
+
+Counts words. It requires Python 3.10 or newer and is licensed under the MIT license.
+
+## Installation
+
+```bash
+pip install wordstat[tables]
+```
+
+## Use
+
+```bash
+wordstat index alpha beta
+```
+
+```console
+$ wordstat report --stopwatch
+indexed: alpha beta
+```
+
+The option `--columns` sets the width (default: 80).
+
+```python
+from wordstat import Counter, top_words
+
+counter = Counter(limit=3)
+print(counter.add("one two"))
+```
+
+```pycon
+>>> top_words("a b a", limit=1)
+['a']
+```
+
+`top_words()` sorts by how often a word occurs. There is a [guide](docs/guide.md).
+
+```bash
+wordstat report
+```
+"""
+
+#: What is planted: what stands in the README, what takes its place, and the text of the line at which it has to be found.
+PLANTED = {
+    "wrong option": ("report --stopwatch", "report --stopwach", "report --stopwach"),
+    "wrong import": (
+        "from wordstat import Counter, top_words",
+        "from wordstat import Countr, top_words",
+        "import Countr",
+    ),
+    "missing extra": ("wordstat[tables]", "wordstat[tabels]", "wordstat[tabels]"),
+    "wrong output": ("['a']", "['b']", ">>> top_words"),
+    "dead command": ("```bash\nwordstat report\n", "```bash\nwordstat reprot\n", "wordstat reprot"),
+    "renamed function": ("`top_words()` sorts", "`words_top()` sorts", "`words_top()`"),
+    "wrong default": ("(default: 80)", "(default: 72)", "(default: 72)"),
+    "missing file": ("docs/guide.md", "docs/handbook.md", "docs/handbook.md"),
+    "wrong Python version": ("Python 3.10 or newer", "Python 3.8 or newer", "Python 3.8 or newer"),
+    "missing step": ("```bash\nwordstat index alpha beta\n```\n\n", "", "wordstat report"),
+}
+
+
+def write_project(folder: Path) -> Path:
+    """Write the project without its README; return its folder."""
+    for name, content in _FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content.lstrip("\n"))
+    return folder
+
+
+def planted(names: list[str]) -> tuple[str, dict[str, int]]:
+    """Return the README with some errors, and the line at which each has to be found."""
+    text = README
+    for name in names:
+        old, new, _ = PLANTED[name]
+        assert text.count(old) == 1 or name in ("missing file",), (name, text.count(old))
+        text = text.replace(old, new)
+    lines = text.splitlines()
+    return text, {name: next(at for at, line in enumerate(lines, 1) if PLANTED[name][2] in line) for name in names}

@@ -1,0 +1,225 @@
+"""The rules one by one: kinds of blocks, commands, what is not run, what is forgiven, and claims that must not be alarms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from planted import write_project
+
+from workbench.checking.claims import claims_of_page
+from workbench.checking.comparing import doctest_difference, shell_difference
+from workbench.checking.judging import Context, judge
+from workbench.checking.kinds import kind_of
+from workbench.checking.needs import why_not_python, why_not_shell
+from workbench.checking.page import Code, parse_page
+from workbench.checking.project import Project
+from workbench.checking.shell_commands import commands_of
+from workbench.checking.steps import Step
+from workbench.checking.verdicts import ClaimResult, Truth
+
+
+@pytest.mark.parametrize(
+    ("info", "code", "kind"),
+    [
+        ("bash", "pip install wordstat\n", "install"),
+        ("bash", "pip install wordstat\nwordstat index a\n", "shell"),
+        ("", "$ wordstat index a\n", "shell"),
+        ("", "$ wordstat report\nindexed: a\n", "session"),
+        ("console", "words: 3\n", "output"),
+        ("python", "x = 1\n", "python"),
+        ("python", ">>> 1 + 1\n2\n", "doctest"),
+        ("", "from wordstat import Counter\n", "python"),
+        ("", "from elsewhere import Counter\n", "output"),
+        ("toml", "[tool]\n", "configuration"),
+        ("rust", "fn main() {}\n", "other"),
+    ],
+)
+def test_kinds(info: str, code: str, kind: str) -> None:
+    assert kind_of(Code(1, code, info, True), {"wordstat"}, {"wordstat"}) == kind
+
+
+def test_commands_go_over_several_lines_and_prompts_have_output() -> None:
+    assert [one.text for one in commands_of("a \\\n  b\n# no\nc 'x\ny'\n")] == ["a \\\n  b", "c 'x\ny'"]
+    session = commands_of("$ one\nout\n\nmore\n$ two\n$ three\nlast\n")
+    assert [(one.line, one.text, one.expected) for one in session] == [
+        (0, "one", "out\n\nmore"),
+        (4, "two", None),
+        (5, "three", "last"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "word"),
+    [
+        ("wordstat index FILE", "FILE"),
+        ("wordstat index <path>", "<path>"),
+        ("wordstat index [OPTIONS]", "[OPTIONS]"),
+        ("curl http://x", "curl"),
+        ("docker run x", "docker"),
+        ("sudo wordstat index a", "root"),
+        ("python", "input"),
+        ("python -m http.server", "http.server"),
+    ],
+)
+def test_what_is_not_run_says_why(command: str, word: str) -> None:
+    assert word in why_not_shell(command, {"wordstat"}, {"wordstat"})
+
+
+def test_the_projects_own_commands_run() -> None:
+    for command in (
+        "wordstat index a | sort > out.txt",
+        "python -m wordstat index a",
+        "python -c 'print(1)'",
+        "cd docs && ls",
+    ):
+        assert why_not_shell(command, {"wordstat"}, {"wordstat"}) == ""
+    assert why_not_python("f(...)") == "it leaves something out (…)"
+    assert why_not_python("def f():\n    ...\n") == ""
+
+
+@pytest.mark.parametrize(
+    ("claimed", "real"),
+    [
+        ("took 1.23 s", "took 4 s"),
+        ("2024-01-01 12:00 done", "2026-11-25 02:23 done"),
+        ("<X at 0x7f00aa>", "<X at 0x7fbb12>"),
+        ("wrote /home/me/x/out.txt", "wrote /checked/repo/out.txt"),
+        ("first\n...\nlast", "first\nsecond\nthird\nlast"),
+        ("second", "first\nsecond\nthird"),
+        ("a   b", "a b"),
+        ("{'a': 1, 'b': 2}", "{'b': 2, 'a': 1}"),
+    ],
+)
+def test_what_differs_from_machine_to_machine_is_forgiven(claimed: str, real: str) -> None:
+    assert shell_difference(claimed, real) == ()
+
+
+def test_other_words_are_a_difference_and_numbers_count_in_a_doctest() -> None:
+    assert shell_difference("indexed: alpha", "indexed: beta") == ("@@ -1 +1 @@", "-indexed: alpha", "+indexed: beta")
+    assert doctest_difference("4\n", "3\n")
+    assert doctest_difference("0.333333\n", "0.3333333333\n") == ()
+    assert doctest_difference("{ 'b': 2,\n  'a': 1 }\n", "{'a': 1, 'b': 2}\n") == ()
+    assert doctest_difference("'a', 'b'\n", "('a', 'b')\n") == ()
+    assert doctest_difference("{'a': 1,\n 'b': 2}\n", "{'a': 1, 'b': 2}\n") == ()
+
+
+@given(st.text(max_size=300))
+def test_an_output_is_itself(text: str) -> None:
+    assert shell_difference(text, text) == ()
+
+
+@given(st.text(alphabet="`~#$>-_ab(){}[]<!\n\\'\" \t", max_size=200))
+def test_any_text_is_a_page(text: str) -> None:
+    page = parse_page(text, "README.md")
+    lines = page.text.splitlines()
+    for code in page.codes:
+        commands_of(code.code)
+        assert 1 <= code.line <= len(lines) + 1
+
+
+def claims(root: Path, text: str) -> list[ClaimResult]:
+    return claims_of_page(parse_page(text, "README.md"), Project(root), {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Call `frobnicate()` of another library, or `json.loads()`.",
+        "Set `--upgrade` with pip, and `HOME_PAGE` as you like.",
+        "Older releases support Python 3.6+; see [the wiki](../../wiki) and [a heading](#use).",
+        "The bundled font is licensed under the Apache license.",
+        "```bash\npip install 'requests[socks]' wordstat==9.9\n```\n",
+        "```python\nfrom elsewhere import nothing\n```\n",
+        "```bash\nwordstat index -- --not-an-option\n```\n",
+        "Write your own `settings/local.toml`. Mail <mailto:a@b.c> or see http://localhost:8000/x.",
+    ],
+)
+def test_what_may_be_somebody_elses_is_no_alarm(tmp_path: Path, text: str) -> None:
+    found = claims(write_project(tmp_path), text)
+    assert [claim for claim in found if claim.truth is Truth.UNTRUE] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "nearest"),
+    [
+        ("```python\nimport wordstat.countng\n```\n", "module", "wordstat.counting"),
+        ("```python\nfrom wordstat import top_words\ntop_words('a', limt=3)\n```\n", "parameter", "limit"),
+        ("The latest version is 1.3.0.", "version", "1.2.0"),
+        ("This project is licensed under the GPL license.", "licence", "MIT"),
+        ("See [the site](htps://example.org/x).", "url", "https"),
+    ],
+)
+def test_untrue_claims_have_the_nearest_true_one(tmp_path: Path, text: str, kind: str, nearest: str) -> None:
+    found = [claim for claim in claims(write_project(tmp_path), text) if claim.truth is Truth.UNTRUE]
+    assert [(claim.kind, claim.nearest) for claim in found] == [(kind, nearest)]
+
+
+def test_skipping_needs_a_comment_only() -> None:
+    page = parse_page(
+        "<!-- workbench: skip because it needs a moon -->\n```bash\nrm x\n```\n\n```bash\nls\n```\n", "README.md"
+    )
+    assert [code.skip for code in page.codes] == ["it needs a moon", ""]
+
+
+def command_that_failed(text: str, err: str, shown: str = "", **how: object) -> str:
+    """Return the verdict on a command of the project's that ended with status 1."""
+    step = Step(0, "shell", text, 1, **how)  # type: ignore[arg-type]
+    context = Context("README.md", {"wordstat"}, {"wordstat"}, "/environment", "\0", "", frozenset(), shown)
+    return str(judge(step, {"status": 1, "stdout": "", "stderr": err}, context).verdict)
+
+
+def test_an_error_is_a_failure_unless_it_may_come_of_something_else() -> None:
+    """False alarms that real READMEs gave: a file of the reader's in other words, an error that the page shows."""
+    assert command_that_failed("wordstat report", "error: this cannot be counted") == "fails"
+    assert command_that_failed("wordstat report mine.py", "Error: mine.py could not be found") == "not run"
+    assert (
+        command_that_failed("wordstat report mine.py", "Error: bad argument mine.py", absent=("mine.py",)) == "not run"
+    )
+    shown = 'Traceback (most recent call last):\n  File "/path/to/x.py", line 8\nwordstat.WordError: one'
+    real = 'Traceback (most recent call last):\n  File "/x.py", line 9\nwordstat.WordError: other'
+    assert command_that_failed("wordstat report", real, expected=shown) == "works"
+    assert command_that_failed("wordstat report", "error: gone", expected=shown) == "not run"
+    assert (
+        command_that_failed("wordstat report own-way", "error: there is no way 'own-way'", shown="[ways]\nown-way = 1")
+        == "not run"
+    )
+    assert command_that_failed("wordstat report own-way", "error: there is no way 'own-way'") == "fails"
+    assert command_that_failed("wordstat report", "may not create namespaces") == "not run"
+    assert command_that_failed("wordstat report", "urllib: temporary failure in name resolution") == "not run"
+    assert command_that_failed("wordstat report", "ModuleNotFoundError: No module named 'pandas'") == "not run"
+
+
+def test_what_is_printed_of_the_machines_own_files_is_no_difference() -> None:
+    step = Step(0, "shell", "wordstat report", 1, "indexed: /root/x")
+    context = Context("README.md", {"wordstat"}, {"wordstat"}, "/environment", "\0", "", frozenset())
+    assert judge(step, {"status": 0, "stdout": "nothing", "stderr": ""}, context).verdict == "not run"
+
+
+def test_a_doctest_shows_what_a_terminal_does() -> None:
+    """A library that prints on standard error was said to differ: a terminal shows both."""
+    step = Step(0, "doctest", "", 1)
+    context = Context("README.md", {"wordstat"}, set(), "/environment", "\0", "", frozenset())
+    example = {
+        "line": 2,
+        "source": "show('a')",
+        "want": "shown: 'a'\n",
+        "got": "'a'\n",
+        "stderr": "shown: 'a'\n",
+        "error": None,
+    }
+    for shown, verdict in ((example, "works"), ({**example, "stderr": ""}, "differs")):
+        ended = {"status": 0, "examples": [{**shown, "expected_error": None}]}
+        assert judge(step, ended, context).verdict == verdict
+    bound = {
+        "line": 2,
+        "source": "x = [1]",
+        "want": "[1]\n",
+        "got": "",
+        "stderr": "",
+        "error": None,
+        "expected_error": None,
+    }
+    assert judge(step, {"status": 0, "examples": [bound]}, context).verdict == "works"

@@ -1,0 +1,31 @@
+"""Every claim of a page with what can be said of it; nothing is imported or run here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workbench.checking.fact_claims import FactClaims
+from workbench.checking.option_claims import OptionClaims
+from workbench.checking.page import Page
+from workbench.checking.project import Project
+from workbench.checking.python_claims import PythonClaims
+from workbench.checking.verdicts import ClaimResult
+
+
+def claims_of_page(page: Page, project: Project, helps: Mapping[str, str]) -> list[ClaimResult]:
+    """Return the claims of a page in the order of its lines, each once per line.
+
+    Args:
+        page: The page.
+        project: The repository that its names are looked up in.
+        helps: What the project's commands say of themselves, see :mod:`.help_texts`.
+    """
+    found: dict[tuple[int, str, str], ClaimResult] = {}
+    for claims in (
+        PythonClaims(page, project).all(),
+        OptionClaims(page, project, helps).all(),
+        FactClaims(page, project).all(),
+    ):
+        for claim in claims:
+            found.setdefault((claim.line, claim.kind, claim.text), claim)
+    return sorted(found.values(), key=lambda claim: claim.line)

@@ -1,0 +1,121 @@
+"""Whether what a program printed is what a page says that it prints, with what differs from machine to machine forgiven."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from workbench import python_syntax
+from workbench.text import clean
+
+_FORGIVEN = (
+    (re.compile(r"0x[0-9a-fA-F]{4,}"), "0x…"),
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.I), "UUID"),
+    (re.compile(r"\b[0-9a-f]{12,64}\b"), "HASH"),
+    (re.compile(r"\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?(?:Z|[+-]\d{2}:?\d{2})?)?"), "TIME"),
+    (re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?\s?(?:[AP]M)?\b"), "TIME"),
+    (
+        re.compile(
+            r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*\b,?|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b"
+        ),
+        "TIME",
+    ),
+    (re.compile(r"(?:[A-Za-z]:)?(?:[~.]{0,2}[/\\][\w.@+-]+){2,}[/\\]?|~[/\\][\w./\\-]+"), "PATH"),
+    (re.compile(r"\boptional arguments:"), "options:"),
+    (re.compile(r"[\u2500-\u257f|+=_-]{3,}"), "---"),
+)
+_NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,_]*(?:\.\d+)*(?:[eE][-+]?\d+)?")
+_FLOAT = re.compile(r"[-+]?\d+\.\d+(?:[eE][-+]?\d+)?")
+_LEFT_OUT = re.compile(r"\.{3}|…|\[(?:\.\.\.|…|snip)\]")
+_MOST = 20_000
+
+
+def shell_difference(claimed: str, stdout: str, stderr: str = "") -> tuple[str, ...]:
+    """Return the lines of a difference between claimed and real output of a command, empty where they agree.
+
+    Numbers, times, addresses and paths are forgiven, white space makes no difference, an ellipsis stands for anything, and a
+    page may show only some of the lines.
+    """
+    want = _lines(claimed, numbers=True)
+    for real in (stdout, stderr, f"{stdout}\n{stderr}", f"{stderr}\n{stdout}"):
+        if _agree(want, _lines(real, numbers=True)):
+            return ()
+    if _same_value(claimed, stdout):
+        return ()
+    return difference(claimed, stdout if stdout.strip() else stderr)
+
+
+def doctest_difference(want: str, got: str) -> tuple[str, ...]:
+    """Return the lines of a difference of an example in a Python session, empty where they agree.
+
+    Whole numbers count here, as an example states a value; times, addresses and paths are forgiven, and the last digits of a
+    fraction.
+    """
+    if not want.strip() and got.strip() and got.strip() != "None":
+        return ()  # a page may leave out what an expression shows
+    wanted, real = _lines(want, numbers=False), _lines(got, numbers=False)
+    if _agree(wanted, real) or _same_but_fractions(" ".join(wanted), " ".join(real)):
+        return ()
+    if _same_value(want, got):
+        return ()
+    if "'".join(want.split('"')).split() == "'".join(got.split('"')).split():
+        return ()
+    return difference(want, got)
+
+
+def difference(claimed: str, real: str) -> tuple[str, ...]:
+    """Return a short unified difference."""
+    old, new = (clean(text).rstrip("\n").splitlines()[:200] for text in (claimed, real))
+    lines = list(difflib.unified_diff(old, new, "claimed", "real", lineterm="", n=1))
+    return tuple(line[:200] for line in lines[2:22])
+
+
+def alike(claimed: str, real: str) -> float:
+    """Return how alike two outputs are, from 0 to 1, by their words."""
+    one, other = " ".join(_lines(claimed, numbers=True)).split(), " ".join(_lines(real, numbers=True)).split()
+    return difflib.SequenceMatcher(None, one[:2000], other[:2000], autojunk=False).ratio()
+
+
+def _lines(text: str, *, numbers: bool) -> list[str]:
+    text = clean(text)[:_MOST]
+    for pattern, stands in _FORGIVEN:
+        text = pattern.sub(stands, text)
+    if numbers:
+        text = _NUMBER.sub("#", text)
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+
+
+def _agree(want: Sequence[str], real: Sequence[str]) -> bool:
+    flat, whole = " ".join(want), " ".join(real)
+    if flat == whole or flat.replace(" ", "") == whole.replace(" ", ""):
+        return True
+    if _LEFT_OUT.search(flat):
+        at = 0
+        for part in (piece.strip() for piece in _LEFT_OUT.split(flat)):
+            found = whole.find(part, at)
+            if found < 0:
+                return False
+            at = found + len(part)
+        return True
+    rest = iter(real)
+    return bool(want) and all(any(line == other for other in rest) for line in want)
+
+
+def _same_value(want: str, got: str) -> bool:
+    """Tell whether two texts show the same value: a page lays a dictionary out, in an order of its own, as no Python does."""
+    try:
+        return bool(python_syntax.literal(want.strip()) == python_syntax.literal(got.strip()))
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, LookupError):
+        pass
+    laid_out = want.lstrip().startswith(("{", "[", "(")) and len(want.strip().splitlines()) > 1
+    return laid_out and Counter(re.findall(r"\w+", want)) == Counter(re.findall(r"\w+", got))
+
+
+def _same_but_fractions(want: str, real: str) -> bool:
+    one, other = _FLOAT.findall(want), _FLOAT.findall(real)
+    if not one or len(one) != len(other) or _FLOAT.sub("#", want) != _FLOAT.sub("#", real):
+        return False
+    return all(math.isclose(float(a), float(b), rel_tol=1e-3, abs_tol=1e-6) for a, b in zip(one, other, strict=True))

@@ -1,0 +1,319 @@
+"""The environment in which a page's commands run: the project installed from its own tree, with what its pages install.
+
+Dependencies come from the registry as wheels, so that none of their code runs outside a sandbox. The project itself is built and
+installed in a sandbox without network: whatever its build does, it does it there. Environments are cached by what the tree
+holds (its pages left out), what it declares, and the version of Python.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+import tomllib
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from workbench import paths
+from workbench.checking.sandboxed import run_in_sandbox
+from workbench.errors import WorkbenchError
+from workbench.reasons import last_words
+from workbench.regeneration.declarations import Declarations
+from workbench.text import one_line
+
+#: Incremented whenever environments are built differently.
+_FORMAT = 3
+_SECONDS = 600.0
+_PAGES = (".md", ".markdown", ".rst")
+_LEFT_OUT = {
+    ".git",
+    ".hg",
+    ".svn",
+    "__pycache__",
+    ".tox",
+    ".nox",
+    ".venv",
+    "venv",
+    "node_modules",
+    ".mypy_cache",
+    ".pytest_cache",
+}
+
+
+class NotInstalled(WorkbenchError):
+    """The project could not be installed; the sentence says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """A ready environment.
+
+    Attributes:
+        folder: Its virtual environment.
+        python: Its interpreter.
+        installed: Plain names of the distributions in it.
+        modules: Top-level modules in it.
+        commands: The project's own commands.
+        programs: Every command in it.
+        cached: Whether it was there already.
+        left_out: What pages install besides the project and could not be had, with the reason.
+    """
+
+    folder: Path
+    python: Path
+    installed: frozenset[str]
+    modules: frozenset[str]
+    commands: frozenset[str]
+    programs: frozenset[str]
+    cached: bool
+    left_out: str = ""
+
+
+async def environment_for(
+    root: Path,
+    declared: Declarations,
+    extras: Sequence[str] = (),
+    others: Sequence[str] = (),
+    on_progress: Callable[[str], None] = lambda line: None,
+) -> Environment:
+    """Return the environment of the project at ``root``, from the cache where nothing that matters has changed.
+
+    Args:
+        root: Its tree, which is not written to.
+        declared: What it declares.
+        extras: Extras that pages install.
+        others: Other requirements that pages install.
+        on_progress: Called with a line per step.
+
+    Raises:
+        NotInstalled: It cannot be installed here.
+    """
+    requirements = list(declared.requirements)
+    for extra in extras:
+        requirements += declared.extras.get(extra, ())
+    build = _build_requirements(root)
+    _require_plain([*requirements, *others, *build])
+    content = await asyncio.to_thread(content_digest, root)
+    stamp = json.dumps([_FORMAT, sorted(requirements), sorted(others), build, content, sys.version])
+    folder = paths.cache_dir().absolute() / "checked" / hashlib.sha256(stamp.encode()).hexdigest()[:24]
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    async with _locked(folder.with_suffix(".lock")):
+        record = _complete(folder)
+        cached = record is not None
+        if record is None:
+            try:
+                record = await _made(folder, root, declared, requirements, others, build, on_progress)
+            except BaseException:
+                await asyncio.to_thread(shutil.rmtree, folder, True)
+                raise
+    if record.get("problem"):
+        raise NotInstalled(record["problem"])
+    venv = folder / "venv"
+    return Environment(
+        venv,
+        venv / "bin" / "python",
+        frozenset(record["installed"]),
+        frozenset(record["modules"]),
+        frozenset(record["commands"]),
+        frozenset(record["programs"]),
+        cached,
+        record["left_out"],
+    )
+
+
+def content_digest(root: Path) -> str:
+    """Return a digest of every file of a tree but its pages, which do not change what is installed."""
+    digest = hashlib.sha256()
+    for path in tree_files(root):
+        if path.suffix.lower() not in _PAGES:
+            digest.update(f"{path.relative_to(root)}\0".encode("utf-8", "surrogateescape"))
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def tree_files(root: Path) -> Iterator[Path]:
+    """Yield the regular files of a tree in order, without version control, environments and caches."""
+    for folder, names, files in os.walk(root):
+        names[:] = sorted(name for name in names if name not in _LEFT_OUT and not name.endswith(".egg-info"))
+        for name in sorted(files):
+            path = Path(folder, name)
+            if path.is_file() and not path.is_symlink():
+                yield path
+
+
+def copy_tree(root: Path, target: Path) -> None:
+    """Copy a tree to a folder that may be written: no version control, no environments, links only as what they lead to."""
+    for path in tree_files(root):
+        place = target / path.relative_to(root)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, place)
+        place.chmod(0o755 if path.stat().st_mode & 0o100 else 0o644)
+
+
+async def _made(
+    folder: Path,
+    root: Path,
+    declared: Declarations,
+    requirements: Sequence[str],
+    others: Sequence[str],
+    build: Sequence[str],
+    on_progress: Callable[[str], None],
+) -> dict[str, Any]:
+    await asyncio.to_thread(shutil.rmtree, folder, True)
+    await asyncio.to_thread(folder.mkdir)
+    venv, python = folder / "venv", folder / "venv" / "bin" / "python"
+    on_progress("making an environment")
+    await _outside(
+        [_uv(), "venv", "--quiet", "--python", sys.executable, str(venv)], "An environment could not be made"
+    )
+    install = [_uv(), "pip", "install", "--quiet", "--only-binary", ":all:", "--python", str(python)]
+    title = declared.name or root.name
+    if requirements:
+        on_progress(f"installing {', '.join(requirements)}")
+        await _outside([*install, "--", *requirements], f"The dependencies of {title} could not be installed")
+    left_out = ""
+    if others:
+        on_progress(f"installing what the pages do: {', '.join(others)}")
+        try:
+            await _outside([*install, "--", *others], "could not be installed")
+        except NotInstalled as error:
+            left_out = str(error)
+    if build:
+        on_progress("installing what builds the project")
+        target = [*install, "--target", str(folder / "build")]
+        await _outside([*target, "--", *build], f"What builds {title} could not be installed")
+    on_progress(f"installing {title} from its tree")
+    await asyncio.to_thread(copy_tree, root, folder / "source")
+    uv = Path(_uv())
+    ended = await run_in_sandbox(
+        [
+            *(str(uv), "pip", "install", "--quiet", "--offline", "--no-cache", "--no-deps", "--no-build-isolation"),
+            *("--compile-bytecode", "--link-mode", "copy", "--python", str(python), str(folder / "source")),
+        ],
+        folder=folder,
+        inside=str(folder),
+        python=python,
+        mounts=(uv,),
+        seconds=_SECONDS,
+        variables={
+            "PYTHONPATH": str(folder / "build"),
+            # The tree has no version control any more, which tools that derive a version ask.
+            "SETUPTOOLS_SCM_PRETEND_VERSION": declared.version if declared.version != "0" else "0.0",
+        },
+    )
+    if ended.stopped or ended.status:
+        why = "it took too long" if ended.stopped == "time" else _why(ended.output)
+        raise NotInstalled(f"{title} could not be installed from its tree: {why}.")
+    shutil.rmtree(folder / "source", ignore_errors=True)
+    shutil.rmtree(folder / "build", ignore_errors=True)
+    record = _contents(venv, declared)
+    record["left_out"] = left_out
+    (folder / "complete.json").write_text(json.dumps(record))
+    return record
+
+
+def _contents(venv: Path, declared: Declarations) -> dict[str, Any]:
+    site = next(venv.glob("lib/python*/site-packages"))
+    infos = sorted(site.glob("*.dist-info"))
+    modules = {path.name.split(".")[0] for path in site.iterdir() if not path.name.endswith((".dist-info", ".pth"))}
+    commands = set(declared.scripts)
+    for info in infos:
+        if plain(info.name.rpartition("-")[0]) == plain(declared.name) and (info / "entry_points.txt").is_file():
+            _, _, scripts = (info / "entry_points.txt").read_text("utf-8", "replace").partition("[console_scripts]")
+            commands |= set(re.findall(r"^([\w.-]+)\s*=", scripts.partition("[")[0], re.M))
+    installed = [plain(info.name.removesuffix(".dist-info").rpartition("-")[0]) for info in infos]
+    programs = sorted(
+        path.name
+        for path in (venv / "bin").iterdir()
+        if not path.name.startswith(("python", "activate", "pip", "deactivate"))
+    )
+    return {"installed": installed, "modules": sorted(modules), "commands": sorted(commands), "programs": programs}
+
+
+def plain(name: str) -> str:
+    """Return a distribution's name as PEP 503 compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _require_plain(requirements: Sequence[str]) -> None:
+    """Make sure that what an installer is given are requirements from the registry, not options, folders or addresses.
+
+    Raises:
+        NotInstalled: One of them is something else.
+    """
+    for line in requirements:
+        try:
+            problem = Requirement(line).url is not None
+        except InvalidRequirement:
+            problem = True
+        if problem:
+            raise NotInstalled(f"{one_line(line, 80)!r} is not installed: it names nothing in the registry.")
+
+
+def _build_requirements(root: Path) -> tuple[str, ...]:
+    try:
+        system = tomllib.loads((root / "pyproject.toml").read_text("utf-8")).get("build-system", {})
+    except (OSError, ValueError):
+        system = {}
+    stated = system.get("requires") if isinstance(system, dict) else None
+    needed = [str(one) for one in stated] if isinstance(stated, list) else []
+    return tuple(needed) if isinstance(stated, list) else ("setuptools<81", "wheel")
+
+
+async def _outside(command: Sequence[str], what: str) -> None:
+    """Run an installer, which unpacks wheels and runs nothing of them."""
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+    )
+    try:
+        async with asyncio.timeout(_SECONDS):
+            output, _ = await process.communicate()
+    except BaseException as error:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        if isinstance(error, TimeoutError):
+            raise NotInstalled(f"{what}: it took more than {_SECONDS:.0f} s.") from None
+        raise
+    if process.returncode:
+        raise NotInstalled(f"{what}: {_why(output.decode('utf-8', 'replace'))}.")
+
+
+def _why(output: str) -> str:
+    """Return why an installation did not come about; uv explains over several lines."""
+    text = " ".join(line.strip(" ×╰─▶│") for line in output.splitlines())
+    if found := re.search(r"Because (.{0,300}?)(?:, we can conclude| and |$)", text):
+        return found[1].rstrip(".")
+    return last_words(output) or "no reason given"
+
+
+@contextlib.asynccontextmanager
+async def _locked(path: Path) -> AsyncIterator[None]:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        await asyncio.to_thread(fcntl.flock, descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _complete(folder: Path) -> dict[str, Any] | None:
+    try:
+        return dict(json.loads((folder / "complete.json").read_text()))
+    except (OSError, ValueError):
+        return None
+
+
+def _uv() -> str:
+    beside = Path(sys.executable).parent / "uv"
+    return str(beside) if beside.exists() else shutil.which("uv") or "uv"

@@ -1,0 +1,345 @@
+"""What a page says of the project's files, extras, versions, licence, Python, environment variables and addresses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.version import InvalidVersion, Version
+
+from workbench.checking.environment import plain
+from workbench.checking.installs import pip_words
+from workbench.checking.kinds import kind_of
+from workbench.checking.nearest import nearest
+from workbench.checking.page import Page
+from workbench.checking.project import Project
+from workbench.checking.project_facts import licence_families, licence_of, oldest_python, python_bound
+from workbench.checking.shell_commands import commands_of, simple_commands
+from workbench.checking.verdicts import ClaimResult, Truth
+from workbench.grounding import known
+
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_EXTRA_IN_SPAN = re.compile(r"([A-Za-z][\w.-]*)\[([\w,. -]+)\]")
+_CURRENT = re.compile(
+    r"\b(?:current|latest|newest)(?:\s+stable)?\s+(?:version|release)(?:\s+is)?\s*:?\s*\**`?v?(\d+\.\d+(?:\.\d+)*)\b",
+    re.I,
+)
+_LICENSED = re.compile(
+    r"licen[sc]ed?\s+under|released?\s+under|distributed\s+under|available\s+under|^\W*licen[sc]e\s*:|\blicen[sc]e\b",
+    re.I,
+)
+_NOT_OURS = re.compile(
+    r"bundl|vendor|third|fonts?\b|\bdata\b|icon|logo|document|\bdocs\b|example|depend|originally|based on|differs?\b|compatib",
+    re.I,
+)
+_FORMERLY = re.compile(
+    r"\b(?:drop(?:s|ped)?|older|legacy|last|previous|earlier|up to|until|prior|instead|backport|before|deprecated|end|removed?|no longer|"
+    r"only|available|added|since|new in|tested|support(?:s|ed)? (?:was|for)|if you|for python|on python|recommended)\b",
+    re.I,
+)
+#: What a line on the oldest Python says, or that it is a short one: a heading, an entry of a list, a badge.
+_NEEDS = re.compile(
+    r"\b(?:requires?|required|needs?|needed|supports?|works? (?:with|on)|runs? on|minimum|prerequisite)\b|^.{0,40}$",
+    re.I,
+)
+_EMPTY_PREFIX = re.compile(
+    rb"env_prefix|envvar_prefix|auto_envvar|environ_prefix|Dynaconf|dynaconf|environ\.Env|BaseSettings"
+)
+
+
+class FactClaims:
+    """The claims of one page."""
+
+    def __init__(self, page: Page, project: Project) -> None:
+        self._page, self._project = page, project
+
+    def all(self) -> Iterator[ClaimResult]:
+        """Yield every claim."""
+        yield from self._extras()
+        yield from self._variables()
+        yield from self._files()
+        for first, written in self._page.prose:
+            for offset, row in enumerate(written.split("\n")):
+                yield from self._python(row, first + offset)
+                yield from self._version(row, first + offset)
+            yield from self._licence(written, first)
+
+    def _claim(
+        self, line: int, kind: str, text: str, truth: Truth, reason: str = "", near: tuple[str, bool] = ("", False)
+    ) -> ClaimResult:
+        return ClaimResult(self._page.path, line, kind, text, truth, reason, *near)
+
+    def _commands(self) -> Iterator[tuple[int, str]]:
+        for code in self._page.codes:
+            if not code.skip and kind_of(code, self._project.modules, set(self._project.declared.scripts)) in (
+                "shell",
+                "session",
+                "install",
+            ):
+                for command in commands_of(code.code):
+                    yield code.line + command.line, command.text
+
+    # -- extras, and versions that are installed
+
+    def _extras(self) -> Iterator[ClaimResult]:
+        for line, text in self._commands():
+            for word in pip_words(text) or ():
+                yield from self._requirement(word, line)
+        for span in self._page.spans:
+            words = pip_words(span.text)
+            for word in words if words is not None else (span.text,):
+                if words is not None or _EXTRA_IN_SPAN.fullmatch(word):
+                    yield from self._requirement(word, span.line)
+
+    def _requirement(self, word: str, line: int) -> Iterator[ClaimResult]:
+        here = re.fullmatch(r"(?:\.|\./)\[([\w,. -]+)\]", word)
+        try:
+            requirement = None if here else Requirement(word)
+        except InvalidRequirement:
+            return
+        if requirement is not None and plain(requirement.name) != plain(self._project.declared.name):
+            return
+        names = (
+            [part.strip() for part in here[1].split(",")] if here else sorted(requirement.extras if requirement else ())
+        )
+        declared = {plain(name): name for name in self._project.declared.extras}
+        for name in names:
+            if plain(name) in declared:
+                yield self._claim(line, "extra", name, Truth.TRUE)
+            elif name == "all" or not self._extras_known():
+                yield self._claim(line, "extra", name, Truth.UNKNOWN, "the extras of the project cannot be read")
+            else:
+                near = nearest(name, self._project.declared.extras, 0.6)
+                yield self._claim(line, "extra", name, Truth.UNTRUE, f"there is no extra {name}", near)
+        if requirement is not None and requirement.specifier:
+            said, version = str(requirement.specifier), self._project.declared.version
+            truth = Truth.TRUE if _holds(requirement, version) else Truth.UNKNOWN
+            yield self._claim(
+                line, "version", said, truth, "" if truth is Truth.TRUE else f"the tree is of version {version}"
+            )
+
+    def _extras_known(self) -> bool:
+        """Tell whether what is declared is all there is: a setup.py may make extras while it runs."""
+        if self._project.declared.extras:
+            return True
+        text = self._project.sources.get("setup.py", b"")
+        made = b"extras_require" in text or b"optional-dependencies" in self._project.code
+        return bool(self._project.declared.name) and not made
+
+    # -- environment variables
+
+    def _variables(self) -> Iterator[ClaimResult]:
+        found: list[tuple[int, str]] = [
+            (span.line, name) for span in self._page.spans for name in [span.text.strip().lstrip("$").partition("=")[0]]
+        ]
+        for line, text in self._commands():
+            found += [(line, name) for name in re.findall(r"(?:^|\bexport\s+|\s)([A-Z][A-Z0-9_]+)=", text)]
+        for line, name in found:
+            if not _VARIABLE.fullmatch(name) or known.is_placeholder(name):
+                continue
+            if self._project.occurs(name):
+                yield self._claim(line, "variable", name, Truth.TRUE)
+                continue
+            prefix = name.split("_")[0]
+            own = {
+                re.split(r"[-_.]", one)[0].upper()
+                for one in (self._project.declared.name, *self._project.modules)
+                if one
+            }
+            quoted = {
+                word.decode() for word in re.findall(rb"['\"]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)['\"]", self._project.code)
+            }
+            near = nearest(name, quoted)
+            made = _EMPTY_PREFIX.search(self._project.code) or re.search(
+                rb"['\"{]" + prefix.encode() + rb"_['\"{]", self._project.code
+            )
+            if prefix in own and near[0] and not made:
+                yield self._claim(line, "variable", name, Truth.UNTRUE, f"nothing reads {name}", near)
+            else:
+                yield self._claim(line, "variable", name, Truth.UNKNOWN, "it may be of another program")
+
+    # -- files and addresses
+
+    def _files(self) -> Iterator[ClaimResult]:
+        for link in self._page.links:
+            target = link.target
+            if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", target) or target.startswith("//"):
+                yield from self._address(target, link.line)
+            elif target and not target.startswith("#") and "{" not in target:
+                yield from self._link(target, link.line)
+        for span in self._page.spans:
+            text = span.text.strip().removeprefix("./")
+            if "/" in text and known.FILE.fullmatch(text) and not known.is_placeholder(text):
+                yield self._path(text, span.line)
+        for line, text in self._commands():
+            for words in simple_commands(text) or ():
+                if (
+                    re.fullmatch(r"python[\d.]*", words[0])
+                    and len(words) > 1
+                    and words[1].endswith(".py")
+                    and "/" in words[1]
+                ):
+                    yield self._path(words[1].removeprefix("./"), line)
+
+    def _address(self, target: str, line: int) -> Iterator[ClaimResult]:
+        scheme = target.partition(":")[0].lower()
+        near = nearest(scheme, ("http", "https", "ftp"), 0.75)[0]
+        if scheme not in ("http", "https", "ftp") and not target.startswith("//") and not near:
+            return
+        try:
+            parts = urlsplit(target)
+            host, _ = parts.hostname or "", parts.port
+        except ValueError:
+            yield self._claim(line, "url", target, Truth.UNTRUE, "it is no address: its host or port cannot be read")
+            return
+        if parts.scheme in ("http", "https", "ftp", "") and re.fullmatch(
+            r"localhost|\[?[0-9a-f.:]+\]?|(?:[\w-]+\.)+[\w-]{2,}", host, re.I
+        ):
+            yield self._claim(line, "url", target, Truth.TRUE, "by its form")
+        elif parts.scheme not in ("http", "https", "ftp", ""):
+            yield self._claim(line, "url", target, Truth.UNTRUE, f"there is no scheme {parts.scheme}", (near, False))
+        else:
+            truth = Truth.UNTRUE if not host else Truth.UNKNOWN
+            yield self._claim(
+                line,
+                "url",
+                target,
+                truth,
+                "it is no address: it has no host" if not host else f"{host} may be a host of the reader's",
+            )
+
+    def _link(self, target: str, line: int) -> Iterator[ClaimResult]:
+        path = unquote(re.split(r"[?#]", target)[0])
+        if not path:
+            return
+        if re.match(r"(?:www\.|[\w-]+\.(?:com|org|io|net|dev)(?:/|$))", path):
+            yield self._claim(line, "url", target, Truth.UNKNOWN, "it has no scheme, so that it leads to a file")
+            return
+        base = PurePosixPath(self._page.folder)
+        found = _normal(path.lstrip("/") if path.startswith("/") else str(base / path))
+        if found is None:
+            yield self._claim(line, "file", target, Truth.UNKNOWN, "it leads out of the repository")
+            return
+        if self._there(found):
+            yield self._claim(line, "file", target, Truth.TRUE)
+            return
+        suffix = PurePosixPath(path).suffix.lower()
+        of_site = str(base) != "." and suffix not in (".md", ".png", ".svg", ".jpg", ".gif", ".py")
+        folder = str(PurePosixPath(found).parent)
+        names = [name for name in self._project.files if str(PurePosixPath(name).parent) == folder]
+        near, exact = nearest(found, names)
+        if self._project.released or of_site or path.startswith("/"):
+            why = "a source distribution may leave it out" if self._project.released else "it may be a page of a site"
+            yield self._claim(line, "file", target, Truth.UNKNOWN, why)
+            return
+        shown = PurePosixPath(path).with_name(PurePosixPath(near).name).as_posix() if near else ""
+        yield self._claim(line, "file", path, Truth.UNTRUE, f"there is no file {found}", (shown, exact))
+
+    def _path(self, text: str, line: int) -> ClaimResult:
+        if self._there(text.rstrip("/")):
+            return self._claim(line, "file", text, Truth.TRUE)
+        folder = str(PurePosixPath(text).parent)
+        if any(name.endswith(f"/{text}") for name in self._project.files):
+            return self._claim(line, "file", text, Truth.TRUE, "below another folder")
+        if folder in self._project.folders and not self._project.released:
+            near = nearest(text, [name for name in self._project.files if str(PurePosixPath(name).parent) == folder])
+            if near[0]:
+                return self._claim(line, "file", text, Truth.UNTRUE, f"there is no file {text}", near)
+        return self._claim(line, "file", text, Truth.UNKNOWN, "it may be a file of the reader's")
+
+    def _there(self, path: str) -> bool:
+        return path in self._project.files or path in self._project.folders or (self._project.root / path).exists()
+
+    # -- versions, Python, licence
+
+    def _python(self, row: str, line: int) -> Iterator[ClaimResult]:
+        bound = python_bound(row)
+        if bound is None:
+            return
+        text, said = bound
+        real = oldest_python(self._project)
+        if real is None:
+            yield self._claim(
+                line, "python", text, Truth.UNKNOWN, "the project does not say which versions of Python it takes"
+            )
+        elif said == real:
+            yield self._claim(line, "python", text, Truth.TRUE)
+        elif said < real and _NEEDS.search(row) and not _FORMERLY.search(row):
+            shown = ".".join(map(str, real))
+            number = ".".join(map(str, said))
+            yield self._claim(
+                line,
+                "python",
+                text,
+                Truth.UNTRUE,
+                f"the project requires Python {shown}",
+                (text.replace(number, shown), True),
+            )
+        else:
+            shown = ".".join(map(str, real))
+            yield self._claim(line, "python", text, Truth.UNKNOWN, f"the project requires Python {shown}")
+
+    def _version(self, row: str, line: int) -> Iterator[ClaimResult]:
+        if not (found := _CURRENT.search(row)):
+            return
+        said, real = found[1], self._project.declared.version
+        try:
+            same, unset = Version(said) == Version(real), Version(real) == Version("0")
+        except InvalidVersion:
+            same, unset = said == real, real == "0"
+        if same:
+            yield self._claim(line, "version", said, Truth.TRUE)
+        elif unset or Version(real).is_devrelease or re.search(r"\bpython\b|\bof\b", row, re.I):
+            yield self._claim(line, "version", said, Truth.UNKNOWN, "the tree's version cannot be compared")
+        else:
+            yield self._claim(line, "version", said, Truth.UNTRUE, f"the tree is of version {real}", (real, True))
+
+    def _licence(self, written: str, line: int) -> Iterator[ClaimResult]:
+        if not _LICENSED.search(written) or len(written) > 600:
+            return
+        said = licence_families(written)
+        if len(said) != 1:
+            return
+        name, real = next(iter(said)), licence_of(self._project)
+        if len(real) != 1:
+            yield self._claim(line, "licence", name, Truth.UNKNOWN, "the project's licence cannot be read")
+        elif real == said:
+            yield self._claim(line, "licence", name, Truth.TRUE)
+        elif _NOT_OURS.search(written) or not re.search(
+            r"\b(?:project|software|package|library|it|code|this)\b|" + re.escape(self._project.declared.name or "\0"),
+            written,
+            re.I,
+        ):
+            yield self._claim(line, "licence", name, Truth.UNKNOWN, "it may be that of something else")
+        else:
+            yield self._claim(
+                line,
+                "licence",
+                name,
+                Truth.UNTRUE,
+                f"the project is under {next(iter(real))}",
+                (next(iter(real)), False),
+            )
+
+
+def _holds(requirement: Requirement, version: str) -> bool:
+    try:
+        return requirement.specifier.contains(version, prereleases=True)
+    except InvalidVersion:
+        return False
+
+
+def _normal(path: str) -> str | None:
+    """Return a relative path without ``.`` and ``..``, None where it leads out of the repository."""
+    found: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            if not found:
+                return None
+            found.pop()
+        elif part not in ("", "."):
+            found.append(part)
+    return "/".join(found) or "."

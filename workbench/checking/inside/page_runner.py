@@ -1,0 +1,211 @@
+"""Runs the blocks of a page, as process 1 of a sandbox: ``python -I -B page_runner.py STEPS RESULTS SECONDS``.
+
+Needs nothing but the standard library of any Python from 3.9 on. STEPS is a JSON list; a line of JSON is appended to RESULTS
+for each step, and a first one that proves the isolation. Commands for a shell share working directory and exported variables,
+snippets of Python share a namespace; each step has its own time limit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import time
+from typing import Any, BinaryIO
+
+OUTPUT = 64 * 1024
+STATE = "/dev/shm/.state"
+#: What a command is wrapped in: it goes on from where the last one left off, and leaves behind where it is and what it set.
+WRAPPED = (
+    f'__save() {{ local status=$?; {{ export -p; printf "cd %q\\n" "$PWD"; }} > {STATE} 2>/dev/null; exit $status; }}\n'
+    f"trap __save EXIT\n[ -f {STATE} ] && . {STATE}\nset -a -o pipefail\n"
+)
+
+
+def isolation() -> str:
+    """Return why this is no sandbox: anything but process 1, other processes, a network, or a writable system; "" if it is."""
+    if os.getpid() != 1:
+        return "it is not process 1 of a namespace of its own"
+    others = [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+    if others:
+        return "other processes can be seen"
+    with open("/proc/net/dev") as file:
+        networks = {line.split(":")[0].strip() for line in file if ":" in line} - {"lo"}
+    if networks:
+        return "there is a network"
+    for folder in ("/", "/usr", "/etc"):
+        if os.access(folder, os.W_OK):
+            return f"{folder} can be written"
+    return ""
+
+
+def limit() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (256 * 2**20, 256 * 2**20))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_NPROC, (400, 400))
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+
+
+def end_all(spared: set[int]) -> None:
+    """Kill every process but this one and those spared, however they were started."""
+    for _ in range(100):
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+        pids = [pid for pid in pids if pid != 1 and pid not in spared and not ended(pid)]
+        if not pids:
+            return
+        for sign in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in pids:
+                try:
+                    os.kill(pid, sign)
+                except OSError:
+                    pass
+        reap(spared)
+
+
+def ended(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rsplit(b")", 1)[1].split()[0] in b"ZX"
+    except OSError:
+        return True
+
+
+def reap(spared: set[int]) -> None:
+    """Take leave of what has ended, since process 1 inherits all orphans."""
+    try:
+        while not spared:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                return
+    except OSError:
+        pass
+
+
+def tail(file: BinaryIO) -> str:
+    file.flush()
+    size = os.fstat(file.fileno()).st_size
+    data = os.pread(file.fileno(), OUTPUT, max(0, size - OUTPUT))
+    return data.decode("utf-8", "replace")
+
+
+class Snippets:
+    """The process in which snippets of Python run one after another."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
+        self.orders: BinaryIO
+        self.answers: BinaryIO
+
+    def start(self) -> subprocess.Popen[bytes]:
+        read_order, write_order = os.pipe()
+        read_answer, write_answer = os.pipe()
+        self.process = subprocess.Popen(
+            [
+                sys.executable,
+                "-B",
+                os.path.join(os.path.dirname(__file__), "snippets.py"),
+                str(read_order),
+                str(write_answer),
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(read_order, write_answer),
+            preexec_fn=limit,
+        )
+        os.close(read_order)
+        os.close(write_answer)
+        self.orders, self.answers = os.fdopen(write_order, "wb"), os.fdopen(read_answer, "rb")
+        return self.process
+
+    def run(self, step: dict[str, Any], seconds: float) -> dict[str, Any]:
+        process = self.process or self.start()
+        with open("/tmp/.out", "w+b") as out, open("/tmp/.err", "w+b") as err:
+            began = time.monotonic()
+            try:
+                self.orders.write(json.dumps(step).encode() + b"\n")
+                self.orders.flush()
+                ready, _, _ = select.select([self.answers], [], [], seconds)
+                line = self.answers.readline() if ready else None
+            except OSError:
+                line = b""
+            result = {"stdout": tail(out), "stderr": tail(err), "seconds": time.monotonic() - began}
+        if line:
+            return {**result, **json.loads(line)}
+        status = None
+        if line is not None:
+            try:
+                status = process.wait(1)
+            except subprocess.TimeoutExpired:
+                pass
+        self.end()
+        return {**result, "timeout": line is None, "status": status if status is not None else -9, "ended": True}
+
+    def end(self) -> None:
+        end_all(set())
+        if self.process is not None:
+            self.process.wait()
+        self.process = None
+
+
+def shell(step: dict[str, Any], seconds: float, spared: set[int]) -> dict[str, Any]:
+    """Run a command in bash, from where the last one left off."""
+    with open("/tmp/.out", "w+b") as out, open("/tmp/.err", "w+b") as err:
+        began = time.monotonic()
+        process = subprocess.Popen(
+            ["/bin/bash", "-c", f"{WRAPPED}{step['code']}\n"],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            preexec_fn=limit,
+            start_new_session=True,
+        )
+        late = False
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            late = True
+            end_all(spared)
+            process.wait()
+        return {
+            "stdout": tail(out),
+            "stderr": tail(err),
+            "seconds": time.monotonic() - began,
+            "status": process.returncode,
+            "timeout": late,
+        }
+
+
+def main() -> None:
+    steps_path, results_path, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
+    with open(steps_path) as file:
+        steps = json.load(file)
+    snippets = Snippets()
+    with open(results_path, "w") as results:
+
+        def tell(result: dict[str, Any]) -> None:
+            results.write(json.dumps(result) + "\n")
+            results.flush()
+
+        problem = isolation()
+        tell({"id": -1, "problem": problem})
+        if problem:
+            return
+        for step in steps:
+            for path, content in step.get("files", ()):
+                if not os.path.exists(path):
+                    with open(path, "w") as file:
+                        file.write(content)
+            if step["kind"] == "shell":
+                spared = {snippets.process.pid} if snippets.process is not None else set()
+                result = shell(step, seconds, spared)
+            else:
+                result = snippets.run(step, seconds)
+            tell({"id": step["id"], **result})
+
+
+main()

@@ -1,0 +1,178 @@
+"""The process in which snippets of Python run one after another: orders come as lines of JSON, answers go as such.
+
+Standard library only. Output of a snippet goes to the files that process 1 has made for it.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import json
+import linecache
+import os
+import sys
+import traceback
+import types
+from typing import Any
+
+COROUTINE = 0x80  # inspect.CO_COROUTINE
+
+
+def module() -> dict[str, Any]:
+    made = types.ModuleType("__main__")
+    sys.modules["__main__"] = made
+    return made.__dict__
+
+
+NAMES = module()
+
+
+def described(error: BaseException, page: str) -> dict[str, Any]:
+    """Return what the judge needs to know about an exception."""
+    shown = error.__traceback__
+    while shown is not None and shown.tb_frame.f_code.co_filename == __file__:
+        shown = shown.tb_next  # our own frames
+    frames = traceback.extract_tb(shown)
+    lines = [frame.lineno for frame in frames if frame.filename == page]
+    owner = getattr(error, "obj", None)
+    kind = owner if isinstance(owner, (type, types.ModuleType)) else type(owner)
+    name = getattr(error, "name", None)
+    return {
+        "type": type(error).__name__,
+        "module": type(error).__module__,
+        "bases": [base.__name__ for base in type(error).__mro__],
+        "message": str(error)[:2000],
+        "line": lines[-1] if lines else None,
+        "place": frames[-1].filename if frames else page,
+        "name": name if isinstance(name, str) else None,
+        "owner": getattr(kind, "__name__", "")
+        if isinstance(kind, types.ModuleType)
+        else getattr(kind, "__module__", ""),
+        "code": error.code
+        if isinstance(error, SystemExit) and isinstance(error.code, (int, str, type(None)))
+        else None,
+        "text": "".join(traceback.format_exception(type(error), error, shown))[-4000:],
+    }
+
+
+def execute(code: str, page: str, line: int, mode: str = "exec") -> None:
+    tree: Any = ast.parse(code, page, mode)
+    ast.increment_lineno(tree, line - 1)
+    compiled = compile(tree, page, mode, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    if compiled.co_flags & COROUTINE:
+        import asyncio  # takes long to import, and few snippets wait
+
+        asyncio.run(eval(compiled, NAMES))
+    else:
+        exec(compiled, NAMES)
+
+
+def import_left_out(code: str, modules: list[str]) -> list[str]:
+    """Import what a snippet uses and no snippet has imported, of the standard library and the project; return these names.
+
+    Pages leave such imports out; without them all that could be said is that a name is not defined.
+    """
+    import builtins
+
+    found: list[str] = []
+    try:
+        nodes = list(ast.walk(ast.parse(code)))
+    except SyntaxError:
+        return found
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    bound |= {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))}
+    bound |= {(node.asname or node.name).split(".")[0] for node in nodes if isinstance(node, ast.alias)}
+    bound |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    for name in sorted(
+        {node.id for node in nodes if isinstance(node, ast.Name)} - bound - set(NAMES) - set(dir(builtins))
+    ):
+        with contextlib.suppress(Exception):
+            if name in modules or name in getattr(sys, "stdlib_module_names", ()):
+                NAMES[name] = __import__(name)
+                found.append(name)
+                continue
+            for module in modules:
+                value = getattr(__import__(module), name, None)
+                if value is not None and not name.startswith("_"):
+                    NAMES[name] = value
+                    found.append(name)
+                    break
+    return found
+
+
+def snippet(step: dict[str, Any]) -> dict[str, Any]:
+    try:
+        execute(step["code"], step["page"], step["line"])
+    except BaseException as error:
+        return {"error": described(error, step["page"])}
+    return {}
+
+
+def examples(step: dict[str, Any]) -> dict[str, Any]:
+    """Run a doctest, each example for itself."""
+    import doctest  # takes long to import as well
+
+    found = []
+    for example in doctest.DocTestParser().get_examples(step["code"]):
+        out, err = io.StringIO(), io.StringIO()
+        error = None
+        line = step["line"] + example.lineno
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                execute(example.source, step["page"], line, "single")
+            except BaseException as raised:
+                error = described(raised, step["page"])
+        told = {
+            "line": line,
+            "source": example.source,
+            "want": example.want,
+            "got": out.getvalue()[-20000:],
+            "error": error,
+        }
+        told["stderr"] = err.getvalue()[-20000:]
+        told["expected_error"] = example.exc_msg
+        found.append(told)
+        if error and example.exc_msg is None:
+            break
+    return {"examples": found}
+
+
+def main() -> None:
+    orders, answers = os.fdopen(int(sys.argv[1]), "rb"), os.fdopen(int(sys.argv[2]), "wb")
+    own = os.getpid()
+    sys.argv = ["README"]
+    sys.path[0:1] = []
+    sys.path.append(os.getcwd())
+    for line in orders:
+        step = json.loads(line)
+        # So that inspect.getsource and tracebacks find the snippet.
+        shown = step["code"].splitlines()
+        if step["kind"] == "doctest":
+            shown = [line.lstrip()[4:] if line.lstrip().startswith((">>> ", "... ")) else "" for line in shown]
+        lines = [""] * (step["line"] - 1) + shown
+        linecache.cache[step["page"]] = (0, None, [text + "\n" for text in lines], step["page"])
+        for number, path in ((1, "/tmp/.out"), (2, "/tmp/.err")):
+            file = os.open(path, os.O_WRONLY | os.O_APPEND)
+            os.dup2(file, number)
+            os.close(file)
+        code = step["code"]
+        if step["kind"] == "doctest":
+            code = "\n".join(
+                line.lstrip()[4:] for line in code.splitlines() if line.lstrip().startswith((">>> ", "... "))
+            )
+        imported = import_left_out(code, step["modules"])
+        result = examples(step) if step["kind"] == "doctest" else snippet(step)
+        if os.getpid() != own:
+            os._exit(0)  # a process that the snippet forked; it goes on for nobody
+        result["imported"] = imported
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
+        answers.write(
+            json.dumps({"status": 1 if result.get("error") else 0, "timeout": False, **result}).encode() + b"\n"
+        )
+        answers.flush()
+
+
+main()

@@ -1,0 +1,136 @@
+"""What the pages install: the project itself with extras, which comes from its own tree, and other distributions."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from workbench.checking.environment import Environment, plain
+from workbench.checking.kinds import is_install, kind_of
+from workbench.checking.page import Page
+from workbench.checking.project import Project
+from workbench.checking.shell_commands import commands_of
+from workbench.regeneration.declarations import requirements_file
+
+_PIP = re.compile(r"^(?:sudo\s+)?(?:(?:(?:python[\d.]*|py)\s+-m\s+)?pip[\d.]*|uv\s+pip)\s+install\b")
+_WITH_VALUE = {
+    "-r",
+    "--requirement",
+    "-c",
+    "--constraint",
+    "-i",
+    "--index-url",
+    "--extra-index-url",
+    "-t",
+    "--target",
+    "-f",
+    "--find-links",
+    "--python",
+}
+_HERE = re.compile(r"(?:\.|\./)(?:\[([\w,. -]+)\])?")
+
+
+def pip_words(command: str) -> list[str] | None:
+    """Return what a ``pip install`` is told to install, with ``-r FILE`` as one word; None if it is no such command."""
+    text = command.strip().replace("\\\n", " ")
+    if not _PIP.match(text):
+        return None
+    try:
+        words = shlex.split(text, comments=True)
+    except ValueError:
+        return None
+    found, rest = [], iter(words[words.index("install") + 1 :])
+    for word in rest:
+        if word in ("&&", ";", "|", "||"):
+            return None
+        if word in ("-r", "--requirement"):
+            found.append(f"-r {next(rest, '')}")
+        elif word in _WITH_VALUE:
+            next(rest, "")
+        elif word in ("-e", "--editable"):
+            continue
+        elif not word.startswith("-"):
+            found.append(word)
+    return found
+
+
+def wanted(pages: Sequence[Page], project: Project) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the extras of the project and the other requirements that pages install."""
+    extras: dict[str, None] = {}
+    others: dict[str, None] = {}
+    own = plain(project.declared.name)
+    for page in pages:
+        for command in _installs(page, project):
+            for word in pip_words(command) or ():
+                if word.startswith("-r "):
+                    lines = requirements_file(project.root, word[3:])
+                    others.update(dict.fromkeys(line for line in lines if (one := _requirement(line)) and not one.url))
+                    continue
+                here = _HERE.fullmatch(word)
+                requirement = _requirement(word)
+                if here:
+                    extras.update(dict.fromkeys(_extras(here[1] or "")))
+                elif requirement is not None and plain(requirement.name) == own:
+                    extras.update(dict.fromkeys(sorted(requirement.extras)))
+                elif requirement is not None and not requirement.url and re.fullmatch(r"[\w.-]+", requirement.name):
+                    others[word] = None
+    return tuple(extra for extra in extras if extra in project.declared.extras), tuple(others)
+
+
+def _installs(page: Page, project: Project) -> Iterator[str]:
+    for code in page.codes:
+        if not code.skip and kind_of(code, project.modules) in ("install", "shell", "session"):
+            yield from (command.text for command in commands_of(code.code) if is_install(command.text))
+
+
+def _requirement(word: str) -> Requirement | None:
+    try:
+        return Requirement(word)
+    except InvalidRequirement:
+        return None
+
+
+def _extras(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def install_verdict(
+    command: str, project: Project, environment: Environment | None
+) -> tuple[Literal["own", "works", "fails", "not run"], str]:
+    """Return what becomes of a command that installs something, and why; ``own`` if it is the project and there is no environment."""
+    words = pip_words(command)
+    if words is None:
+        return "not run", "only pip install is carried out, from the repository's own tree"
+    own = plain(project.declared.name)
+    for word in words:
+        if word.startswith("-r "):
+            name = word[3:]
+            if name not in project.files:
+                return ("not run" if project.released else "fails"), f"the repository has no {name}"
+            listed = [_requirement(line) for line in requirements_file(project.root, name)]
+            missing = [
+                one.name
+                for one in listed
+                if one is not None and environment is not None and plain(one.name) not in environment.installed
+            ]
+            if missing:
+                return "not run", f"{missing[0]} of {name} is not in the check's environment"
+            continue
+        if _HERE.fullmatch(word):
+            continue
+        requirement = _requirement(word)
+        if requirement is None or requirement.url:
+            return "not run", f"{word} is not from the registry"
+        if plain(requirement.name) == own or (
+            environment is not None and plain(requirement.name) in environment.installed
+        ):
+            continue
+        if environment is not None:
+            return "not run", f"{requirement.name} is not in the check's environment"
+    if environment is None:
+        return "own", ""
+    return "works", ""

@@ -1,0 +1,344 @@
+"""From how a step ended to its verdict.
+
+Only what is known to be the page's or the project's fault is called a failure: a name that the project does not have, an option
+that it does not know, an error of its own. Whatever may come of the sandbox (no network, no key, no screen), of a file of the
+reader's or of a step that was not run is *not run*, with the reason.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.checking.comparing import alike, difference, doctest_difference, shell_difference
+from workbench.checking.kinds import python_of
+from workbench.checking.steps import Step
+from workbench.checking.verdicts import Verdict
+from workbench.reasons import last_words
+from workbench.text import clean, one_line
+
+#: What a sandbox does not have, by what programs say where they miss it.
+_LACKS = (
+    ("a network", r"name resolution|name or service not known|nodename nor servname|network is unreachable|max retries exceeded|"
+     r"connection ?refused|connect(?:ion)?error|failed to (?:connect|resolve)|urlopen error|could not resolve|cannot connect|gaierror|"
+     r"connect ?timeout|no route to host|proxyerror|httpx\.|unable to connect|temporary failure"),
+    ("a key or an account", r"api[ _-]?key|access[ _-]?token|credential|unauthorized|authentication|\b40[13]\b|not logged in|login"),
+    ("a GPU", r"\bcuda\b|\bgpu\b|nvidia|nvml"),
+    ("a screen", r"\$?display\b|no display|tkinter|cannot open display|\bx11\b|wayland|qt\.qpa|xcb|not a tty|inappropriate ioctl|terminal"),
+    ("root", r"permission denied|operation not permitted|must be root|permissionerror|read-only file system"),
+    ("input", r"eof when reading|eoferror|aborted!|no input"),
+    ("a server or a browser", r"docker|\bdaemon\b|browser|webdriver|playwright|redis|postgres|mysql|mongodb"),
+    ("something that is not installed", r"is not installed|are not installed|not installed\)|pip install"),
+    ("the source of its caller", r"underlying source code|source code not available|could not get source"),
+    ("a sandbox of its own", r"\bnamespaces?\b|seccomp|landlock|bwrap|bubblewrap"),
+    ("a time zone or locale", r"zoneinfo|locale\.error|unsupported locale"),
+)  # fmt: skip
+_USAGE = re.compile(
+    r"unrecognized arguments|no such option|no such command|invalid choice|unknown (?:option|command|argument|flag|subcommand)|"
+    r"unexpected (?:extra )?argument|invalid option|option --?\S+ not recognized|does not exist as a (?:sub)?command",
+    re.I,
+)
+_MISSING_FILE = re.compile(
+    r"no such file|filenotfounderror|(?:does|do) not exist|doesn't exist|can(?:'t|not| not) (?:be )?(?:open|find|read|found)|"
+    r"could(?:n't| not) (?:be )?(?:open|find|read|found)|unable to (?:open|find|read)|not found: |is missing|not a (?:file|directory)",
+    re.I,
+)
+_LAST_ERROR = re.compile(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt))\b", re.M)
+_NO_MODULE = re.compile(r"No module named '?([\w.]+)'?")
+_MEANT = re.compile(
+    r"\b(?:raises?|raised|errors?|exceptions?|fails?|failed|failing|invalid|traceback|refuse[sd]?|reject(?:s|ed)?)\b|\w+Error\b",
+    re.I,
+)
+#: An absolute path outside of a project: what is printed about it depends on the machine.
+_MACHINE = re.compile(r"(?<![\w./])(?:/(?:home|root|etc|usr|var|opt|Users|tmp|mnt|srv)\b|~[/\\]|[A-Z]:\\)")
+_ERRORS = frozenset(
+    {
+        "ERRORS", "ValueError", "TypeError", "KeyError", "IndexError", "AttributeError",
+        "AssertionError", "ZeroDivisionError", "NameError", "RecursionError", "UnicodeDecodeError", "UnicodeEncodeError",
+        "OverflowError", "StopIteration",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a verdict depends on besides the step.
+
+    Attributes:
+        page: The page's path, which stands for its file in tracebacks.
+        modules: The project's modules.
+        commands: Its commands.
+        environment: Folder of the environment inside, below which the project's installed code is.
+        around: The paragraph before the block, and its code.
+        before: An earlier step of the page that was not run or did not work, "" if there is none.
+        imported: Names that the page's code defines or imports.
+        shown: The page's code that is not for a shell.
+    """
+
+    page: str
+    modules: Set[str]
+    commands: Set[str]
+    environment: str
+    around: str
+    before: str
+    imported: Set[str]
+    shown: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StepVerdict:
+    """What became of a step; see :class:`.verdicts.BlockResult`."""
+
+    verdict: Verdict
+    line: int
+    reason: str = ""
+    output: str = ""
+    diff: tuple[str, ...] = ()
+
+
+def judge(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdict:
+    """Return the verdict on a step that was run.
+
+    Args:
+        step: The step.
+        ended: What the runner said of it.
+        context: What else counts.
+    """
+    if ended.get("timeout"):
+        return _not_run(step, "it had not ended when its time was up: it serves, waits, or takes longer")
+    if ended.get("ended"):
+        return _not_run(step, f"the process of the page's snippets ended with status {ended.get('status')}")
+    if step.kind == "doctest":
+        return _doctest(step, ended, context)
+    if step.kind == "python":
+        error = ended.get("error")
+        return _works(step) if error is None else _exception(step, error, context, ended.get("imported") or ())
+    return _shell(step, ended, context)
+
+
+def _works(step: Step) -> StepVerdict:
+    return StepVerdict(Verdict.WORKS, step.line)
+
+
+def _not_run(step: Step, reason: str, line: int | None = None) -> StepVerdict:
+    return StepVerdict(Verdict.NOT_RUN, line or step.line, reason)
+
+
+def lacking(text: str) -> str:
+    """Return what a sandbox lacks by a program's last words, "" where they do not say so."""
+    for what, words in _LACKS:
+        if re.search(words, text, re.I):
+            return what
+    return ""
+
+
+# -- Python
+
+
+def _exception(step: Step, error: Mapping[str, Any], context: Context, imported: Sequence[str] = ()) -> StepVerdict:
+    kind, message, line = str(error["type"]), one_line(str(error["message"]), 300), error.get("line") or step.line
+    said = f"{kind}: {message}" if message else kind
+    own_code = _is_own(str(error["place"]), context)
+    at_page = error["place"] == context.page
+    name = str(error.get("name") or "")
+
+    def fails() -> StepVerdict:
+        return StepVerdict(Verdict.FAILS, line, said, clean(str(error["text"])).strip()[-1500:])
+
+    if kind == "SystemExit":
+        if error.get("code") in (None, 0):
+            return _works(step)
+        return _not_run(
+            step, f"it is a program that takes arguments, and ended with {one_line(str(error.get('code')), 60)}", line
+        )
+    if kind in ("ModuleNotFoundError", "ImportError"):
+        root = name.split(".")[0]
+        if kind == "ModuleNotFoundError" and root and root not in context.modules:
+            return _not_run(step, f"it needs {root}, which is not installed", line)
+        if at_page and root in context.modules and not lacking(message):
+            return fails()
+        return _not_run(step, f"it ended with {said}", line)
+    if kind == "SyntaxError":
+        return _not_run(step, f"it is no complete Python: {message}", line)
+    if kind == "NameError":
+        missing = name or (re.findall(r"'(\w+)'", message) or [""])[0]
+        return _not_run(step, f"it uses {missing}, which no earlier snippet that ran defines", line)
+    if at_page and kind == "AttributeError" and str(error.get("owner", "")).split(".")[0] in context.modules:
+        return fails()
+    if (
+        at_page
+        and kind == "TypeError"
+        and re.search(
+            r"unexpected keyword argument|missing \d+ required|takes (?:from )?\d+ (?:to \d+ )?positional|takes no arguments",
+            message,
+        )
+        and not step.stand_ins
+    ):
+        return fails()
+    if what := lacking(f"{said} {str(error['text'])[-600:]}"):
+        return _not_run(step, f"it needs {what}: {one_line(said, 120)}", line)
+    if step.stand_ins:
+        return _not_run(step, f"it needs the reader's own {step.stand_ins[0]}", line)
+    if _MEANT.search(_comments(context.around)):
+        return _not_run(step, f"it ended with {said}, which the page may mean to show", line)
+    if context.before:
+        return _not_run(step, f"it ended with {one_line(said, 120)}, after {context.before}", line)
+    if imported:
+        return _not_run(
+            step, f"it ended with {one_line(said, 120)}, and leaves out where {imported[0]} comes from", line
+        )
+    if kind in _ERRORS and (at_page or own_code) and not _MISSING_FILE.search(message):
+        return fails()
+    return _not_run(step, f"it ended with {said}", line)
+
+
+def _comments(around: str) -> str:
+    """Return what of a block and its paragraph is said to a reader: all but code that has no comment."""
+    prose, _, code = around.partition("\0")
+    return f"{prose}\n" + "\n".join(re.findall(r"#.*$|\bexcept\b.*$|'''.*|\"\"\".*", code, re.M))
+
+
+def _is_own(place: str, context: Context) -> bool:
+    parts = place.replace("\\", "/").split("/")
+    if place.startswith(context.environment) and "site-packages" in parts:
+        inside = parts[parts.index("site-packages") + 1 :]
+        return bool(inside) and inside[0].removesuffix(".py") in context.modules
+    return place.startswith("/checked/repo/")
+
+
+def _doctest(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdict:
+    for example in ended.get("examples", ()):
+        error, line = example.get("error"), int(example["line"])
+        if example.get("expected_error") is not None:
+            if error is None and "..." not in str(example["expected_error"]):
+                diff = difference(str(example["want"]), str(example["got"]))
+                return _unless_stood_in(step, StepVerdict(Verdict.DIFFERS, line, "no exception is raised", "", diff))
+            if error is not None and not _same_exception(str(example["expected_error"]), str(error["type"])):
+                return _exception(step, error, context)
+            continue
+        if error is not None:
+            found = _exception(step, {**error, "line": error.get("line") or line}, context)
+            return found if found.verdict is Verdict.NOT_RUN else _unless_stood_in(step, found)
+        got, err = str(example["got"]), str(example.get("stderr", ""))
+        if not got.strip() and not err.strip() and _binds(str(example["source"])):
+            continue  # a page shows what a name is now, where a session would print nothing
+        diff = doctest_difference(str(example["want"]), got)
+        if diff and err and not all(doctest_difference(str(example["want"]), each) for each in (err, f"{err}\n{got}")):
+            continue  # a terminal shows both
+        if diff and (what := lacking(f"{err}\n{ended.get('stderr', '')}")):
+            return _not_run(step, f"it needs {what}", line)
+        if diff and _MACHINE.search(str(example["want"])):
+            return _not_run(step, "what it prints depends on the machine's own files", line)
+        if diff:
+            found = StepVerdict(
+                Verdict.DIFFERS,
+                line,
+                "what it prints differs from what the page says",
+                str(example["got"])[-1500:],
+                diff,
+            )
+            return _unless_stood_in(step, found)
+    if not ended.get("examples"):
+        error = ended.get("error")
+        return _exception(step, error, context) if error else _not_run(step, "it holds no examples that can be run")
+    return _works(step)
+
+
+def _binds(source: str) -> bool:
+    tree = python_of(source)
+    return tree is not None and bool(tree.body) and not isinstance(tree.body[-1], ast.Expr)
+
+
+def _same_exception(expected: str, kind: str) -> bool:
+    head = expected.split(":")[0].strip().split(".")[-1]
+    return head == kind or not head.isidentifier()
+
+
+def _unless_stood_in(step: Step, found: StepVerdict) -> StepVerdict:
+    if step.stand_ins:
+        return _not_run(step, f"it needs the reader's own {step.stand_ins[0]}", found.line)
+    return found
+
+
+# -- a shell
+
+
+def _shell(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdict:
+    out, err, status = str(ended.get("stdout", "")), str(ended.get("stderr", "")), int(ended.get("status") or 0)
+    if step.expected is not None:
+        diff = shell_difference(step.expected, out, err)
+        if not diff:
+            return _works(step)
+    if status and step.expected is not None and _MEANT.search(step.expected):
+        # The page shows an error: the same one is what it says, whatever else its traceback holds.
+        shown, real = _LAST_ERROR.findall(step.expected), _LAST_ERROR.findall(err)
+        if shown and real and shown[-1] == real[-1]:
+            return _works(step)
+        return _not_run(step, f"it ended with an error, as the page says, and in other words: {last_words(err, 120)}")
+    if status:
+        return _failed_command(step, out, err, status, context)
+    if step.expected is None:
+        return _works(step)
+    if what := lacking(err):
+        return _not_run(step, f"it needs {what}: {last_words(err, 120)}")
+    if _MACHINE.search(step.expected):
+        return _not_run(step, "what it prints depends on the machine's own files")
+    if step.stand_ins:
+        return _not_run(step, f"its output depends on the reader's own {step.stand_ins[0]}")
+    if context.before and alike(step.expected, out) < 0.5:
+        return _not_run(step, f"it prints something else, after {context.before}")
+    if not any(word in context.commands or word.startswith("python") for word in step.code.split()):
+        return _not_run(step, "its output is the reader's own")
+    return StepVerdict(Verdict.DIFFERS, step.line, "what it prints differs from what the page says", out[-1500:], diff)
+
+
+def _failed_command(step: Step, out: str, err: str, status: int, context: Context) -> StepVerdict:
+    said = last_words(err, 200) or last_words(out, 200)
+    output = clean(err or out).strip()[-1500:]
+    fails = StepVerdict(Verdict.FAILS, step.line, f"exit status {status}" + (f": {said}" if said else ""), output)
+    if status == 127 or "command not found" in err:
+        return _not_run(step, f"it ended with: {said}")
+    if status in (126, 130, 137, 143) or status < 0:
+        return _not_run(step, f"it was ended with status {status}")
+    modules = _NO_MODULE.findall(err)
+    if modules and modules[-1].split(".")[0] not in context.modules:
+        return _not_run(step, f"it needs {modules[-1]}, which is not installed")
+    if _USAGE.search(err) and _runs_own(step.code, context):
+        return fails
+    if modules or re.search(r"ImportError: cannot import name", err):
+        return fails if not context.before else _not_run(step, f"it ended with {said}, after {context.before}")
+    if what := lacking(err or out):
+        return _not_run(step, f"it needs {what}: {one_line(said, 120)}")
+    if step.stand_ins:
+        return _not_run(step, f"it needs the reader's own {step.stand_ins[0]}")
+    if _MISSING_FILE.search(err) or any(word in err for word in step.absent):
+        return _not_run(step, f"it needs something that neither the repository nor the page has: {said}")
+    if made := _of_the_page(step.code, err, context):
+        return _not_run(step, f"it needs {made}, which the page has its reader make")
+    if context.before:
+        return _not_run(step, f"it ended with status {status}, after {context.before}")
+    if not _runs_own(step.code, context):
+        return _not_run(step, f"it ended with status {status}: {said}")
+    if _MEANT.search(_comments(context.around)):
+        return _not_run(step, f"it ended with status {status}, which the page may mean to show")
+    if not err.strip():
+        return _not_run(step, f"it ended with status {status} and no error, as a program does that has found something")
+    return fails
+
+
+def _of_the_page(code: str, err: str, context: Context) -> str:
+    """Return a word of a command that its error names and that the page's other code makes, "" if there is none."""
+    for word in code.split():
+        named = re.search(rf"['\"`]{re.escape(word)}['\"`]", err) or (re.search(r"\w[-_:.]\w", word) and word in err)
+        parts = [part for part in re.split(r"[:/=]", word) if len(part) > 3]
+        if named and not word.startswith("-") and any(part in context.shown for part in parts):
+            return word
+    return ""
+
+
+def _runs_own(code: str, context: Context) -> bool:
+    words = set(re.findall(r"[\w.-]+", code))
+    return bool(words & set(context.commands)) or any(word.split(".")[0] in context.modules for word in words)

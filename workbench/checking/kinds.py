@@ -1,0 +1,110 @@
+"""What kind of block a piece of code is, by its language and its lines."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Set
+from typing import Literal
+
+from workbench import python_syntax
+from workbench.checking.page import Code
+
+Kind = Literal["install", "shell", "session", "python", "doctest", "output", "configuration", "other"]
+
+_PYTHON = {"python", "py", "python3", "py3"}
+_DOCTEST = {"pycon", "doctest", "pyshell", "python-console", "ipython"}
+_SHELL = {"bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "terminal", "sh-session", "cmd"}
+_CONFIGURATION = {"toml", "yaml", "yml", "ini", "cfg", "json", "jsonc", "json5", "xml", "dotenv", "env", "properties"}
+_OUTPUT = {"text", "txt", "output", "plain", "plaintext", "none", "log", "out", "stdout", "ansi"}
+
+PROMPT = re.compile(r"^\s*(?:\([\w.-]+\)\s*)?[$❯➜%](?:\s+|$)")
+_PACKAGE_WORDS = r"(?:[^|;&\n]*?\s)?(?:install|add|sync|inject)\b"
+_INSTALL = re.compile(
+    rf"^(?:sudo\s+)?(?:(?:[\w./-]*python[\d.]*|py)\s+-m\s+)?"
+    rf"(?:pip[\d.]*|pipx|uv|uvx|poetry|pdm|pipenv|conda|mamba|rye|hatch|brew|apt|apt-get|dnf|yum|pacman|npm)\s+{_PACKAGE_WORDS}"
+)
+
+
+def language(code: Code) -> str:
+    """Return the language that a block is said to be in, in lower case; "" where nothing is said."""
+    found = re.match(r"\{?\.?([\w+#-]+)", code.info)
+    return found[1].lower() if found else ""
+
+
+def kind_of(code: Code, own_modules: Set[str] = frozenset(), own_commands: Set[str] = frozenset()) -> Kind:
+    """Return the kind of a block.
+
+    Args:
+        code: The block.
+        own_modules: Top-level modules of the project; without a language, only code that imports one is taken for Python.
+        own_commands: Its commands; without a language or prompt, only lines that begin with one are taken for a shell's.
+    """
+    said, lines = language(code), [line for line in code.code.splitlines() if line.strip()]
+    if not lines:
+        return "other"
+    if said in _CONFIGURATION:
+        return "configuration"
+    if any(re.match(r"\s*>>> ", line) for line in lines) and (said in _DOCTEST | _PYTHON or not said):
+        return "doctest"
+    if said in _PYTHON:
+        return "python"
+    if said in _SHELL or not said:
+        if any(PROMPT.match(line) for line in lines):
+            return _shell_kind(lines, prompted=True)
+        begins = [line.split()[0] for line in lines if not line.lstrip().startswith("#")]
+        ours = bool(begins) and (begins[0] in own_commands or _INSTALL.match(lines[0].strip()) is not None)
+        if said in _SHELL - {"console", "cmd"} or ours:
+            return _shell_kind(lines, prompted=False) if said or _all_commands(lines, own_commands) else "output"
+        if said in ("console", "cmd"):
+            return "output"
+        return "python" if imports_own(code.code, own_modules) else "output"
+    return "output" if said in _OUTPUT else "other"
+
+
+def _all_commands(lines: list[str], own_commands: Set[str]) -> bool:
+    """Tell whether every line of a block without language or prompt is a command: what follows one may be its output."""
+    return all(
+        line.lstrip().startswith("#") or line.split()[0] in own_commands or _INSTALL.match(line.strip())
+        for line in lines
+    )
+
+
+def is_install(command: str) -> bool:
+    """Tell whether a command installs something."""
+    return _INSTALL.match(command.strip()) is not None
+
+
+def _shell_kind(lines: list[str], *, prompted: bool) -> Kind:
+    if prompted:
+        given = [PROMPT.sub("", line) for line in lines if PROMPT.match(line)]
+        if any(not PROMPT.match(line) and not line.lstrip().startswith("#") for line in lines):
+            return "session"
+        lines = given
+    commands = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    return "install" if commands and all(_INSTALL.match(line.strip()) for line in commands) else "shell"
+
+
+def imports_own(text: str, own_modules: Set[str]) -> bool:
+    """Tell whether a text is Python that imports one of the project's modules."""
+    if not any(module in text for module in own_modules):
+        return False
+    tree = python_of(text)
+    nodes = ast.walk(tree) if tree is not None else ()
+    for node in nodes:
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+        if any(name.split(".")[0] in own_modules for name in names):
+            return True
+    return False
+
+
+def python_of(text: str) -> ast.Module | None:
+    """Return the syntax tree of a text, None where it is no Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return python_syntax.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None

@@ -1,0 +1,45 @@
+"""The nearest true name to one that is not."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import re
+from collections.abc import Iterable
+
+#: How alike two names have to be, from 0 to 1, for one to be meant by the other.
+NEAR = 0.8
+_CLEARLY = 0.08
+
+
+def nearest(name: str, names: Iterable[str], least: float = NEAR) -> tuple[str, bool]:
+    """Return the name most like another and whether only that one can be meant; "" where none is near.
+
+    Names of the same words in another order or form (``count_words``, ``word_count``) are near as well.
+    """
+    rated: list[tuple[float, str]] = []
+    matcher = difflib.SequenceMatcher(None, "", name.lower(), autojunk=False)
+    words = _words(name)
+    for one in {one for one in names if one != name and abs(len(one) - len(name)) <= max(6, len(name) // 2)}:
+        if len(words) > 1 and len(one) > 3 and words == _words(one):
+            rated.append((0.9, one))
+            continue
+        matcher.set_seq1(one.lower())
+        # Upper bounds first, which are quick.
+        if (
+            matcher.real_quick_ratio() >= least
+            and matcher.quick_ratio() >= least
+            and (ratio := matcher.ratio()) >= least
+        ):
+            rated.append((ratio, one))
+    rated.sort(key=lambda pair: (-pair[0], pair[1]))
+    if not rated:
+        return "", False
+    second = rated[1][0] if len(rated) > 1 else 0.0
+    return rated[0][1], rated[0][0] - second >= _CLEARLY
+
+
+@functools.lru_cache(maxsize=20_000)
+def _words(name: str) -> list[str]:
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
+    return sorted(part.lower().removesuffix("s") for part in parts)

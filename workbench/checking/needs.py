@@ -1,0 +1,143 @@
+"""What a step would need that a check does not have; only what is known to need nothing is run.
+
+A program runs when it is the project's own, Python, or one of the tools that read and write files and need nothing else. All
+others may need a network, an account, a screen or a person, so they are not run.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Set
+
+from workbench.checking.kinds import is_install, python_of
+from workbench.checking.shell_commands import simple_commands
+from workbench.grounding import known
+
+_HARMLESS = frozenset(
+    {
+        "ls", "cat", "cd", "cp", "mv", "rm", "mkdir", "rmdir", "touch", "echo", "printf", "pwd",
+        "export", "unset", "set", "grep", "egrep", "sed", "awk", "sort", "uniq", "head", "tail", "wc",
+        "find", "xargs", "tee", "cut", "tr", "ln", "tar", "gzip", "gunzip", "zip", "unzip", "env",
+        "which", "diff", "date", "test", "true", "false", "exit", "source", ".", "time", "timeout", "base64",
+        "md5sum", "sha256sum", "seq", "sleep", "basename", "dirname", "realpath", "readlink", "file", "stat", "du", "tree",
+        "alias", "local", "read", "declare", "chmod",
+    }
+)  # fmt: skip
+_PYTHON = re.compile(r"(?:python|python3|python3\.\d+|py)$")
+_SETUP = re.compile(
+    r"^(?:(?:python[\d.]*|py)\s+-m\s+(?:venv|virtualenv)\b|virtualenv\b|uv\s+venv\b|(?:source|\.)\s+\S*activate\b|deactivate\b|git\s+clone\b)"
+)
+_HOLE = re.compile(
+    r"<[A-Za-z][^<>]*>|\[(?:[A-Z]|--?[a-z]|options?\b|args\b|command\b)[^\]]*\]|\.\.\.|…|(?<!\$)\{\{?[a-zA-Z_ ]+\}?\}|\b(?:YOUR|MY)[_-]|"
+    r"\b[yY]our[_-]\w+|/?path/to/|\bxxx+\b"
+)
+_CAPITALS = re.compile(r"[A-Z][A-Z0-9_]*(?:\.\.\.)?")
+
+
+def setup_reason(command: str) -> str:
+    """Return why a command that makes a place to work in is not run, "" if it is none; nothing depends on it here."""
+    return "the check has its own environment and copy of the repository" if _SETUP.match(command.strip()) else ""
+
+
+def placeholder(command: str) -> str:
+    """Return what in a command stands for something of the reader's, "" where there is nothing."""
+    if found := _HOLE.search(command):
+        return found[0]
+    for words in simple_commands(command) or ():
+        for word in words[1:]:
+            if _CAPITALS.fullmatch(word):
+                return word
+            if re.search(r"\bexample\.(?:com|org|net)\b", word):
+                return word
+    return ""
+
+
+def why_not_shell(
+    command: str, own_commands: Set[str], own_names: Set[str], in_environment: Set[str] = frozenset()
+) -> str:
+    """Return why a command is not run, "" where it can be.
+
+    Args:
+        command: What a shell would be given.
+        own_commands: The project's commands.
+        own_names: Its modules and the plain name of its distribution: ``python -m`` with one is the project's.
+        in_environment: Other commands that the page has installed.
+    """
+    if hole := placeholder(command):
+        return f"{hole} stands for something of the reader's"
+    parts = simple_commands(command)
+    if parts is None:
+        return "it is no complete command"
+    for words in parts:
+        if why := _why_not_words(words, own_commands, own_names, in_environment):
+            return why
+    return ""
+
+
+def _why_not_words(words: list[str], own_commands: Set[str], own_names: Set[str], in_environment: Set[str]) -> str:
+    program = words[0]
+    if program in ("time", "env", "timeout") and len(words) > 1:
+        rest = [word for word in words[1:] if "=" not in word and not word[:1].isdigit()]
+        return _why_not_words(rest, own_commands, own_names, in_environment) if rest else ""
+    if program == "sudo":
+        return "it needs root"
+    if (
+        program in own_commands
+        or program in in_environment
+        or program in _HARMLESS
+        or re.fullmatch(r"for|do|done|if|then|else|fi|while|in|\[|\]|\[\[|\{|\}", program)
+    ):
+        return ""
+    if _PYTHON.fullmatch(program):
+        if len(words) == 1 or words[1] == "-i":
+            return "it waits for input"
+        if words[1] == "-m" and len(words) > 2:
+            module = words[2].split(".")[0]
+            if module in own_names or module in ("json", "this", "timeit", "calendar", "base64"):
+                return ""
+            return f"{words[2]} is not the project's"
+        return ""
+    if is_install(" ".join(words)):
+        return ""
+    return f"{program} is not the project's, and may need what a check does not have"
+
+
+_ASKS = {"input", "getpass", "breakpoint"}
+
+
+def why_not_python(code: str) -> str:
+    """Return why a snippet is not run, "" where it can be."""
+    tree = python_of(code)
+    if tree is None:
+        return "it is no complete Python"
+    if hole := _left_out(tree):
+        return hole
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _ASKS:
+            return "it waits for input"
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
+            text = node.value
+            if _HOLE.search(text) and known.is_placeholder(text) and not re.search(r"\{\w+\}|\[[A-Z]", text):
+                return f"{text[:40]!r} stands for something of the reader's"
+    return ""
+
+
+def _left_out(tree: ast.Module) -> str:
+    """Return a sentence where an ellipsis stands for something that the snippet leaves out, outside of stubs and slices."""
+    for node in ast.walk(tree):
+        for child in ast.iter_child_nodes(node):
+            if not (isinstance(child, ast.Constant) and child.value is Ellipsis):
+                continue
+            if isinstance(
+                node, ast.Call | ast.keyword | ast.Assign | ast.List | ast.Dict | ast.Return | ast.Starred | ast.Set
+            ):
+                return "it leaves something out (…)"
+    for statement in tree.body:
+        if (
+            isinstance(statement, ast.Expr)
+            and isinstance(statement.value, ast.Constant)
+            and statement.value.value is Ellipsis
+        ):
+            return "it leaves something out (…)"
+    return ""

@@ -1,0 +1,259 @@
+"""What a page says of the project's command lines: commands, subcommands, options and their defaults."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+
+from workbench.checking.kinds import kind_of
+from workbench.checking.nearest import nearest
+from workbench.checking.page import Page, Span
+from workbench.checking.project import Project
+from workbench.checking.shell_commands import commands_of, simple_commands
+from workbench.checking.verdicts import ClaimResult, Truth
+from workbench.grounding import known
+
+_LONG = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*")
+_DERIVING = re.compile(
+    rb"\b(?:import|from)\s+(?:typer|fire|cyclopts|tyro|defopt|jsonargparse|simple_parsing|clize|plac|docopt|pydantic_settings|hydra|absl)\b"
+)
+_DEFAULT = re.compile(
+    r"\bdefaults?(?:\s+(?:is|to|value|of))*\s*[:=]?\s*(?:(?P<q>[`\"'])(?P<quoted>[^`\"'\n]{1,60})(?P=q)|(?P<bare>-?\d+(?:\.\d+)?)(?![\w.]*\w))",
+    re.I,
+)
+_NO_DEFAULT = re.compile(r"\b(?:previous|formerly|was|used to|before|old)\b", re.I)
+
+
+class OptionClaims:
+    """The claims of one page."""
+
+    def __init__(self, page: Page, project: Project, helps: Mapping[str, str]) -> None:
+        self._page, self._project, self._helps = page, project, helps
+        self._commands = frozenset({*project.declared.scripts, *(name.split()[0] for name in helps)})
+        self._told = frozenset(flag for text in helps.values() for flag in _LONG.findall(text))
+        self._stated = frozenset(name for option in project.options for name in option.names)
+        self._known = self._told | {name for name in self._stated if name.startswith("--")}
+
+    def all(self) -> Iterator[ClaimResult]:
+        """Yield every claim."""
+        for code in self._page.codes:
+            if not code.skip and kind_of(code, self._project.modules, self._commands) in (
+                "shell",
+                "session",
+                "install",
+            ):
+                for command in commands_of(code.code):
+                    yield from self._command(command.text, code.line + command.line)
+        for span in self._page.spans:
+            yield from self._span(span)
+        yield from self._defaults()
+
+    def _claim(
+        self, line: int, kind: str, text: str, truth: Truth, reason: str = "", near: tuple[str, bool] = ("", False)
+    ) -> ClaimResult:
+        return ClaimResult(self._page.path, line, kind, text, truth, reason, *near)
+
+    def _command(self, text: str, line: int) -> Iterator[ClaimResult]:
+        for words in simple_commands(text) or ():
+            here = line + text[: max(0, text.find(words[0]))].count("\n")
+            if words[0] in self._commands:
+                yield self._claim(here, "command", words[0], Truth.TRUE)
+                yield from self._words(words[0], words[1:], text, line)
+            elif (
+                words[0].startswith("python")
+                and len(words) > 2
+                and words[1] == "-m"
+                and words[2].split(".")[0] in self._project.modules
+            ):
+                yield from self._words("", words[3:], text, line)
+            else:
+                yield from self._dead(words[0], here)
+
+    def _dead(self, name: str, line: int) -> Iterator[ClaimResult]:
+        """Yield a claim about a command that is called as the project's are, and is none of them."""
+        own = {
+            re.sub(r"[-_.]+", "-", one).lower()
+            for one in (*self._commands, self._project.declared.name, *self._project.modules)
+            if len(one) > 2
+        }
+        plain = re.sub(r"[-_.]+", "-", name).lower()
+        if not re.fullmatch(r"[a-z][\w.-]+", name) or name in known.PROGRAMS or known.FILE.fullmatch(name):
+            return
+        if not (plain in own or any(plain.startswith(f"{one}-") for one in own) or nearest(plain, own, 0.85)[0]):
+            return
+        made = rb"scripts" in self._project.sources.get("setup.py", b"") and not self._project.declared.scripts
+        if not self._commands or made or (plain in own and not self._helps) or name in self._project.folders:
+            yield self._claim(line, "command", name, Truth.UNKNOWN, "the project's commands cannot be read")
+            return
+        near = nearest(name, self._commands, 0.5)
+        yield self._claim(line, "command", name, Truth.UNTRUE, f"the project has no command {name}", near)
+
+    def _words(self, command: str, words: list[str], text: str, line: int) -> Iterator[ClaimResult]:
+        helps = [said for name, said in self._helps.items() if not command or name.split()[0] == command]
+        told = {flag for said in helps for flag in _LONG.findall(said)}
+        positional = False
+        subcommands = {name.split()[1] for name in self._helps if " " in name and name.split()[0] == command}
+        if words and subcommands and re.fullmatch(r"[a-z][\w-]*", words[0]):
+            yield from self._subcommand(command, words[0], subcommands, line)
+        for number, word in enumerate(words):
+            if word == "--":
+                return
+            flag = word.partition("=")[0]
+            if _LONG.fullmatch(flag):
+                here = line + text[: max(0, text.find(flag))].count("\n")
+                yield self._option(flag, here, told, sure=bool(told) and not positional)
+            elif not word.startswith("-") and not (number == 0 and word in subcommands):
+                positional = True
+
+    def _subcommand(self, command: str, name: str, subcommands: set[str], line: int) -> Iterator[ClaimResult]:
+        if name in subcommands or re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", self._helps.get(command, "")):
+            yield self._claim(line, "command", f"{command} {name}", Truth.TRUE)
+            return
+        near, exact = nearest(name, subcommands, 0.7)
+        if near and not self._project.occurs(name):
+            yield self._claim(line, "command", name, Truth.UNTRUE, f"{command} has no command {name}", (near, exact))
+        else:
+            yield self._claim(line, "command", f"{command} {name}", Truth.UNKNOWN, "it may be an argument")
+
+    def _option(self, flag: str, line: int, told: set[str], *, sure: bool) -> ClaimResult:
+        if flag in told or flag in ("--help", "--version") or flag in self._project.flags or flag in self._told:
+            return self._claim(line, "option", flag, Truth.TRUE)
+        if sum(one.startswith(flag) for one in self._known) == 1:
+            return self._claim(line, "option", flag, Truth.TRUE, "it is the beginning of one")
+        near = nearest(flag, self._known, 0.75)
+        derived = not told and _DERIVING.search(self._project.code) is not None
+        if not self._known or derived or not (near[0] or sure):
+            return self._claim(line, "option", flag, Truth.UNKNOWN, "the options of the project cannot be read")
+        return self._claim(line, "option", flag, Truth.UNTRUE, f"there is no option {flag}", near)
+
+    # -- running text
+
+    def _span(self, span: Span) -> Iterator[ClaimResult]:
+        text = span.text.strip().removeprefix("$ ")
+        first = text.split()[0] if text.split() else ""
+        if first in self._commands and " " in text:
+            yield from self._command(text, span.line)
+            return
+        if not first.startswith("-"):
+            return
+        others = {word for word in re.findall(r"[\w-]+", span.around) if word in known.PROGRAMS} - {
+            "python",
+            "test",
+            "true",
+            "false",
+            "file",
+            "time",
+            "date",
+            "type",
+            "copy",
+            "start",
+            "open",
+            "set",
+            "sort",
+            "find",
+            "make",
+            "which",
+            "source",
+            "more",
+            "less",
+            "read",
+            "go",
+            "just",
+            "head",
+            "cut",
+            "dir",
+            "code",
+            "install",
+            "watch",
+            "top",
+            "clear",
+            "export",
+            "split",
+        }
+        for flag in _LONG.findall(text):
+            if flag in self._known or flag in self._project.flags:
+                yield self._claim(span.line, "option", flag, Truth.TRUE)
+                continue
+            near = nearest(flag, self._known)
+            if near[0] and not others and not (_DERIVING.search(self._project.code) and not self._told):
+                yield self._claim(span.line, "option", flag, Truth.UNTRUE, f"there is no option {flag}", near)
+            else:
+                yield self._claim(span.line, "option", flag, Truth.UNKNOWN, "it may be of another program")
+
+    # -- defaults
+
+    def _defaults(self) -> Iterator[ClaimResult]:
+        defaults: dict[str, set[str]] = {}
+        for option in self._project.options:
+            for name in option.names:
+                defaults.setdefault(name, set()).add(option.default)
+        if not defaults:
+            return
+        for first, written in self._page.prose:
+            columns = _default_column(self._page.text.splitlines(), first)
+            for offset, row in enumerate(written.split("\n")):
+                flags = set(_LONG.findall(row))
+                if len(flags) == 1 and not _NO_DEFAULT.search(row):
+                    yield from self._default(flags.pop(), row, first + offset, defaults, columns)
+
+    def _default(
+        self, flag: str, row: str, line: int, defaults: Mapping[str, set[str]], column: int | None
+    ) -> Iterator[ClaimResult]:
+        found = _DEFAULT.search(row)
+        said = found and (found["quoted"] or found["bare"])
+        cells = [cell.strip() for cell in row.strip().strip("|").split("|")]
+        if not said and column is not None and column < len(cells):
+            said = cells[column].strip("`\"' ")
+        if not said or flag not in defaults:
+            return
+        real = defaults[flag]
+        if len(real) != 1 or not (value := next(iter(real))):
+            yield self._claim(line, "default", f"{flag} {said}", Truth.UNKNOWN, "its default cannot be read")
+        elif (same := _same(said, value)) is None:
+            yield self._claim(line, "default", f"{flag} {said}", Truth.UNKNOWN, f"its default is written as {value}")
+        elif same:
+            yield self._claim(line, "default", f"{flag} {said}", Truth.TRUE)
+        else:
+            yield self._claim(line, "default", said, Truth.UNTRUE, f"the default of {flag} is {value}", (value, True))
+
+
+def _default_column(lines: list[str], line: int) -> int | None:
+    """Return the column of a table that is headed *default*, for a row at ``line``; None for no table."""
+    at = line - 1
+    if at >= len(lines) or "|" not in lines[at]:
+        return None
+    while at > 0 and "|" in lines[at - 1]:
+        at -= 1
+    heads = [cell.strip().lower() for cell in lines[at].strip().strip("|").split("|")]
+    return next((number for number, head in enumerate(heads) if re.fullmatch(r"defaults?(?: value)?", head)), None)
+
+
+def _same(said: str, real: str) -> bool | None:
+    """Return whether a stated default is the real one; None where the two cannot be compared."""
+    said = said.strip("`\"' ")
+    if said == real:
+        return True
+    try:
+        return math.isclose(float(said), float(real))
+    except ValueError:
+        pass
+    if re.fullmatch(r"[A-Za-z][\w-]*", said) and re.fullmatch(r"[A-Za-z][\w-]*", real):
+        same = said.lower() == real.lower()
+        vague = {
+            "none",
+            "auto",
+            "off",
+            "on",
+            "false",
+            "true",
+            "no",
+            "yes",
+            "current",
+            "stdout",
+            "stdin",
+            "empty",
+            "all",
+        }
+        return True if same else None if {said.lower(), real.lower()} & vague else False
+    return None

@@ -1,0 +1,160 @@
+"""A page of Markdown as a check sees it: blocks of code, code in running text, and links, each with its line."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from workbench.errors import UsageError
+from workbench.files import read_bytes
+
+#: Pages beyond that are machine output, not documentation.
+LARGEST = 2_000_000
+
+_OTHER_MARKUP = {".rst": "reStructuredText", ".adoc": "AsciiDoc", ".org": "Org", ".textile": "Textile", ".txt": "text"}
+_SKIP = re.compile(r"<!--\s*workbench:\s*skip\b(?:\s+because\b)?\s*(.{0,200}?)\s*-->", re.S)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A block of code.
+
+    Attributes:
+        line: Line of its first line of code, from 1.
+        code: Its text.
+        info: What stands after the fence, "" for an indented block.
+        fenced: Whether it has fences.
+        before: The paragraph or heading right before it.
+        skip: Why its author wants it left out, "" if not.
+        adjacent: Whether nothing but ``before`` stands between the block before and this one.
+    """
+
+    line: int
+    code: str
+    info: str
+    fenced: bool
+    before: str = ""
+    skip: str = ""
+    adjacent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Code in running text: its text, line, and the whole line or paragraph that it stands in."""
+
+    line: int
+    text: str
+    around: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Where a link or picture leads, and its line."""
+
+    line: int
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page.
+
+    Attributes:
+        path: Its name in messages: relative to the repository where it lies in it, else as it was given.
+        folder: The folder of the repository from which its relative links lead, "" for the top one.
+        text: All of it.
+        codes: Blocks of code in order.
+        spans: Code in running text in order.
+        links: Links and pictures in order.
+        prose: Paragraphs, headings and table rows as written, with their first line.
+    """
+
+    path: str
+    folder: str
+    text: str
+    codes: tuple[Code, ...]
+    spans: tuple[Span, ...]
+    links: tuple[Link, ...]
+    prose: tuple[tuple[int, str], ...]
+
+
+def read_page(root: Path, file: Path) -> Page:
+    """Return a page for the repository at ``root``, in which its file need not lie.
+
+    Raises:
+        UsageError: It cannot be read, is too large, or is no Markdown; one sentence.
+    """
+    inside = file.absolute().is_relative_to(root)
+    path = file.absolute().relative_to(root).as_posix() if inside else str(file)
+    suffix = file.suffix.lower()
+    if suffix in _OTHER_MARKUP:
+        raise UsageError(f"{path} is {_OTHER_MARKUP[suffix]}; only Markdown is checked.")
+    if file.is_file() and (size := file.stat().st_size) > LARGEST:
+        raise UsageError(f"{path} has {size / 1e6:.1f} MB; pages of up to {LARGEST / 1e6:.0f} MB are checked.")
+    data = read_bytes(file, most=LARGEST)
+    if b"\0" in data[:8000]:
+        raise UsageError(f"{path} is a binary file, not Markdown.")
+    folder = str(PurePosixPath(path).parent) if inside else "."
+    return parse_page(data.decode("utf-8-sig", errors="replace"), path, "" if folder == "." else folder)
+
+
+def parse_page(text: str, path: str, folder: str = "") -> Page:
+    """Return a page from its text."""
+    text = _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    reader = _Reader(text.splitlines())
+    for token in MarkdownIt("commonmark").enable("table").parse(text):
+        reader.take(token)
+    return Page(path, folder, text, tuple(reader.codes), tuple(reader.spans), tuple(reader.links), tuple(reader.prose))
+
+
+class _Reader:
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self.codes: list[Code] = []
+        self.spans: list[Span] = []
+        self.links: list[Link] = []
+        self.prose: list[tuple[int, str]] = []
+        self._before = ""
+        self._skip = ""
+        self._pieces = 9  # pieces of prose since the last block of code
+        self._line = 1
+
+    def take(self, token: Token) -> None:
+        if token.map:
+            self._line = token.map[0] + 1
+        if token.type in ("fence", "code_block"):
+            fenced = token.type == "fence"
+            line = self._line + 1 if fenced else self._line
+            adjacent = bool(self.codes) and self._pieces <= 1
+            self.codes.append(Code(line, token.content, token.info.strip(), fenced, self._before, self._skip, adjacent))
+            self._before, self._skip, self._pieces = "", "", 0
+        elif token.type == "html_block":
+            if match := _SKIP.search(token.content):
+                self._skip = match[1] or "its author says so"
+        elif token.type == "inline":
+            self._inline(token)
+
+    def _inline(self, token: Token) -> None:
+        begin, end = token.map or [self._line - 1, self._line]
+        written = "\n".join(self._lines[begin:end])
+        self._before, self._pieces = written, self._pieces + 1
+        if not (self.prose and self.prose[-1] == (begin + 1, written)):
+            self.prose.append((begin + 1, written))
+        line = begin + 1
+        for child in token.children or ():
+            if child.type in ("softbreak", "hardbreak"):
+                line += 1
+            elif child.type == "code_inline":
+                around = self._lines[line - 1] if line <= len(self._lines) else written
+                self.spans.append(Span(line, child.content, around))
+            elif child.type == "link_open":
+                self.links.append(Link(line, str(child.attrs.get("href", ""))))
+            elif child.type == "image":
+                self.links.append(Link(line, str(child.attrs.get("src", ""))))
+            elif child.type == "html_inline" and (match := _SKIP.search(child.content)):
+                self._skip = match[1] or "its author says so"

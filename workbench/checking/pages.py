@@ -1,0 +1,122 @@
+"""Check the pages of a repository: run their blocks, look up their claims."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from workbench.checking import finding, installs
+from workbench.checking.claims import claims_of_page
+from workbench.checking.environment import Environment, NotInstalled, environment_for
+from workbench.checking.help_texts import help_texts
+from workbench.checking.page import Page, read_page
+from workbench.checking.project import Project
+from workbench.checking.running import STEP_SECONDS, NotSandboxed, run_page, settled
+from workbench.checking.sandboxed import require_isolation
+from workbench.checking.steps import plan_of
+from workbench.checking.verdicts import BlockResult, Checked, ClaimResult
+from workbench.errors import UsageError
+
+
+async def check(
+    root: Path,
+    files: Sequence[Path] = (),
+    *,
+    run: bool = True,
+    seconds: float = STEP_SECONDS,
+    on_progress: Callable[[str], None] = lambda line: None,
+) -> Checked:
+    """Check pages of the repository at ``root``, which is not written to.
+
+    Args:
+        root: Its folder.
+        files: Pages, which need not lie in it; its README and docs unless given.
+        run: Whether blocks are run; without, only claims are looked up.
+        seconds: How long a step may take.
+        on_progress: Called with a line per step.
+
+    Raises:
+        NoIsolation: Blocks are to be run and no sandbox isolates here.
+        UsageError: There is no page to check.
+    """
+    began = time.monotonic()
+    root = Path(os.path.abspath(root))  # noqa: ASYNC240, PTH100 - no file is looked at
+    if run:
+        require_isolation()
+    pages, problems = await asyncio.to_thread(_pages, root, files)
+    project = Project(root)
+    blocks: list[BlockResult] = []
+    claims: list[ClaimResult] = []
+    environment = None
+    if run and any(page.codes for page in pages):
+        environment, problem = await _environment(pages, project, on_progress)
+        problems += [problem] if problem else []
+        on_progress("running blocks")
+        blocks = await _blocks(pages, project, environment, problem, seconds, problems)
+    else:
+        for page in pages:
+            blocks += settled(page, plan_of(page, project, None), project, "blocks were not to be run")
+    on_progress("looking up claims")
+    helps = await help_texts(project, environment) if environment is not None else {}
+    for page in pages:
+        claims += await asyncio.to_thread(claims_of_page, page, project, helps)
+        if not page.codes:
+            problems.append(f"{page.path} has no blocks of code.")
+    return Checked(
+        tuple(page.path for page in pages),
+        tuple(blocks),
+        tuple(claims),
+        tuple(problems),
+        time.monotonic() - began,
+        environment is not None and environment.cached,
+    )
+
+
+def _pages(root: Path, files: Sequence[Path]) -> tuple[list[Page], list[str]]:
+    pages, problems = [], []
+    for file in files or [root / name for name in finding.find_pages(root)]:
+        try:
+            pages.append(read_page(root, file))
+        except UsageError as error:
+            problems.append(str(error))
+    if not pages:
+        raise UsageError(" ".join(problems) or f"There is no README and no page of docs in {root}.")
+    return pages, problems
+
+
+async def _environment(
+    pages: Sequence[Page], project: Project, on_progress: Callable[[str], None]
+) -> tuple[Environment | None, str]:
+    extras, others = installs.wanted(pages, project)
+    try:
+        return await environment_for(project.root, project.declared, extras, others, on_progress), ""
+    except NotInstalled as error:
+        return None, str(error)
+
+
+async def _blocks(
+    pages: Sequence[Page],
+    project: Project,
+    environment: Environment | None,
+    problem: str,
+    seconds: float,
+    problems: list[str],
+) -> list[BlockResult]:
+    """Run pages side by side, as they do not depend on one another."""
+    room = asyncio.Semaphore(max(1, os.cpu_count() or 1))
+
+    async def one(page: Page) -> tuple[BlockResult, ...]:
+        plan = await asyncio.to_thread(plan_of, page, project, environment, problem.rstrip("."))
+        if environment is None:
+            return settled(page, plan, project)
+        async with room:
+            try:
+                return await run_page(page, plan, project, environment, seconds)
+            except NotSandboxed as error:
+                problems.append(str(error))
+                return settled(page, plan, project, "its sandbox does not isolate")
+
+    return [block for blocks in await asyncio.gather(*(one(page) for page in pages)) for block in blocks]

@@ -1,0 +1,290 @@
+"""What a repository really has, read when it is asked for: modules, definitions, command line options, defaults, files, words.
+
+Sources are parsed, never imported, and only those that a claim asks about: what merely occurs is looked for in the bytes.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from workbench.checking.environment import tree_files
+from workbench.checking.kinds import python_of
+from workbench.regeneration.declarations import Declarations, declarations
+from workbench.regeneration.project_layout import import_roots, own_modules
+
+#: What makes a module's names impossible to read from its source.
+_DYNAMIC = re.compile(
+    rb"^\s*(?:def __getattr__|from [\w.]+ import \*|from \. import \*)|globals\(\)|vars\(\)|locals\(\)|setattr\(|lazy_loader|"
+    rb"sys\.modules\[|exec\(|importlib\.import_module",
+    re.M,
+)
+_OPTIONS = re.compile(rb"add_argument|add_option|[Oo]ption\(")
+_LARGEST = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A function or class.
+
+    Attributes:
+        name: Its name.
+        parameters: Names that may be given as keywords; None where they cannot be known (``**``, decorators, base classes).
+    """
+
+    name: str
+    parameters: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option that the source defines: its spellings, and the source text of its default ("" where none can be read)."""
+
+    names: tuple[str, ...]
+    default: str
+
+
+class Project:
+    """A repository; everything about it is worked out once."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._occurring: dict[str, bool] = {}
+        self._parsed: dict[str, ast.Module | None] = {}
+
+    @cached_property
+    def declared(self) -> Declarations:
+        """What it declares."""
+        return declarations(self.root)
+
+    @cached_property
+    def roots(self) -> tuple[str, ...]:
+        """Folders from which its modules are imported."""
+        return import_roots(self.root)
+
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """Its top-level modules."""
+        return frozenset(name.split(".")[0] for name in own_modules(self.root, self.roots))
+
+    @cached_property
+    def files(self) -> frozenset[str]:
+        """Paths of all files."""
+        return frozenset(path.relative_to(self.root).as_posix() for path in tree_files(self.root))
+
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        """Paths of all folders that hold files."""
+        return frozenset(str(parent) for path in self.files for parent in PurePosixPath(path).parents)
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        """Paths of all files up to the first dot of their names."""
+        return frozenset(
+            f"{folder}{slash}{name.split('.')[0]}"
+            for folder, slash, name in (path.rpartition("/") for path in self.files)
+        )
+
+    @property
+    def released(self) -> bool:
+        """Whether it is a source distribution, from which files of the repository may be missing."""
+        return "PKG-INFO" in self.files
+
+    @cached_property
+    def sources(self) -> dict[str, bytes]:
+        """Its Python files with their content."""
+        found = {}
+        for path in sorted(self.files):
+            if path.endswith((".py", ".pyi", ".pyx")) and (self.root / path).stat().st_size <= _LARGEST:
+                found[path] = (self.root / path).read_bytes()
+        return found
+
+    @cached_property
+    def code(self) -> bytes:
+        """All Python of it, and its other declarations, in one piece, for what merely occurs."""
+        others = [
+            (self.root / path).read_bytes()
+            for path in sorted(self.files)
+            if path.endswith(
+                (".toml", ".cfg", ".c", ".rs", ".go", ".js", ".sh", ".json", ".ini", ".yaml", ".yml", ".txt", ".in")
+            )
+            and "/" not in path.removeprefix("src/")
+            and (self.root / path).stat().st_size <= 200_000
+        ]
+        return b"\n".join((*self.sources.values(), *others))
+
+    @cached_property
+    def defined(self) -> frozenset[str]:
+        """Names of every function and class outside its tests."""
+        own = b"\n".join(text for path, text in self.sources.items() if not is_test(path))
+        return frozenset(
+            name.decode() for name in re.findall(rb"^\s*(?:async\s+)?(?:def|class)\s+([A-Za-z_]\w*)", own, re.M)
+        )
+
+    def occurs(self, word: str) -> bool:
+        """Tell whether a word occurs in the code."""
+        if word not in self._occurring:
+            self._occurring[word] = _whole_word(self.code, word.encode())
+        return self._occurring[word]
+
+    # -- modules
+
+    def module_file(self, dotted: str) -> str | None:
+        """Return the file of a module, "" for a package without ``__init__.py``, None where there is no such module."""
+        for root in self.roots:
+            base = "/".join(part for part in (root, *dotted.split(".")) if part != ".")
+            for path in (f"{base}/__init__.py", f"{base}.py", f"{base}/__init__.pyi", f"{base}.pyi", f"{base}.pyx"):
+                if path in self.files:
+                    return path
+            if base in self.folders:
+                return ""
+            if base in self._stems:
+                return ""  # an extension module, or something that makes one
+        return None
+
+    def parsed(self, path: str) -> ast.Module | None:
+        """Return the syntax tree of a file, None where it cannot be read."""
+        if path not in self._parsed:
+            self._parsed[path] = python_of(self.sources.get(path, b"").decode("utf-8", "replace"))
+        return self._parsed[path]
+
+    def names_of(self, path: str) -> frozenset[str] | None:
+        """Return the words that stand in a module, None where its names are made at run time."""
+        text = self.sources.get(path)
+        if text is None or _DYNAMIC.search(text):
+            return None
+        return frozenset(word.decode() for word in re.findall(rb"[A-Za-z_]\w*", text))
+
+    def definition(self, module: str, name: str, depth: int = 0) -> Definition | None:
+        """Return what a module defines or imports under a name, None where that cannot be followed."""
+        path = self.module_file(module)
+        tree = self.parsed(path) if path else None
+        if tree is None or depth > 5:
+            return None
+        found: list[Definition | None] = []
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name == name:
+                if any(ast.unparse(one).endswith("overload") for one in node.decorator_list):
+                    continue
+                found.append(Definition(name, parameters_of(node)))
+            elif isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    if (alias.asname or alias.name) == name:
+                        source = _absolute(module, node, path.endswith("__init__.py") if path else False)
+                        found.append(self.definition(source, alias.name, depth + 1))
+            elif isinstance(node, ast.Assign | ast.AnnAssign | ast.If | ast.Try) and name in _bound_by(node):
+                return None
+        return found[0] if len(found) == 1 else None
+
+    # -- command lines
+
+    @cached_property
+    def options(self) -> tuple[Option, ...]:
+        """Options that argparse, optparse, click or typer are told of outside tests."""
+        found: list[Option] = []
+        for path, text in self.sources.items():
+            if not is_test(path) and _OPTIONS.search(text) and (b'"-' in text or b"'-" in text):
+                tree = self.parsed(path)
+                found += _options(tree) if tree is not None else ()
+        return tuple(found)
+
+    @cached_property
+    def flags(self) -> frozenset[str]:
+        """Everything in its Python that is spelled as a long option, and what its frameworks derive from these."""
+        own = b"\n".join(text for path, text in self.sources.items() if not is_test(path))
+        found = {flag.decode() for flag in re.findall(rb"--[A-Za-z][\w-]*", own)}
+        return frozenset(found | {f"--no-{flag[2:]}" for flag in found})
+
+
+def _whole_word(text: bytes, word: bytes) -> bool:
+    """Tell whether a word stands in a text with nothing of a name on either side; a search in bytes beats one by pattern."""
+    at = text.find(word)
+    while at >= 0:
+        around = text[max(0, at - 1) : at] + text[at + len(word) : at + len(word) + 1]
+        if not any(char == 95 or chr(char).isalnum() for char in around):
+            return True
+        at = text.find(word, at + 1)
+    return False
+
+
+def is_test(path: str) -> bool:
+    """Tell whether a file is one of tests."""
+    parts = PurePosixPath(path).parts
+    return (
+        bool({"test", "tests", "testing"} & set(parts)) or parts[-1].startswith("test_") or parts[-1] == "conftest.py"
+    )
+
+
+def parameters_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> tuple[str, ...] | None:
+    """Return the keywords that a call may use, None where decorators, bases or ``**`` leave that open."""
+    if isinstance(node, ast.ClassDef):
+        makers = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+        if node.decorator_list or node.keywords or len(makers) != 1 or _makes_itself(node):
+            return None
+        found = parameters_of(makers[0])
+        return found[1:] if found else None
+    arguments = node.args
+    if arguments.kwarg or node.decorator_list:
+        return None
+    return tuple(one.arg for one in (*arguments.args, *arguments.kwonlyargs))
+
+
+def _bound_by(node: ast.AST) -> frozenset[str]:
+    """Return the names that a statement binds, those of functions and imports in it included."""
+    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    names |= {
+        one.name for one in ast.walk(node) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    }
+    return frozenset(names | {one.asname or one.name for one in ast.walk(node) if isinstance(one, ast.alias)})
+
+
+def _makes_itself(node: ast.ClassDef) -> bool:
+    return any(isinstance(one, ast.FunctionDef) and one.name == "__new__" for one in node.body)
+
+
+def _absolute(module: str, node: ast.ImportFrom, package: bool) -> str:
+    if not node.level:
+        return node.module or ""
+    parts = module.split(".")
+    parts = parts[: len(parts) - node.level + (1 if package else 0)]
+    return ".".join([*parts, *([node.module] if node.module else [])])
+
+
+def _constants(tree: ast.Module) -> dict[str, ast.expr | None]:
+    """Return what names of a module are bound to at its top level, None for one that is bound twice."""
+    found: dict[str, ast.expr | None] = {}
+    for node in tree.body:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        for target in targets:
+            if isinstance(target, ast.Name) and isinstance(node, ast.Assign | ast.AnnAssign):
+                found[target.id] = None if target.id in found else node.value
+    return found
+
+
+def _options(tree: ast.Module) -> Iterator[Option]:
+    constants = _constants(tree)
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if called not in ("add_argument", "add_option", "option", "Option", "make_option"):
+            continue
+        texts = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        names = tuple(part for text in texts for part in re.split(r"[/,\s]+", text) if part.startswith("-"))
+        default = next((one.value for one in node.keywords if one.arg == "default"), None)
+        if default is None and called == "Option" and node.args and not isinstance(node.args[0], ast.Starred):
+            first = node.args[0]
+            default = first if not (isinstance(first, ast.Constant) and str(first.value).startswith("-")) else None
+        if isinstance(default, ast.Name):
+            default = constants.get(default.id)
+        said = ""
+        if isinstance(default, ast.Constant) and default.value is not Ellipsis and default.value is not None:
+            said = str(default.value)
+        if names:
+            yield Option(names, said)

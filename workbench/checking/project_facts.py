@@ -1,0 +1,111 @@
+"""A project's licence and oldest Python, from what it declares and the file of its licence; and what prose says of these."""
+
+from __future__ import annotations
+
+import configparser
+import contextlib
+import re
+import tomllib
+from email.parser import HeaderParser
+from typing import Any
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from workbench.checking.project import Project
+
+_FAMILIES = (
+    ("LGPL", r"\bLGPL|GNU Lesser General Public"),
+    ("AGPL", r"\bAGPL|GNU Affero General Public"),
+    ("GPL", r"(?<![AL])\bGPL|GNU General Public"),
+    ("MIT", r"\bMIT\b(?![\s-]0)|Permission is hereby granted, free of charge"),
+    ("Apache-2.0", r"\bApache\b"),
+    ("BSD", r"\bBSD\b|Redistribution and use in source and binary forms"),
+    ("MPL-2.0", r"\bMPL\b|Mozilla Public"),
+    ("ISC", r"\bISC\b"),
+    ("Unlicense", r"\bUnlicense\b"),
+    ("PSF", r"\bPSF\b|Python Software Foundation License"),
+)
+_AT_LEAST = (
+    re.compile(r"\bpython\s*(?:version\s*|>=\s*|≥\s*|v)*(?P<v>\d\.\d{1,2})\s*(?:\+|or\s+(?:newer|later|higher|above|greater|up)|and\s+(?:newer|later|higher|above|up)|\(or\s+(?:newer|later|higher))", re.I),
+    re.compile(r"\bpython\s*(?:version\s*)?(?:>=|≥)\s*(?P<v>\d\.\d{1,2})\b", re.I),
+    re.compile(r"\brequires?\s+(?:at\s+least\s+)?python\s*(?:version\s*)?(?:>=|≥)?\s*(?P<v>\d\.\d{1,2})\b(?!\.)", re.I),
+    re.compile(r"\bat\s+least\s+python\s*(?P<v>\d\.\d{1,2})\b", re.I),
+)  # fmt: skip
+
+
+def python_bound(row: str) -> tuple[str, tuple[int, ...]] | None:
+    """Return what a line says of the oldest Python, as written and as numbers; None where it says nothing, or of several."""
+    found = {match["v"]: match[0] for pattern in _AT_LEAST for match in pattern.finditer(row)}
+    if len(found) != 1 or len(set(re.findall(r"\b[23]\.\d{1,2}\b", row))) != 1:
+        return None
+    version, text = next(iter(found.items()))
+    return text, tuple(int(part) for part in version.split("."))
+
+
+def oldest_python(project: Project) -> tuple[int, ...] | None:
+    """Return the oldest Python that a project takes by what it declares; None where it declares none that can be read."""
+    said = _requires_python(project)
+    try:
+        specifiers = SpecifierSet(said) if said else ()
+    except InvalidSpecifier:
+        return None
+    bounds = [
+        tuple(int(part) for part in one.version.split(".")[:2] if part.isdigit())
+        for one in specifiers
+        if one.operator in (">=", "~=", "==")
+    ]
+    return max((bound for bound in bounds if len(bound) == 2), default=None)
+
+
+def _requires_python(project: Project) -> str:
+    table = _pyproject(project)
+    stated = _table(table.get("project")).get("requires-python")
+    if not stated:
+        poetry = _table(_table(_table(table.get("tool")).get("poetry")).get("dependencies")).get("python")
+        if isinstance(poetry, str):
+            stated = re.sub(r"^[\^~]\s*", ">=", poetry)
+    if not stated:
+        config = configparser.ConfigParser(interpolation=None, strict=False)
+        with contextlib.suppress(configparser.Error, UnicodeDecodeError):
+            config.read(project.root / "setup.cfg", encoding="utf-8")
+            stated = config.get("options", "python_requires", fallback=None)
+    if not stated:
+        found = re.search(rb"python_requires\s*=\s*['\"]([^'\"]+)['\"]", project.sources.get("setup.py", b""))
+        stated = found[1].decode("utf-8", "replace") if found else None
+    if not stated and (project.root / "PKG-INFO").is_file():
+        stated = (
+            HeaderParser().parsestr((project.root / "PKG-INFO").read_text("utf-8", "replace")).get("Requires-Python")
+        )
+    return str(stated or "")
+
+
+def licence_families(text: str) -> frozenset[str]:
+    """Return the families of licences that a text names."""
+    return frozenset(name for name, pattern in _FAMILIES if re.search(pattern, text))
+
+
+def licence_of(project: Project) -> frozenset[str]:
+    """Return the families of licences that a project declares or whose text it brings; several where these do not agree."""
+    stated: list[str] = []
+    declared = _table(_pyproject(project).get("project")).get("license")
+    if isinstance(declared, dict):
+        stated.append(str(declared.get("text", "")))
+    elif declared:
+        stated.append(str(declared))
+    found = set(licence_families(" ".join(stated)))
+    for name in sorted(project.files):
+        if re.fullmatch(r"(?:LICEN[SC]E|COPYING)(?:\.\w+)?", name, re.I):
+            head = (project.root / name).read_text("utf-8", "replace")[:1500]
+            found |= licence_families(" ".join(head.split()))
+    return frozenset(found)
+
+
+def _pyproject(project: Project) -> dict[str, Any]:
+    try:
+        return tomllib.loads((project.root / "pyproject.toml").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,245 @@
+"""What a page's Python says of the project: modules, names in them, and parameters of what they define."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workbench.checking.kinds import kind_of, python_of
+from workbench.checking.nearest import nearest
+from workbench.checking.page import Code, Page, Span
+from workbench.checking.project import Project
+from workbench.checking.verdicts import ClaimResult, Truth
+from workbench.grounding import known
+
+_CALL = re.compile(r"@?([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\((?:[^()]|\([^()]*\))*\)")
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+_NAME = re.compile(r"[A-Za-z]\w*_\w+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """What a name of the page stands for: a module, or ``name`` of a module."""
+
+    module: str
+    name: str = ""
+
+
+class PythonClaims:
+    """The claims of one page."""
+
+    def __init__(self, page: Page, project: Project) -> None:
+        self._page, self._project = page, project
+        self._bound: dict[str, _Bound] = {}
+        self._defined: set[str] = set()
+
+    def all(self) -> Iterator[ClaimResult]:
+        """Yield every claim, in the order of blocks and then of running text."""
+        trees = []
+        for code in self._page.codes:
+            kind = kind_of(code, self._project.modules)
+            if kind in ("python", "doctest") and not code.skip:
+                trees += [(code.line, tree) for tree in _trees(code, kind)]
+        for _, tree in trees:
+            self._defined.update(_defined_in(tree))
+        for line, tree in trees:
+            yield from self._in(tree, line)
+        for span in self._page.spans:
+            yield from self._span(span)
+
+    def _claim(
+        self, line: int, kind: str, text: str, truth: Truth, reason: str = "", near: tuple[str, bool] = ("", False)
+    ) -> ClaimResult:
+        return ClaimResult(self._page.path, line, kind, text, truth, reason, *near)
+
+    # -- blocks
+
+    def _in(self, tree: ast.Module, first: int) -> Iterator[ClaimResult]:
+        for node in ast.walk(tree):
+            line = first + getattr(node, "lineno", 1) - 1
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    if alias.name.split(".")[0] in self._project.modules:
+                        yield self._module(alias.name, line)
+                        bound = alias.name if alias.asname else alias.name.split(".")[0]
+                        self._bound[alias.asname or bound] = _Bound(bound)
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in self._project.modules:
+                yield from self._from(node, line)
+        assigned = _assigned(tree)
+        for node in ast.walk(tree):
+            line = first + getattr(node, "lineno", 1) - 1
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and isinstance(node.ctx, ast.Load):
+                meant = self._bound.get(node.value.id)
+                if meant and not meant.name and node.value.id not in assigned:
+                    yield self._name(meant.module, node.attr, line, f"{node.value.id}.{node.attr}")
+            elif isinstance(node, ast.Call):
+                yield from self._call(node, line)
+
+    def _from(self, node: ast.ImportFrom, line: int) -> Iterator[ClaimResult]:
+        assert node.module is not None
+        module = self._module(node.module, line)
+        yield module
+        for alias in node.names:
+            if alias.name == "*":
+                continue
+            if module.truth is Truth.TRUE:
+                yield self._name(node.module, alias.name, line, alias.name)
+            submodule = f"{node.module}.{alias.name}"
+            is_module = self._project.module_file(submodule) is not None
+            self._bound[alias.asname or alias.name] = (
+                _Bound(submodule) if is_module else _Bound(node.module, alias.name)
+            )
+
+    def _module(self, dotted: str, line: int) -> ClaimResult:
+        if self._project.module_file(dotted) is not None:
+            return self._claim(line, "module", dotted, Truth.TRUE)
+        parent, _, last = dotted.rpartition(".")
+        path = self._project.module_file(parent) if parent else None
+        if (
+            path is None
+            or not path
+            or self._project.names_of(path) is None
+            or last in (self._project.names_of(path) or ())
+        ):
+            return self._claim(line, "module", dotted, Truth.UNKNOWN, "its package makes names while it runs")
+        folder = path.rpartition("/")[0]
+        siblings = {
+            name.removeprefix(f"{folder}/").split("/")[0].removesuffix(".py")
+            for name in self._project.files
+            if name.startswith(f"{folder}/")
+        }
+        near, exact = nearest(last, siblings, 0.7)
+        return self._claim(
+            line,
+            "module",
+            dotted,
+            Truth.UNTRUE,
+            f"there is no module {dotted}",
+            (f"{parent}.{near}" if near else "", exact),
+        )
+
+    def _name(self, module: str, name: str, line: int, shown: str) -> ClaimResult:
+        project = self._project
+        path = project.module_file(module)
+        if name.startswith("__") and name.endswith("__"):
+            return self._claim(line, "name", shown, Truth.TRUE if path else Truth.UNKNOWN, "")
+        if project.module_file(f"{module}.{name}") is not None:
+            return self._claim(line, "name", shown, Truth.TRUE)
+        words = project.names_of(path) if path else None
+        if words is not None and name in words:
+            return self._claim(line, "name", shown, Truth.TRUE)
+        if words is None:
+            return self._claim(line, "name", shown, Truth.UNKNOWN, f"{module} makes names while it runs")
+        public = _public(project, path)
+        near = nearest(name, [word for word in words if word in public or word in project.defined], 0.7)
+        return self._claim(line, "name", shown, Truth.UNTRUE, f"{module} has no {name}", near)
+
+    def _call(self, node: ast.Call, line: int) -> Iterator[ClaimResult]:
+        target: _Bound | None = None
+        if isinstance(node.func, ast.Name):
+            target = self._bound.get(node.func.id)
+        elif isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            module = self._bound.get(node.func.value.id)
+            target = _Bound(module.module, node.func.attr) if module and not module.name else None
+        keywords = [keyword.arg for keyword in node.keywords if keyword.arg]
+        if target is None or not target.name or not keywords:
+            return
+        found = self._project.definition(target.module, target.name)
+        for keyword in keywords:
+            shown = f"{target.name}({keyword}=)"
+            if found is None or found.parameters is None:
+                yield self._claim(line, "parameter", shown, Truth.UNKNOWN, "its parameters cannot be read")
+            elif keyword in found.parameters:
+                yield self._claim(line, "parameter", shown, Truth.TRUE)
+            else:
+                near, exact = nearest(keyword, found.parameters, 0.7)
+                reason = f"{target.name} has no parameter {keyword}"
+                yield self._claim(line, "parameter", keyword, Truth.UNTRUE, reason, (near, exact))
+
+    # -- running text
+
+    def _span(self, span: Span) -> Iterator[ClaimResult]:
+        text = span.text.strip()
+        call = _CALL.fullmatch(text)
+        name = call[1] if call else text if _DOTTED.fullmatch(text) or _NAME.fullmatch(text) else ""
+        if not name or known.FILE.fullmatch(name) or name.isupper():
+            return
+        first, *rest = name.split(".")
+        if rest and first in self._project.modules:
+            yield from self._dotted(name, span.line)
+        elif known.is_python(name) or known.is_placeholder(name) or len(first) < 3 or first in self._defined:
+            return
+        elif self._project.occurs(name.split(".")[-1]):
+            yield self._claim(span.line, "name", text, Truth.TRUE)
+        elif call is not None and (not rest or first in self._project.defined):
+            near = nearest(name.split(".")[-1], self._project.defined)
+            if near[0] and not known.is_known(name):
+                reason = f"nothing is called {name.split('.')[-1]}"
+                yield self._claim(span.line, "name", name.split(".")[-1], Truth.UNTRUE, reason, near)
+            else:
+                yield self._claim(span.line, "name", text, Truth.UNKNOWN, "it may be of another program")
+        else:
+            yield self._claim(span.line, "name", text, Truth.UNKNOWN, "it may be of another program")
+
+    def _dotted(self, name: str, line: int) -> Iterator[ClaimResult]:
+        parts = name.split(".")
+        for length in range(len(parts), 0, -1):
+            module = ".".join(parts[:length])
+            if self._project.module_file(module) is not None:
+                if length == len(parts):
+                    yield self._claim(line, "module", name, Truth.TRUE)
+                    return
+                found = self._name(module, parts[length], line, name)
+                elsewhere = self._project.occurs(parts[-1])
+                if found.truth is Truth.UNTRUE and elsewhere:
+                    found = self._claim(line, "name", name, Truth.UNKNOWN, f"{parts[-1]} is elsewhere in the project")
+                elif found.truth is Truth.UNTRUE and not found.nearest:
+                    found = self._claim(line, "name", name, Truth.UNKNOWN, "nothing in the project is near it")
+                elif found.truth is Truth.UNTRUE:
+                    found = self._claim(
+                        line, "name", parts[length], Truth.UNTRUE, found.reason, (found.nearest, found.exact)
+                    )
+                yield found
+                return
+
+
+def _public(project: Project, path: str | None) -> set[str]:
+    tree = project.parsed(path) if path else None
+    found = set()
+    for node in tree.body if tree is not None else ():
+        if isinstance(node, ast.Assign):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.ImportFrom | ast.Import):
+            found |= {alias.asname or alias.name for alias in node.names}
+    return found
+
+
+def _trees(code: Code, kind: str) -> Iterator[ast.Module]:
+    text = code.code
+    if kind == "doctest":
+        try:
+            examples = doctest.DocTestParser().get_examples(code.code)
+        except ValueError:
+            return
+        lines: dict[int, str] = {}
+        for example in examples:
+            lines.update(enumerate(example.source.splitlines(), example.lineno))
+        text = "\n".join(lines.get(number, "") for number in range(max(lines, default=-1) + 1))
+    tree = python_of(text)
+    if tree is not None:
+        yield tree
+
+
+def _defined_in(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def _assigned(tree: ast.Module) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}

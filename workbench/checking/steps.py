@@ -1,0 +1,218 @@
+"""The steps of a page: what of its blocks is run, in what order, and what is not run and why."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Set
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from workbench.checking import needs
+from workbench.checking.environment import Environment, plain
+from workbench.checking.installs import install_verdict
+from workbench.checking.kinds import Kind, is_install, kind_of
+from workbench.checking.page import Code, Page
+from workbench.checking.project import Project
+from workbench.checking.shell_commands import commands_of, simple_commands
+from workbench.grounding import known
+
+#: What a file that a reader would bring along holds where the page does not say it.
+_STAND_INS = {
+    ".txt": "The quick brown fox jumps over the lazy dog.\nA second line of text.\n",
+    ".md": "# Title\n\nSome text.\n",
+    ".csv": "name,value\none,1\ntwo,2\n",
+    ".json": '{"name": "one", "value": 1}\n',
+}
+_FILE = re.compile(r"(?<![\w/.-])((?:[\w-]+/)*[\w-]+\.(?:py|toml|cfg|ini|ya?ml|json|txt|md|csv|sh|env))(?![\w/-])")
+_OUTPUT_OPTIONS = re.compile(r"(?:-o|--out(?:put)?(?:-file)?|--output-\w+|--save|--to|>{1,2})$")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to run, or one that is not.
+
+    Attributes:
+        block: Index of its block on the page.
+        kind: ``shell``, ``python`` or ``doctest``; ``settled`` where nothing has to be run to know what becomes of it.
+        code: What is run.
+        line: Its first line on the page.
+        expected: What the page says that it prints; None where it says nothing.
+        reason: Why it is not run; "" where it is, or where it is settled and works.
+        harmless: Nothing that follows can fail because it was not run.
+        failed: Whether it is settled and fails.
+        stand_ins: Files of the reader's that were provided in their place.
+        files: Files that are written before it: name and content.
+        absent: Files that it names and that neither the repository nor the page has.
+    """
+
+    block: int
+    kind: str
+    code: str
+    line: int
+    expected: str | None = None
+    reason: str = ""
+    harmless: bool = False
+    failed: bool = False
+    stand_ins: tuple[str, ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
+    absent: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Plan:
+    """The kinds of a page's blocks, and its steps in order."""
+
+    kinds: list[Kind] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+
+
+def plan_of(page: Page, project: Project, environment: Environment | None, broken: str = "") -> Plan:
+    """Return what is to be run of a page.
+
+    Args:
+        page: The page.
+        project: The repository.
+        environment: Where it is run; None where the project does not install.
+        broken: Why it does not.
+    """
+    commands = environment.commands if environment else frozenset(project.declared.scripts)
+    modules = project.modules
+    planner = _Planner(page, project, environment, commands, broken)
+    for index, code in enumerate(page.codes):
+        kind = kind_of(code, modules, commands)
+        planner.plan.kinds.append(kind)
+        planner.add(index, code, kind)
+    return planner.plan
+
+
+class _Planner:
+    def __init__(
+        self, page: Page, project: Project, environment: Environment | None, commands: Set[str], broken: str
+    ) -> None:
+        self.plan = Plan()
+        self._page, self._project, self._environment, self._broken = page, project, environment, broken
+        self._commands = commands
+        self._own = frozenset({*project.modules, plain(project.declared.name), project.declared.name}) - {""}
+        self._named: dict[str, str] = {}  # files that the page tells its reader to write
+        self._clones = {
+            PurePosixPath(url.rstrip("/")).name.removesuffix(".git")
+            for url in re.findall(r"git clone\s+(?:-\S+\s+)*(\S+)", page.text)
+        }
+
+    def add(self, index: int, code: Code, kind: Kind) -> None:
+        if code.skip:
+            self._not_run(index, code, f"skipped: {code.skip}")
+            return
+        if kind not in ("shell", "session", "install", "python", "doctest"):
+            if (name := self._file_named(code)) and kind == "configuration":
+                self._named[name] = code.code
+            words = {
+                "output": "it is output",
+                "configuration": "it is configuration",
+                "other": "it is in another language",
+            }
+            self._not_run(index, code, words[kind], harmless=True)
+            return
+        if self._broken:
+            failing = kind == "install" and any(
+                install_verdict(c.text, self._project, None)[0] == "own" for c in commands_of(code.code)
+            )
+            reason = self._broken if failing else "the project could not be installed"
+            self._not_run(index, code, reason)
+            return
+        if kind in ("python", "doctest"):
+            self._python(index, code, kind)
+        else:
+            for command in commands_of(code.code):
+                self._shell(index, code, command.line, command.text, command.expected)
+
+    def _not_run(self, index: int, code: Code, reason: str, *, harmless: bool = False) -> None:
+        self.plan.steps.append(Step(index, "settled", code.code, code.line, reason=reason, harmless=harmless))
+
+    def _file_named(self, code: Code) -> str:
+        first = code.code.splitlines()[0] if code.code.strip() else ""
+        for text in (code.info, first if first.lstrip().startswith(("#", "//")) else "", code.before[-160:]):
+            if found := _FILE.findall(text):
+                return str(found[-1])
+        return ""
+
+    def _python(self, index: int, code: Code, kind: str) -> None:
+        if name := self._file_named(code):
+            self._named.setdefault(name, code.code)
+        reason = needs.why_not_python(code.code) if kind == "python" else ""
+        if reason:
+            self._not_run(index, code, reason)
+            return
+        names = re.findall(r"['\"]([\w./-]+\.\w+)['\"]", code.code)
+        stand_ins, files = self._provided(names)
+        self.plan.steps.append(Step(index, kind, code.code, code.line, stand_ins=stand_ins, files=files))
+
+    def _shell(self, index: int, code: Code, at: int, text: str, expected: str | None) -> None:
+        line = code.line + at
+        if reason := self._setup(text):
+            self.plan.steps.append(Step(index, "settled", text, line, reason=reason, harmless=True))
+            return
+        if is_install(text):
+            state, reason = install_verdict(text, self._project, self._environment)
+            settled = Step(index, "settled", text, line, reason=reason, harmless=True, failed=state == "fails")
+            self.plan.steps.append(settled)
+            return
+        programs = self._environment.programs if self._environment else frozenset()
+        why = needs.why_not_shell(text, self._commands, self._own, programs)
+        if why:
+            self.plan.steps.append(Step(index, "settled", text, line, reason=why))
+            return
+        named = self._read_by(text)
+        stand_ins, files = self._provided(named)
+        there = {*self._project.files, *self._project.folders, *(name for name, _ in files)}
+        absent = tuple(name for name in named if name.removeprefix("./").rstrip("/") not in there)
+        step = Step(index, "shell", text, line, expected, stand_ins=stand_ins, files=files, absent=absent)
+        self.plan.steps.append(step)
+
+    def _setup(self, text: str) -> str:
+        """Return why a command of several has nothing to do here, "" if one of them has."""
+        parts = simple_commands(text) or [["?"]]
+        reasons = []
+        for words in parts:
+            command = " ".join(words)
+            ours = self._clones | {self._project.declared.name, self._project.root.name}
+            if (
+                words[0] == "cd"
+                and len(words) == 2
+                and words[1].rstrip("/") in ours
+                and words[1].rstrip("/") not in self._project.folders
+            ):
+                reasons.append("the check is in the repository already")
+            elif len(parts) > 1 and is_install(command):
+                reasons.append("the project is installed already")
+            else:
+                reasons.append(needs.setup_reason(command))
+        return reasons[0] if all(reasons) else ""
+
+    @staticmethod
+    def _read_by(text: str) -> list[str]:
+        """Return words of a command that look like files and are not said to be written."""
+        found = []
+        for words in simple_commands(text) or ():
+            for before, word in itertools.pairwise(words):
+                if (known.FILE.fullmatch(word) or known.FOLDER.fullmatch(word)) and not _OUTPUT_OPTIONS.fullmatch(
+                    before
+                ):
+                    found.append(word)
+        return found
+
+    def _provided(self, names: list[str]) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+        stand_ins: list[str] = []
+        files: list[tuple[str, str]] = []
+        for name in dict.fromkeys(names):
+            if name in self._project.files or name.startswith(("/", "..")):
+                continue
+            if name in self._named:
+                files.append((name, self._named[name]))
+            elif "/" not in name and (known.is_readers_data(name) or known.is_placeholder(name)):
+                content = _STAND_INS.get(PurePosixPath(name).suffix.lower())
+                if content is not None:
+                    stand_ins.append(name)
+                    files.append((name, content))
+        return tuple(stand_ins), tuple(files)

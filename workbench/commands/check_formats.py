@@ -1,0 +1,155 @@
+"""What a check said: as a test runner prints it, as JUnit's XML, as annotations of GitHub, as lines of JSON."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from enum import StrEnum
+
+from workbench.checking import BlockResult, Checked, ClaimResult, Truth, Verdict
+from workbench.checking.verdicts import counts
+from workbench.text import clean, json_text, one_line
+
+_MOST_OUTPUT = 8  # lines of a program's output under a failure
+
+
+def text(checked: Checked, *, verbose: bool = False) -> list[str]:
+    """Return the lines of a test runner: ``file:line``, what is wrong, a short difference; at the end the counts."""
+    lines: list[str] = []
+    for one in checked.alarms:
+        lines += [*_block(one), ""] if isinstance(one, BlockResult) else [_claim(one)]
+    if verbose:
+        lines += [
+            f"{one.path}:{one.line}: {one.kind} not run: {one.reason}"
+            for one in checked.blocks
+            if one.verdict is Verdict.NOT_RUN
+        ]
+        lines += [
+            f"{one.path}:{one.line}: {one.kind} {one_line(one.text, 60)} cannot be said: {one.reason}"
+            for one in checked.claims
+            if one.truth is Truth.UNKNOWN
+        ]
+    lines += checked.problems
+    said = [
+        f"{number:,} {word}"
+        for word, number in counts([one.verdict for one in checked.blocks], Verdict).items()
+        if number
+    ]
+    lines.append(f"{_amount(len(checked.blocks), 'block')}" + (f": {', '.join(said)}" if said else ""))
+    said = [
+        f"{number:,} {word}" for word, number in counts([one.truth for one in checked.claims], Truth).items() if number
+    ]
+    lines.append(f"{_amount(len(checked.claims), 'claim')}" + (f": {', '.join(said)}" if said else ""))
+    return lines
+
+
+def _amount(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def _block(one: BlockResult) -> list[str]:
+    lines = [f"{one.path}:{one.line}: {one.verdict}: {one.reason}"]
+    lines += [f"    $ {line}" for line in one.command.splitlines()[:4]]
+    lines += [f"    {line}" for line in one.diff or one.output.splitlines()[-_MOST_OUTPUT:]]
+    return lines
+
+
+def _claim(one: ClaimResult) -> str:
+    return f"{one.path}:{one.line}: untrue: {sentence(one)}"
+
+
+def sentence(claim: ClaimResult) -> str:
+    """Return what is wrong with a claim, and the nearest true one: ``--stopwach``; there is ``--stopwatch``."""
+    near = f"; there is {claim.nearest}" if claim.nearest and claim.nearest not in claim.reason else ""
+    shown = "" if claim.text in claim.reason else f"{one_line(claim.text, 60)}: "
+    return f"{shown}{claim.reason}{near}"
+
+
+def junit(checked: Checked) -> list[str]:
+    """Return JUnit's XML: a suite a page, a case a block or claim; what was not run or cannot be said is skipped."""
+    suites = ET.Element("testsuites", name="workbench check")
+    for page in checked.pages:
+        found: list[BlockResult | ClaimResult] = [one for one in checked.blocks if one.path == page]
+        found += [one for one in checked.claims if one.path == page]
+        suite = ET.SubElement(suites, "testsuite", name=page, tests=str(len(found)))
+        bad = skipped = 0
+        for one in found:
+            name = (
+                f"{one.kind} at line {one.line}"
+                if isinstance(one, BlockResult)
+                else f"{one.kind} {one.text} at line {one.line}"
+            )
+            case = ET.SubElement(
+                suite, "testcase", classname=_xml(page), name=_xml(name), file=page, line=str(one.line)
+            )
+            if one in checked.alarms:
+                bad += 1
+                message = one.reason if isinstance(one, BlockResult) else sentence(one)
+                failure = ET.SubElement(case, "failure", message=_xml(message))
+                failure.text = _xml("\n".join(_block(one)) if isinstance(one, BlockResult) else message)
+            elif one.reason and (isinstance(one, BlockResult) or one.truth is Truth.UNKNOWN):
+                skipped += 1
+                ET.SubElement(case, "skipped", message=_xml(one.reason))
+        suite.set("failures", str(bad))
+        suite.set("skipped", str(skipped))
+    ET.indent(suites)
+    return ['<?xml version="1.0" encoding="UTF-8"?>', *ET.tostring(suites, encoding="unicode").splitlines()]
+
+
+def _xml(text: str) -> str:
+    return "".join(char for char in clean(text) if char >= " " or char in "\n\t")
+
+
+def github(checked: Checked) -> list[str]:
+    """Return workflow commands, which GitHub shows as annotations at the lines."""
+    lines = []
+    for one in checked.alarms:
+        if isinstance(one, BlockResult):
+            title, message = (
+                f"{one.kind} {one.verdict}",
+                "\n".join([one.reason, *(one.diff or one.output.splitlines()[-_MOST_OUTPUT:])]),
+            )
+        else:
+            title, message = f"{one.kind} untrue", sentence(one)
+        lines.append(f"::error file={_escaped(one.path)},line={one.line},title={_escaped(title)}::{_data(message)}")
+    lines += [f"::notice::{_data(problem)}" for problem in checked.problems]
+    return lines + text(Checked(checked.pages, checked.blocks, checked.claims))[-2:]
+
+
+def _data(message: str) -> str:
+    return clean(message).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _escaped(value: str) -> str:
+    return _data(value).replace(":", "%3A").replace(",", "%2C")
+
+
+def json_lines(checked: Checked) -> list[str]:
+    """Return a line for each block, claim and problem, and a summary."""
+    lines = [{"type": "block", **_plain(one)} for one in checked.blocks]
+    lines += [{"type": "claim", **_plain(one)} for one in checked.claims]
+    lines += [{"type": "problem", "problem": problem} for problem in checked.problems]
+    lines.append(
+        {
+            "type": "check",
+            "pages": list(checked.pages),
+            "blocks": counts([one.verdict for one in checked.blocks], Verdict),
+            "claims": counts([one.truth for one in checked.claims], Truth),
+            "cached": checked.cached,
+            "seconds": round(checked.seconds, 2),
+        }
+    )
+    return [json_text(line) for line in lines]
+
+
+def _plain(one: BlockResult | ClaimResult) -> dict[str, object]:
+    return {key: str(value) if isinstance(value, StrEnum) else value for key, value in asdict(one).items()}
+
+
+PRINTERS: dict[str, Callable[[Checked], Sequence[str]]] = {
+    "text": text,
+    "junit": junit,
+    "github": github,
+    "json": json_lines,
+}
