@@ -72,14 +72,18 @@ def scripted(home: Path, loopback_server: LoopbackServer, monkeypatch: pytest.Mo
 
 
 def until(condition: Callable[[], object], seconds: float = 60.0, what: str = "the condition") -> object:
-    """Wait for a condition and return its value; fail loudly after ``seconds``."""
+    """Wait for a condition and return its value; fail loudly after ``seconds``.
+
+    Whoever has waited long looks less often: a look into a session takes milliseconds of the processor that others wait for.
+    """
     pause = threading.Event()
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    began = time.monotonic()
+    end = began + seconds
+    while (now := time.monotonic()) < end:
         value = condition()
         if value:
             return value
-        pause.wait(0.02)
+        pause.wait(min(0.1, max(0.02, (now - began) / 20)))
     raise AssertionError(f"{what} did not come true within {seconds:g} s")
 
 
@@ -87,6 +91,18 @@ def until(condition: Callable[[], object], seconds: float = 60.0, what: str = "t
 def until_fixture() -> Callable[..., object]:
     """The function ``until``."""
     return until
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Hand out first the files with what may take longest, so that no test process works alone at the end.
+
+    Whole files: their fixtures would else be made twice.
+    """
+    longest: dict[Path, float] = {}
+    for item in items:
+        marker = item.get_closest_marker("timeout")
+        longest[item.path] = max(longest.get(item.path, 0.0), float(marker.args[0]) if marker is not None else 0.0)
+    items.sort(key=lambda item: longest[item.path], reverse=True)
 
 
 @pytest.hookimpl(hookwrapper=True)

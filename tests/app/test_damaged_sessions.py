@@ -90,3 +90,25 @@ async def test_a_damaged_session_is_opened_and_says_what_is_damaged(tmp_path: Pa
         assert screen.step_list.steps
         notices = "\n".join(str(one.message) for one in screen.app._notifications)
         assert f"column {column} holds bytes" in notices
+
+
+async def test_a_session_whose_list_of_changes_is_damaged_is_shown(tmp_path: Path) -> None:
+    recorder = recorded.Recorder(tmp_path / "demo.session")
+    recorder.run()
+    recorded.word_counter(recorder, "trial-1")
+    recorder.close()
+    connection = sqlite3.connect(recorder.path, isolation_level=None)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    size = connection.execute("PRAGMA page_size").fetchone()[0]
+    root = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'changes'").fetchone()[0]
+    connection.close()
+    with recorder.path.open("r+b") as file:
+        file.seek((root - 1) * size)
+        file.write(b"\xa5" * size)
+    async with trajectory(recorder.path) as (pilot, screen):
+        assert screen.step_list.steps
+        reader = screen.workbench.reader
+        assert reader is not None
+        assert "table changes: a page of it is damaged; what changes is not seen live" in {
+            one.sentence for one in reader.damage
+        }

@@ -79,7 +79,10 @@ async def test_the_cache_that_a_request_meets_is_the_same_after_a_resume(gateway
 
 
 def _start(session: Path, repeats: int) -> str:
-    plan = DocumentPlan(cases=("word_counter",), model="local", judge="offline", repeats=repeats)
+    # Three answers a trial, of short prompts: what is compared is how they came about, not what they say.
+    plan = DocumentPlan(
+        cases=("word_counter",), model="local", judge="offline", repeats=repeats, max_steps=4, read_limit=600
+    )
     run = client.plan_document(session, plan)
     launching.launch(session, run)
     return run

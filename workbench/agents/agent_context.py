@@ -121,6 +121,7 @@ class AgentContext:
         asker: Answers its requests.
         log: Stores its steps.
         model: The model's name.
+        recorded: The model whose answers these are where ``model`` is a replay, "" where it is none.
         sample: The trial's repeat number, so that repeats are independent samples.
         scope: Identity of the trial.
         max_steps: Maximum number of steps, including the submission.
@@ -138,6 +139,7 @@ class AgentContext:
         log: StepLog,
         *,
         model: str,
+        recorded: str = "",
         sample: int = 0,
         scope: str = "",
         max_steps: int = 15,
@@ -156,6 +158,7 @@ class AgentContext:
         self._asker = asker
         self._log = log
         self._model = model
+        self._answering = recorded or model
         self._sample = sample
         self._scope = scope
         self._read_limit = read_limit
@@ -294,8 +297,8 @@ class AgentContext:
 
     @property
     def is_constrained(self) -> bool:
-        """Whether grammars hold the model: it is the embedded one."""
-        return self._model.startswith("local")
+        """Whether grammars hold the model: it is, or in a recording was, the embedded one."""
+        return self._answering.startswith("local")
 
     def note(self, kind: str, action: str, target: str, turn: Turn, problem: str | None = None) -> None:
         """Record a step of any other kind, such as a plan."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -135,21 +134,16 @@ def _settle(arguments: argparse.Namespace, session: Path, plan: RegenerationPlan
     """Say what the run will take where that was asked for; see :func:`workbench.commands.estimating.settle`."""
     from workbench.catalog import check_python, resolve_case
     from workbench.engine import defaults
-    from workbench.engine.docs_estimate import documentation
     from workbench.engine.estimate import Estimate, Measured
     from workbench.engine.plan_checks import check_regeneration
-    from workbench.engine.regeneration_client import full_ask, resolved
-    from workbench.engine.regeneration_estimate import estimate_ask
-    from workbench.engine.study_estimate import is_documented
+    from workbench.engine.regeneration_estimate import estimate_order
     from workbench.session.groups import CONTROLS
     from workbench.settings import load
 
     def estimate(measured: Measured) -> Estimate:
         check_regeneration(plan)
         check_python(resolve_case(plan.source))
-        told = estimate_ask(measured, plan.source, full_ask(plan), rebuild=plan.rebuild)
-        whole = resolved(plan)
-        return replace(told, documentation=documentation(measured, [(whole, is_documented(session, whole))]))
+        return estimate_order(measured, plan, session)
 
     evaluator = plan.evaluator or defaults.evaluator(load())
     samples = plan.samples or (1 if evaluator in CONTROLS else defaults.SAMPLES)

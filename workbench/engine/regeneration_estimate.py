@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,10 @@ from workbench.engine.estimate import (
     tasks_of,
     with_building,
 )
-from workbench.engine.plan import Ask
+from workbench.engine.plan import Ask, RegenerationPlan
 
 if TYPE_CHECKING:
+    from workbench.engine.estimate import Documentation
     from workbench.engine.rerunning import Again
 
 
@@ -64,6 +66,37 @@ def estimate_ask(measured: Measured, source: str, ask: Ask, *, rebuild: bool = F
     """
     told = estimate_candidates(measured, source, ask.evaluator, candidates=new_candidates(measured, source, ask))
     return building_first(told, measured, source, rebuild=rebuild)
+
+
+def estimate_order(measured: Measured, plan: RegenerationPlan, into: Path | None) -> Estimate:
+    """Return what an order will take in a session: :func:`estimate_ask`, and before it what its doc system asks.
+
+    Args:
+        measured: What former runs and builds took, and what the session has.
+        plan: The order.
+        into: The session, which need not be there; None for a new one.
+
+    Raises:
+        UsageError: The plan names what cannot be used here.
+    """
+    from workbench.engine.regeneration_client import full_ask
+
+    told = estimate_ask(measured, plan.source, full_ask(plan), rebuild=plan.rebuild)
+    return replace(told, documentation=documentation_of(measured, plan, into))
+
+
+def documentation_of(measured: Measured, plan: RegenerationPlan, into: Path | None) -> Documentation:
+    """Return what the doc system of an order asks before candidates are written; it reads the source, so call it in a thread.
+
+    Raises:
+        UsageError: See :func:`estimate_order`.
+    """
+    from workbench.engine.docs_estimate import documentation
+    from workbench.engine.regeneration_client import resolved
+    from workbench.engine.study_estimate import is_documented
+
+    whole = resolved(plan)
+    return documentation(measured, [(whole, into is not None and is_documented(into, whole))])
 
 
 def estimate_again(measured: Measured, again: Sequence[Again]) -> Estimate:

@@ -18,6 +18,7 @@ from workbench.catalog import TestCase, resolve_case, view_of
 from workbench.engine.inheriting import inherited_by
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.records import JUDGE, SessionCallLog, TrialLog
+from workbench.engine.replayed_agents import recorded_model
 from workbench.engine.score_rows import score_row
 from workbench.engine.trial_contents import ContentChanged, content_for
 from workbench.errors import WorkbenchError
@@ -172,6 +173,7 @@ class TrialRunner:
             asker,
             TrialLog(self._writer, self._calls, trial.id),
             model=trial.model,
+            recorded=recorded_model(trial.model),
             sample=trial.repeat,
             scope=trial.id,
             max_steps=self._plan.max_steps,

@@ -102,6 +102,7 @@ class Conversation:
     Attributes:
         agent: Name of an agent, see :data:`workbench.agents.AGENTS`, or a dotted path.
         model: The model that it asks.
+        recorded: The model whose answers these are where ``model`` is a replay, "" where it is none.
         asker: The gateway.
         scope: Id of the conversation.
         max_steps: Steps after which the agent hands in.
@@ -114,6 +115,7 @@ class Conversation:
     scope: str
     max_steps: int = 15
     answer_tokens: int = 4096
+    recorded: str = ""
     _assignment: Assignment | None = None
     _results: list[str] = field(default_factory=list)
     _answers: dict[tuple[str, int], Answer] = field(default_factory=dict)
@@ -178,6 +180,7 @@ class _Served(AgentContext):
             self,
             _NoLog(),
             model=of.model,
+            recorded=of.recorded,
             sample=1,
             scope=of.scope,
             max_steps=of.max_steps,

@@ -20,6 +20,7 @@ from workbench.agents.agent_context import Asker
 from workbench.agents.remote_names import is_remote
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.records import SessionReplay
+from workbench.engine.replayed_agents import recorded_model
 from workbench.errors import UsageError, WorkbenchError
 from workbench.models import Gateway, Limits
 from workbench.models.types import Answer, CallRecord, Request
@@ -149,7 +150,13 @@ def agent_app(plan: DocumentPlan, place: Place, asker: Asker, at_once: int) -> A
         at_once: Messages worked on at the same time.
     """
     first = Conversation(
-        plan.agent, plan.model, asker, "", max_steps=plan.max_steps, answer_tokens=plan.answer_tokens or 4096
+        plan.agent,
+        plan.model,
+        asker,
+        "",
+        max_steps=plan.max_steps,
+        answer_tokens=plan.answer_tokens or 4096,
+        recorded=recorded_model(plan.model),
     )
     name = "aeo_white_agent" if plan.agent == "white" else f"workbench_{plan.agent}"
     description = f"The documentation agent {plan.agent} of the Workbench, asking {plan.model.partition(':')[0]}."

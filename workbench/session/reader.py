@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from workbench.session import engine_starts, json_forms, lease, log, pending_work, schema
 from workbench.session.blob_reader import BlobReader, TextDamaged
 from workbench.session.damage import Damage
-from workbench.session.file import SessionError, connect, translated
+from workbench.session.file import SessionCorrupt, SessionError, connect, translated
 from workbench.session.judges import OFFLINE, is_offline
 from workbench.session.labels import REMARKED, remarked
 from workbench.session.moved_files import Fate, Original, copy_into
@@ -202,16 +202,30 @@ class SessionReader(BlobReader):
         return int(self.query("PRAGMA data_version")[0][0])
 
     def last_change(self) -> int:
-        """Return the sequence number of the newest change, 0 in an empty session."""
-        newest = self.query("SELECT max(seq) FROM changes")[0][0]
+        """Return the sequence number of the newest change, 0 in an empty session and where the feed cannot be read."""
+        try:
+            newest = self.query("SELECT max(seq) FROM changes")[0][0]
+        except SessionCorrupt:
+            return self._without_feed()
         return newest if isinstance(newest, int) else 0
 
     def changes(self, since: int, limit: int = 5000) -> list[Change]:
         """Return up to ``limit`` changes after sequence number ``since``, oldest first.
 
         The feed does not go back for ever. Who is behind its beginning gets a change for every row that there is, more than
-        ``limit`` if need be, all with the number of the newest one.
+        ``limit`` if need be, all with the number of the newest one. Of a feed that cannot be read nobody hears anything.
         """
+        try:
+            return self._changes(since, limit)
+        except SessionCorrupt:
+            self._without_feed()
+            return []
+
+    def _without_feed(self) -> int:
+        self.note_damage("table changes", "a page of it is damaged; what changes is not seen live")
+        return 0
+
+    def _changes(self, since: int, limit: int) -> list[Change]:
         # The survey leaves the feed out: it is long, and nobody reads what was in it before.
         found = self._rows(Change, "changes", "WHERE seq > ? ORDER BY seq LIMIT ?", (since, limit))
         # Asked after the changes: what a writer removes in between is taken for missed, never the other way round.

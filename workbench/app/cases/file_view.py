@@ -9,7 +9,10 @@ from textual.binding import Binding, BindingType
 from workbench.app.cases.listing import AgentScore, CaseEntry, sources_of
 from workbench.app.toolkit.document import Document, Line, Span
 from workbench.app.toolkit.text_pane import TextPane
-from workbench.text import clean
+from workbench.text import clean, shortened
+
+_LONGEST_NAME = 30
+"""Cells for an agent's name beside its score: that of one over A2A is an address."""
 
 
 class FileView(TextPane):
@@ -86,10 +89,10 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:
     case = entry.case
     lines: list[Line] = [_styled(case.name, "heading"), Line(clean(case.description), indent=0), Line("")]
 
-    def fact(name: str, value: str) -> None:
+    def fact(name: str, value: str, width: int = 14) -> None:
         if value:
-            text = f"{name:<14}{clean(value)}"
-            lines.append(Line(text, ((0, 14, "dim"),), indent=14))
+            text = f"{name:<{width}}{clean(value)}"
+            lines.append(Line(text, ((0, width, "dim"),), indent=width))
 
     fact("kind", case.kind)
     fact("domain", case.domain)
@@ -103,9 +106,11 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:
     fact("tests", "; ".join(case.test))
     if scores:
         lines += [Line(""), _styled("Last scores in this session", "subheading")]
-        for score in scores:
+        names = [shortened(score.agent, _LONGEST_NAME) for score in scores]
+        width = max(14, *(len(name) + 2 for name in names))
+        for name, score in zip(names, scores, strict=True):
             points = f"{score.points:5.1f} / {score.out_of:g}" if score.points is not None else score.state
-            fact(score.agent, points)
+            fact(name, points, width)
     lines += [Line(""), _styled("What an agent is told", "subheading"), Line(clean(case.agent_description)), Line("")]
     facts = case.facts
     if facts is not None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.form_dialog import ABOUT_WHEN, WHEN, Field, FormDialog, Refused, begins_later
+from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.model_check import model_problem
 from workbench.app.toolkit.session_field import about_session, problem_of_session, session_field
 from workbench.documenters.names import SCOPES
 from workbench.session.groups import CONTROLS
 
 if TYPE_CHECKING:
-    from workbench.engine.estimate import Estimate, Measured
+    from workbench.engine.estimate import Documentation, Estimate, Measured
+    from workbench.engine.plan import RegenerationPlan
     from workbench.settings import Settings
 
 _DOCS = ("original", "none", "llm:", "folder:", "source:")
@@ -39,8 +42,21 @@ class RegenerationChoice:
 
         return known_tasks(measured, self.source, self.limit)
 
+    def plan(self) -> RegenerationPlan:
+        """Return the order."""
+        from workbench.engine.plan import RegenerationPlan
+
+        return RegenerationPlan(
+            source=self.source,
+            docs=self.docs,
+            docs_scope=self.docs_scope,
+            evaluator=self.evaluator,
+            samples=self.samples,
+            limit=self.limit,
+        )
+
     def estimate(self, measured: Measured) -> Estimate:
-        """Return what it will take, without what the session has already."""
+        """Return what its candidates will take, without what the session has already, and without what docs ask before."""
         from workbench.engine.plan import Ask
         from workbench.engine.regeneration_estimate import estimate_ask
 
@@ -86,6 +102,31 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         first = "" if answers["source"] else "source"
         super().__init__("Test documentation by regeneration", fields, first, measure)
         self._settings = settings
+        self._reading = Latest(self, "docs")
+        self._asked: RegenerationPlan | None = None
+        self._documentation: Documentation | None = None
+
+    def says_anew(self) -> None:
+        """Say it, and have it counted in a thread what the doc system will ask: that takes a look at the whole source."""
+        super().says_anew()
+        choice = self._chosen()
+        if self.measured is None or isinstance(choice, Refused):
+            return
+        # Evaluator and samples are the same to a doc system: typing these must not have it counted again.
+        plan = replace(choice, evaluator="reference", samples=1, session="", queue=False).plan()
+        if plan != self._asked:
+            self._asked, self._documentation = plan, None
+            measured, into = self.measured, place_of(choice.session)
+            self._reading.ask(lambda: _counted(measured, plan, into), self._has_counted, lambda sentence: None)
+
+    def _has_counted(self, found: tuple[RegenerationPlan, Documentation]) -> None:
+        plan, documentation = found
+        if plan == self._asked:
+            self._documentation = documentation
+            super().says_anew()
+
+    def _estimate(self, choice: RegenerationChoice, measured: Measured) -> Estimate:
+        return replace(choice.estimate(measured), documentation=self._documentation)
 
     def about(self, field: str) -> str:
         """Return what may stand in a field, or what the evaluator means."""
@@ -121,9 +162,9 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         tasks, named = choice.tasks(self.measured), choice.evaluator or "the default evaluator"
         samples = f"{choice.samples} sample{'' if choice.samples == 1 else 's'}"
         if tasks is None:
-            return f"{choice.source}: {samples} × {named} for each task = {choice.estimate(self.measured).sentence()}."
+            return f"{choice.source}: {samples} × {named} for each task = {self._estimate(choice, self.measured).sentence()}."
         counted = f"{tasks:,} task{'' if tasks == 1 else 's'}"
-        told = choice.estimate(self.measured).beside(tasks * choice.samples)
+        told = self._estimate(choice, self.measured).beside(tasks * choice.samples)
         return f"{choice.source}: {counted} × {samples} × {named} = {told}."
 
     def answer(self) -> RegenerationChoice | Refused:
@@ -156,3 +197,16 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         docs, evaluator = self.text("docs") or "original", self.text("evaluator")
         source = self.text("source")
         return RegenerationChoice(source, docs, evaluator, int(samples), int(limit), session, later, scope)
+
+
+def place_of(session: str) -> Path | None:
+    """Return the file of the session that is named in the dialog, None for a new one."""
+    from workbench.engine.session_names import new_place
+
+    return new_place(session) if session else None
+
+
+def _counted(measured: Measured, plan: RegenerationPlan, into: Path | None) -> tuple[RegenerationPlan, Documentation]:
+    from workbench.engine.regeneration_estimate import documentation_of
+
+    return plan, documentation_of(measured, plan, into)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,11 +31,12 @@ async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
         host.notify(str(ReadOnly("start runs")), severity="warning")
         return
     from workbench.app import runs
-    from workbench.app.regeneration.dialog import RegenerationDialog
+    from workbench.app.regeneration.dialog import RegenerationDialog, place_of
     from workbench.app.toolkit.agreeing import agreed
     from workbench.app.toolkit.answers import remember, remembered
     from workbench.app.toolkit.plain_process import plain_process
     from workbench.engine.measured import measure
+    from workbench.engine.regeneration_estimate import estimate_order
     from workbench.errors import WorkbenchError
     from workbench.sandbox import NoIsolation
 
@@ -52,7 +54,7 @@ async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
             models,
             cases,
             settings,
-            partial(measure, open_now, into=_place(session)),
+            partial(measure, open_now, into=place_of(session)),
             session,
             known,
             busy=busy,
@@ -69,8 +71,13 @@ async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
             "samples": str(choice.samples),
             "limit": str(choice.limit or ""),
         }
-        measured = await asyncio.to_thread(measure, open_now, into=_place(session))
-        if await agreed(host, choice.estimate(measured)):
+        into = place_of(session)
+        measured = await asyncio.to_thread(measure, open_now, into=into)
+        try:
+            told = await asyncio.to_thread(estimate_order, measured, choice.plan(), into)
+        except (WorkbenchError, OSError):
+            told = choice.estimate(measured)  # what cannot be used is said by the order itself
+        if await agreed(host, told):
             break
     remember(_DIALOG, {**answers, "source": plain["source"] if source else choice.source}, plain)
     host.notify(f"Starting the regeneration of {choice.source}…", timeout=2)
@@ -85,13 +92,6 @@ async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
         host.notify(str(error), title="Regeneration", severity="error", timeout=12)
         return
     host.open_session(path, then=lambda: host.show_run(run, evaluator))
-
-
-def _place(session: str) -> Path | None:
-    """Return the file of the session that is named in the dialog, None for a new one."""
-    from workbench.engine.session_names import new_place
-
-    return new_place(session) if session else None
 
 
 def defaults(settings: Settings) -> dict[str, str]:
@@ -129,23 +129,13 @@ def _begin(host: Host, choice: RegenerationChoice, sandbox: str = "") -> tuple[P
     """
     from workbench.app import runs
     from workbench.engine import launching
-    from workbench.engine.plan import RegenerationPlan
     from workbench.engine.queue import enqueue
     from workbench.engine.regeneration_client import order_regeneration
 
     name = f"regenerate-{Path(choice.source).name}"
     path = runs.session_named(choice.session, name)
     path = path if not path.exists() or runs.is_writable(path) else runs.new_session(name)
-    plan = RegenerationPlan(
-        source=choice.source,
-        docs=choice.docs,
-        docs_scope=choice.docs_scope,
-        evaluator=choice.evaluator,
-        samples=choice.samples,
-        limit=choice.limit,
-        spend_limit=host.settings.spend_limit,
-        sandbox=sandbox,
-    )
+    plan = replace(choice.plan(), spend_limit=host.settings.spend_limit, sandbox=sandbox)
     order = order_regeneration(path, plan)
     if choice.queue:
         enqueue(path, order.run)

@@ -31,12 +31,9 @@ class TaskTable(RowList):
     """Keeps the lines of a run, which of them are shown, and the selected sample of the selected task."""
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES: ClassVar[set[str]] = RowList.COMPONENT_CLASSES | {
-        f"row--{name}"
-        for name in (
-            *("timeout", "crashed", "invalid", "chosen", "chosen-blurred", "picked", "former"),
-            *(f"former-{verdict}" for verdict in ("passed", "failed", "timeout", "crashed", "invalid", "unscored")),
-        )
+    ROW_STYLES: ClassVar[frozenset[str]] = RowList.ROW_STYLES | {
+        *("timeout", "crashed", "invalid", "chosen", "chosen-blurred", "picked", "former"),
+        *(f"former-{verdict}" for verdict in ("passed", "failed", "timeout", "crashed", "invalid", "unscored")),
     }
     DEFAULT_CSS = """
     TaskTable {

@@ -36,10 +36,12 @@ class CellItems(HeadedList):
 
     def put(self, outcome: StudyOutcome | None, cell: Cell | None, measure: str) -> None:
         """Show the items of a cell; the cursor stays on its row while it is the same cell."""
-        before = self.cell
+        before, how = self.cell, (self._measure, self._scale)
         self.cell, self._measure = cell, measure
         self._scale = outcome.scale if outcome is not None else ("", "")
         self._items = (cell.work.trials or cell.work.tasks) if cell is not None else ()
+        if before is not None and before is cell and how == (self._measure, self._scale):
+            return  # the study goes on elsewhere
         same = before is not None and cell is not None and (before.row, before.column) == (cell.row, cell.column)
         self.rows_changed(cursor=self.cursor if same and self.cursor > 0 else 1)
 

@@ -29,7 +29,7 @@ class Detail(Container):
         self.leaders = LeaderList(id="study-leaders")
         self.studies = StudyList(id="study-list")
         for name, one in self._lists().items():
-            one.set_class(name != CELL, "-off")
+            one.set_class(name != CELL, "-off", update=False)
             yield one
 
     def _lists(self) -> dict[str, RowList]:

@@ -21,6 +21,9 @@ from workbench.studies.grouping import Group
 from workbench.studies.outcome import Cell, ColumnSummary, StudyOutcome
 from workbench.text import one_line, shortened
 
+_FEW = 8
+"""So many rows that changed are painted one by one."""
+
 
 class StudyMatrix(HeadedList):
     """Row 0 is the heading; below it the rows of the study.
@@ -61,6 +64,7 @@ class StudyMatrix(HeadedList):
     def put(self, outcome: StudyOutcome | None, measure: str) -> None:
         """Show a study; cursor, order and marks stay where they still mean something."""
         before = self._rows[self.cursor - 1] if 0 < self.cursor <= len(self._rows) else None
+        shown, how = self._rows, self._how()
         self.outcome, self.measure = outcome, measure
         names = {column.name for column in outcome.columns} if outcome is not None else set()
         self.marked = [name for name in self.marked if name in names]
@@ -70,9 +74,19 @@ class StudyMatrix(HeadedList):
         groups = self._groups
         self._rows = matrix_rows(outcome, groups, self._folded, self.order, measure) if outcome is not None else []
         self._longest = longest_of(f"{one.indent}{one.title}" for one in self._rows)
+        changed = [at for at, (old, new) in enumerate(zip(shown, self._rows, strict=False), 1) if not new.looks_as(old)]
+        if how == self._how() and not self.narrowed and len(changed) <= _FEW and self.cursor > 0:
+            for at in changed:  # as where a study is followed: one of its rows is being executed
+                self.refresh_line(at)
+            return
         self.rows_changed(cursor=_place(self._rows, before))
         # No higher than its rows, so that the means stand right below them.
         self.styles.max_height = max(1, self.row_count())
+
+    def _how(self) -> tuple[object, ...]:
+        """Return what decides how all rows are painted, and how many there are."""
+        columns = self.outcome.columns if self.outcome is not None else ()
+        return len(self._rows), columns, self.measure, tuple(self.marked), self._longest, self._heads, self.order
 
     def group(self, groups: tuple[Group, ...] | None) -> None:
         """Show the rows in these groups, None for none."""
@@ -164,8 +178,12 @@ class StudyMatrix(HeadedList):
         assert self.outcome is not None
         at = min(max(at, 0), max(0, len(self.outcome.columns) - 1))
         if at != self._column:
-            self._column = at
-            self.refresh()
+            first, self._column = self._first, at
+            if self.divided(self.text_width).first != first:
+                self.refresh()
+            else:
+                self.refresh_line(self.scroll_offset.y)  # the heading
+                self.refresh_line(self.line_of(self.cursor))
             self.post_message(self.Moved(self, self.cursor))
 
     def action_mark(self) -> None:

@@ -46,6 +46,12 @@ class MatrixRow:
         """What stands before its name."""
         return "  " if self.group else ""
 
+    def looks_as(self, other: MatrixRow) -> bool:
+        """Whether it shows what another row shows: cells that did not change are the same objects."""
+        return (self.title, self.row, self.group, self.part, self.best, self.means) == (
+            other.title, other.row, other.group, other.part, other.best, other.means,
+        ) and self.cells.keys() == other.cells.keys() and all(one is other.cells[name] for name, one in self.cells.items())  # fmt: skip
+
 
 def matrix_rows(
     outcome: StudyOutcome, groups: Sequence[Group] | None, folded: Collection[str], order: Order, measure: str

@@ -100,9 +100,10 @@ class StudyScreen(ModeScreen):
             Static("", id="study-problems"), SystemLine(matrix, id="study-systems"), matrix,
             SummaryLines(matrix, id="study-means"), Static("", id="study-line"),
         )  # fmt: skip
-        pane = Container(*inside, id="study-matrix-pane", classes="pane")
+        # Hidden from the start until there is something to show: a class that comes later restyles all that is inside.
+        pane = Container(*inside, id="study-matrix-pane", classes="pane -off")
         set_title(pane, "Matrix")
-        detail = Detail(id="study-detail", classes="pane")
+        detail = Detail(id="study-detail", classes="pane -off")
         set_title(detail, CELL)
         yield NothingHere(id="study-none")
         yield pane

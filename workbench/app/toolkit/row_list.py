@@ -20,7 +20,7 @@ _OWN_STYLES = ("passed", "failed", "waiting", "paused", "hidden", "marked", "gro
 class RowList(VirtualView):
     """Subclasses fill :meth:`parts_of`; rows for which :meth:`selectable` is False are passed over by the cursor."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = VirtualView.COMPONENT_CLASSES | {f"row--{name}" for name in _OWN_STYLES}
+    ROW_STYLES: ClassVar[frozenset[str]] = VirtualView.ROW_STYLES | {*_OWN_STYLES}
     DEFAULT_CSS = """
     RowList {
         background: $background; height: 1fr;
@@ -249,9 +249,14 @@ class RowList(VirtualView):
             return
         at = self._near(min(max(index, 0), count - 1), step)
         if at >= 0 and at != self.cursor:
+            before, top = self.cursor, self.scroll_offset.y
             self.cursor = at
             self.keep_in_sight(self.line_of(at), margin=1)
-            self.refresh()
+            if before < 0 or self.scroll_offset.y != top:
+                self.refresh()
+            else:  # a key then costs two lines, not all that are in sight
+                self.refresh_line(self.line_of(before))
+                self.refresh_line(self.line_of(at))
             self.post_message(self.Moved(self, at))
 
     def action_move_cursor(self, step: int) -> None:

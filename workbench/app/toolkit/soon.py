@@ -17,18 +17,19 @@ class Soon:
     """Calls something ``seconds`` after it was first asked for, later where the last call is still at work.
 
     Attributes:
+        seconds: How long after; it may change.
         due: Whether a call is to come.
     """
 
     def __init__(self, clock: Clock, seconds: float, what: Callable[[], Any], *, idle: Callable[[], bool]) -> None:
-        self._clock, self._seconds, self._what, self._idle = clock, seconds, what, idle
+        self._clock, self.seconds, self._what, self._idle = clock, seconds, what, idle
         self.due = False
 
     def ask(self) -> None:
         """Ask for it."""
         if not self.due:
             self.due = True
-            self._clock.set_timer(self._seconds, self._now)
+            self._clock.set_timer(self.seconds, self._now)
 
     def _now(self) -> None:
         self.due = False

@@ -8,6 +8,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.dom import DOMNode
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -65,7 +66,9 @@ STYLES = [
 class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
     """A scrollable pane that paints rows from style names; subclasses say how many rows there are and what is in them."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"row--{name}" for name in STYLES}
+    ROW_STYLES: ClassVar[frozenset[str]] = frozenset(STYLES)
+    """Names whose rules stand under ``.row--NAME``. They are resolved when a row is painted in them: as Textual's component
+    classes all of them, in every pane, were resolved anew at each change of size or focus."""
 
     DEFAULT_CSS = """
     VirtualView {
@@ -128,16 +131,19 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         if found is None:
             if not name:
                 found = self.rich_style
-            elif f"row--{name}" in self.COMPONENT_CLASSES:
-                found = self._blended(f"row--{name}")
+            elif name in self.ROW_STYLES:
+                found = self._blended(name)
             else:
                 found = Style.null()
             self._styles_by_name[name] = found
         return found
 
-    def _blended(self, component: str) -> Style:
-        """Return a component's style as rich knows styles: without transparency, so mixed with the pane's ground."""
-        rules = self.get_component_styles(component)
+    def _blended(self, name: str) -> Style:
+        """Return the style of a name as rich knows styles: without transparency, so mixed with the pane's ground."""
+        piece = DOMNode(classes=f"row--{name}")
+        piece._attach(self)
+        self.app.stylesheet.apply(piece, animate=False)
+        rules = piece.styles
         ground = self.background_colors[1]
         back = ground + rules.background if rules.has_rule("background") else None
         color = None

@@ -1,0 +1,81 @@
+"""What a study that is followed paints and counts: what changed, and no more often than it costs."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from studies.declared_studies import put_matrix
+from test_study import asked, study_of  # noqa: F401
+from trajectory_app import until
+
+from workbench.app.open_session import COUNTING_SHARE
+from workbench.app.toolkit.soon import Soon
+from workbench.session import SessionReader, SessionWriter
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    path = tmp_path / "matrix.session"
+    put_matrix(path, 6, 2, 2, 3, 4, random.Random(1))
+    return path
+
+
+async def test_a_key_repaints_two_rows_of_the_matrix(session: Path) -> None:
+    async with study_of(session) as (pilot, screen):
+        matrix = screen.matrix
+        await until(pilot, lambda: matrix.cursor == 1 and matrix.has_focus, "the matrix")
+        await pilot.pause()
+        painted: list[int] = []
+        paint = matrix.row_parts
+        matrix.row_parts = lambda y, width: (painted.append(y), paint(y, width))[1]  # type: ignore[method-assign]
+        await pilot.press("j")
+        await until(pilot, lambda: bool(painted), "the frame")
+        assert set(painted) == {1, 2}
+        painted.clear()
+        await pilot.press("l")
+        await until(pilot, lambda: bool(painted), "the frame")
+        assert set(painted) == {0, 2}, "the heading and the row"
+
+
+async def test_verdicts_repaint_the_row_that_they_belong_to(session: Path) -> None:
+    async with study_of(session) as (pilot, screen):
+        matrix = screen.matrix
+        await until(pilot, lambda: matrix.cursor == 1 and matrix.has_focus, "the matrix")
+        await pilot.pause()
+        painted: list[int] = []
+        paint = matrix.row_parts
+        matrix.row_parts = lambda y, width: (painted.append(y), paint(y, width))[1]  # type: ignore[method-assign]
+        before = screen.outcome
+        with SessionReader(session) as reader, SessionWriter(session) as writer:
+            of_the_third = "SELECT id FROM candidates WHERE run_id = 'repository02-docs1' AND verdict = 'failed'"
+            for (name,) in reader.query(of_the_third):
+                writer.update("candidates", {"id": name}, {"verdict": "passed"})
+        await until(pilot, lambda: screen.outcome is not before and bool(painted), "the verdicts")
+        assert set(painted) == {3}
+
+
+async def test_a_session_that_changes_all_the_time_is_counted_a_tenth_of_it(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    now = Soon.ask
+    monkeypatch.setattr(Soon, "ask", lambda self: (waits.append(self.seconds), now(self))[1])
+    clock = iter(range(1_000_000))
+    async with study_of(session) as (pilot, _screen):
+        app = pilot.app
+        await until(pilot, lambda: app.opened.facts is not None, "the figures")  # type: ignore[attr-defined]
+        # Each count takes a second by this clock.
+        monkeypatch.setattr("workbench.app.open_session.time.thread_time", lambda: float(next(clock)))
+        with SessionWriter(session) as writer:
+            writer.set_run("repository02-docs1", state="failed")
+            await until(pilot, lambda: app.opened.facts.count("failed") == 1, "the first change")  # type: ignore[attr-defined]
+            waits.clear()
+            writer.set_run("repository02-docs1", state="done")
+            await until(pilot, lambda: bool(waits), "the next change")
+        assert max(waits) == pytest.approx(1 / COUNTING_SHARE - 1)

@@ -1,0 +1,162 @@
+"""How long a key takes to reach the screen in the matrix of a study of 30 × 12 over 100,000 candidates while verdicts arrive.
+
+A writer process settles candidates, each in its own transaction, at an even pace; the matrix is read again every half second, as
+where a person follows it. Keys move the cursor over rows and columns; the time runs from the key's arrival in the app to
+the moment when the frame with its effect has been handed to the driver. Target: p95 of 33 ms or less. Beside it stand the same
+keys with nothing being written, which is the baseline, and the time from the mode's key to the matrix on the screen (target 150 ms
+for reading and showing it).
+
+Run: ``python tests/benchmarks/study_key_to_paint.py [VERDICTS_A_SECOND [CANDIDATES]]``
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import os
+import random
+import sys
+import tempfile
+import time
+from multiprocessing.synchronize import Event
+from pathlib import Path
+from statistics import median, quantiles
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
+
+from studies.declared_studies import put_matrix
+from textual import events
+from textual._compositor import CompositorUpdate
+from textual.pilot import Pilot
+from trajectory_app import until
+
+from workbench import settings
+from workbench.app.app import WorkbenchApp
+from workbench.app.collecting import collect_rarely
+from workbench.app.study.screen import StudyScreen
+from workbench.session import SessionReader, SessionWriter
+
+ROWS, DOCS, EVALUATORS, SAMPLES = 30, 4, 3, 5
+VERDICTS_A_SECOND = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+CANDIDATES = int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
+KEYS, KEY_SECONDS = 200, 0.05
+OF_ONE_RUN = "SELECT id FROM candidates WHERE task_id IN (SELECT id FROM tasks WHERE run_id = 'repository01-docs1')"
+PATTERN = "jjljkhjkklkh"
+
+
+def write(path: Path, begin: Event, stop: Event, written: object) -> None:
+    """Change verdicts of one run at an even pace until told to stop: runs of a study are executed one after the other."""
+    with SessionReader(path) as reader:
+        names = [row[0] for row in reader.query(OF_ONE_RUN)]
+    rng = random.Random(2)
+    with SessionWriter(path) as writer:
+        begin.wait()
+        start, done = time.perf_counter(), 0
+        while not stop.is_set():
+            due = int((time.perf_counter() - start) * VERDICTS_A_SECOND)
+            while done < due and not stop.is_set():
+                writer.update("candidates", {"id": rng.choice(names)}, {"verdict": rng.choice(("passed", "failed"))})
+                done += 1
+            written.value = done / (time.perf_counter() - start)  # type: ignore[attr-defined]
+            stop.wait(0.002)
+
+
+async def press(app: WorkbenchApp, screen: StudyScreen, keys: int) -> tuple[list[float], list[float]]:
+    """Press keys in the matrix; return for each the seconds until its frame, and the processor seconds of the loop meanwhile."""
+    waits: list[float] = []
+    worked: list[float] = []
+    matrix = screen.matrix
+    for turn in range(keys):
+        key = PATTERN[turn % len(PATTERN)]
+        before = matrix.cursor, matrix.column
+        frame = asyncio.Event()
+        painted = app._display
+
+        def display(*arguments: object, painted=painted, before=before, frame=frame) -> None:
+            painted(*arguments)
+            if isinstance(arguments[-1], CompositorUpdate):  # a headless driver leaves this out
+                arguments[-1].render_segments(app.console)
+            if (matrix.cursor, matrix.column) != before:
+                frame.set()
+
+        app._display = display  # type: ignore[method-assign]
+        pressed, began = time.perf_counter(), time.thread_time()
+        app.post_message(events.Key(key, key))
+        await asyncio.wait_for(frame.wait(), 30)
+        waits.append(time.perf_counter() - pressed)
+        worked.append(time.thread_time() - began)
+        app._display = painted  # type: ignore[method-assign]
+        await asyncio.sleep(max(0.0, KEY_SECONDS - waits[-1]))
+    return waits, worked
+
+
+def said(what: str, times: list[float], worked: list[float]) -> float:
+    """Print a row and return its p95 in milliseconds."""
+    p95 = quantiles(times, n=20)[-1] * 1000
+    print(
+        f"{what:22} p50 {median(times) * 1000:5.1f} ms, p95 {p95:5.1f} ms, slowest {max(times) * 1000:5.1f} ms; "
+        f"processor time p95 {quantiles(worked, n=20)[-1] * 1000:.1f} ms"
+    )
+    return p95
+
+
+async def shown(pilot: Pilot[int], app: WorkbenchApp) -> tuple[StudyScreen, float]:
+    """Go to the mode; return it and the seconds until its matrix was there."""
+    began = time.perf_counter()
+    await pilot.press("5")
+    while not (isinstance(app.screen, StudyScreen) and app.screen.outcome is not None):
+        await asyncio.sleep(0.001)
+    return app.screen, time.perf_counter() - began
+
+
+async def measure(path: Path, begin: Event, stop: Event) -> dict[str, float]:
+    """Drive the app, first with nothing being written, then beside the writer."""
+    app = WorkbenchApp(path, settings.load(), warm_engine=False)
+    app.after_first_paint(collect_rarely)  # as where a person opens it
+    async with app.run_test(size=(160, 50)) as pilot:
+        await until(pilot, lambda: app.reader is not None and not app.is_opening, "the session")
+        screen, opened = await shown(pilot, app)
+        await until(pilot, lambda: screen.matrix.cursor >= 0 and screen.matrix.has_focus, "the matrix")
+        await press(app, screen, len(PATTERN))
+        still = said("nothing is written", *await press(app, screen, KEYS))
+        first = screen.outcome
+        begin.set()
+        await until(pilot, lambda: screen.outcome is not first, "the first verdicts")
+        looks = {id(screen.outcome)}
+        live = said("while verdicts arrive", *await press(app, screen, KEYS))
+        looks.add(id(screen.outcome))
+        assert len(looks) > 1, "the matrix did not follow"
+        stop.set()
+    return {"opened_ms": round(opened * 1000, 1), "still_p95_ms": round(still, 1), "live_p95_ms": round(live, 1)}
+
+
+def main() -> None:
+    """Build the session, start the writer, print."""
+    with tempfile.TemporaryDirectory(prefix="workbench-bench-") as folder:
+        for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+            os.environ[f"XDG_{name}_HOME"] = str(Path(folder) / name.lower())
+        path = Path(folder) / "matrix.session"
+        tasks = max(1, round(CANDIDATES / (ROWS * DOCS * EVALUATORS * SAMPLES)))
+        put_matrix(path, ROWS, DOCS, EVALUATORS, SAMPLES, tasks, random.Random(1))
+        context = multiprocessing.get_context("spawn")
+        begin, stop, written = context.Event(), context.Event(), context.Value("d", 0.0)
+        writer = context.Process(target=write, args=(path, begin, stop, written), daemon=True)
+        writer.start()
+        try:
+            found = asyncio.run(measure(path, begin, stop))
+        finally:
+            stop.set()
+            begin.set()
+            writer.join(20)
+        print(
+            f"{written.value:.0f} verdicts a second; the mode's key to the matrix {found['opened_ms']:.0f} ms; "
+            f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f} (targets: p95 33 ms, opening 150 ms)"
+        )
+        print(f"ratio of p95 live to still: {found['live_p95_ms'] / found['still_p95_ms']:.2f}")
+        print(json.dumps({"benchmark": "study_key_to_paint", **found}))
+
+
+if __name__ == "__main__":
+    main()
