@@ -38,7 +38,6 @@ REFUSED = [
     (f'"""{"Sum. " * 200_000}"""', "answer", "1,000,006 characters"),
     ('"""Compute total = first + second and return total % 1000."""', "leakage", "carries the code"),
     ('"""Return the sum.\n\nArgs:\n    modulus: The limit.\n"""', "claims", "add has no parameter modulus"),
-    ('"""Return the sum."""', "seen samples", "0 of 2 passed before, 0 of 2 now"),
     ('"""By luck, what exceeds whole thousands."""', "held-out samples", "0 of 3 passed before, 0 of 3 now"),
 ]
 
@@ -50,7 +49,7 @@ def test_only_an_honest_docstring_is_kept_and_another_regeneration_confirms_its_
     git(thin, "add", "-A")
     git(thin, "commit", "-qm", "as it was")
     scripted.answer = models = Models(*(answer for answer, _, _ in REFUSED), f"```python\n{GOOD}\n```")
-    asked = order(thin, "--branch", "better-docs", "--attempts", "9", "--json")
+    asked = order(thin, "--branch", "better-docs", "--attempts", "8", "--json")
     assert main(asked) == 0
     printed = lines(capsys)
     summary = printed[-1]
@@ -73,7 +72,7 @@ def test_only_an_honest_docstring_is_kept_and_another_regeneration_confirms_its_
         1.0,
     )
     assert kept["interval"][0] > 0
-    assert (summary["tried"], summary["kept"], summary["attempts"]) == (1, 1, 9)
+    assert (summary["tried"], summary["kept"], summary["attempts"]) == (1, 1, 8)
     assert (summary["gain"]["value"], summary["gain"]["low"]) == (0.5, None)  # what luck had brought counts as well
     assert "too few" in summary["gain"]["interval"]
 
@@ -115,13 +114,13 @@ def test_only_an_honest_docstring_is_kept_and_another_regeneration_confirms_its_
         tasks = [task for run in reader.runs() for task in reader.tasks(run.id) if task.qualified_name == "add"]
         remarks = [one.text for one in reader.annotations(tasks[0].id)]
         assert [text.partition(": ")[2].partition(":")[0] for text in remarks] == [
-            *(f"attempt {number} refused ({gate})" for number, (_, gate, _) in enumerate(REFUSED, 1)), "attempt 9 kept"
+            *(f"attempt {number} refused ({gate})" for number, (_, gate, _) in enumerate(REFUSED, 1)), "attempt 8 kept"
         ]  # fmt: skip
         assert "second: Another one." in reader.text(tasks[-1].docstring_blob or "")
         counted = reader.query(
             "SELECT purpose, model, count(*) FROM calls WHERE purpose = 'writer' GROUP BY purpose, model"
         )
-    assert [tuple(row) for row in counted] == [("writer", WRITER, 10)]
+    assert [tuple(row) for row in counted] == [("writer", WRITER, 9)]
 
 
 @pytest.mark.parametrize(
