@@ -79,7 +79,7 @@ def print_table(session: Path, improved: Improved, result: dict[str, Any]) -> No
     """Print a line per function, what was kept of it, and where the change is."""
     from rich.table import Table
 
-    console = Terminal()
+    console = Terminal(piped_width=120)
     last = {attempt.task.id: attempt for attempt in improved.attempts}
     table = Table(box=None, pad_edge=False)
     for heading in ("function", "documented", "passed", "held out", "new docstring"):
