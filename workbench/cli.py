@@ -27,6 +27,7 @@ COMMANDS = {
     "run": "run",
     "score": "score",
     "check": "check",
+    "improve": "improve",
     "rescore": "rescore",
     "tasks": "tasks",
     "regenerate": "regenerate",

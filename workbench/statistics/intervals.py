@@ -132,3 +132,23 @@ def wilson(share: float, size: float, quantile: float) -> tuple[float, float]:
     middle = (share + square / (2 * size)) / (1 + square / size)
     half = quantile / (1 + square / size) * math.sqrt(share * (1 - share) / size + square / (4 * size * size))
     return max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half))
+
+
+def newcombe(
+    passed: int, samples: int, passed_after: int, samples_after: int, *, level: float = LEVEL
+) -> tuple[float, float] | None:
+    """Return the interval of the difference of two independent shares, the second minus the first (Newcombe 1998, method 10).
+
+    None where either has fewer than :data:`FEWEST` samples.
+    """
+    if min(samples, samples_after) < FEWEST:
+        return None
+    quantile = normal_quantile((1 + level) / 2)
+    before, after = passed / samples, passed_after / samples_after
+    low, high = wilson(before, samples, quantile)
+    low_after, high_after = wilson(after, samples_after, quantile)
+    difference = after - before
+    return (
+        difference - math.hypot(after - low_after, high - before),
+        difference + math.hypot(high_after - after, before - low),
+    )

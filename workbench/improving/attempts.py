@@ -1,0 +1,68 @@
+"""An attempt at a better docstring, and why one was refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.errors import WorkbenchError
+from workbench.improving.gain import Gain, Share
+from workbench.session.rows import TaskRow
+
+#: Gates in the order in which a docstring passes them, the cheapest first.
+GATES = ("answer", "length", "code", "leakage", "claims", "seen samples", "held-out samples")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """At which of :data:`GATES` a docstring was refused, and why, without a full stop."""
+
+    gate: str
+    reason: str
+
+
+class Refused(WorkbenchError):
+    """A docstring does not pass a gate."""
+
+    def __init__(self, gate: str, reason: str) -> None:
+        super().__init__(f"The docstring is refused ({gate}): {reason}.")
+        self.refusal = Refusal(gate, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What a writer proposed for a function, and what became of it.
+
+    Attributes:
+        task: The task with the original docstring.
+        number: Which attempt at this function, from 1.
+        docstring: The docstring as it stands in the file; "" where the answer holds none.
+        refusal: Why it does not count; None where it does.
+        run: The run whose samples were asked for it, "" where it came to none.
+        seen: Samples of the numbers that the writer saw, with the new docstring.
+        gain: What held-out samples say; None where it did not come to them.
+    """
+
+    task: TaskRow
+    number: int
+    docstring: str = ""
+    refusal: Refusal | None = None
+    run: str = ""
+    seen: Share | None = None
+    gain: Gain | None = None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it passed every gate."""
+        return self.refusal is None and self.gain is not None
+
+    @property
+    def words(self) -> str:
+        """What became of it, in one line."""
+        if self.refusal is not None:
+            return f"attempt {self.number} refused ({self.refusal.gate}): {self.refusal.reason}"
+        if self.gain is None:
+            return f"attempt {self.number} was not tested"
+        return (
+            f"attempt {self.number} kept: pass@1 {self.gain.before.at(1):.2f} → {self.gain.after.at(1):.2f} "
+            f"on {self.gain.after.counted} held-out samples, {self.gain.interval_words}"
+        )

@@ -1,0 +1,171 @@
+"""What was kept as a change that git takes: a patch, and a branch with one commit; docstrings only."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import UsageError, WorkbenchError
+from workbench.improving.attempts import Attempt
+from workbench.session.task_names import row_id
+
+_AUTHOR = ("Workbench", "workbench@localhost")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file before and after, by its path in the repository."""
+
+    path: str
+    before: bytes
+    after: bytes
+
+
+def commit_message(kept: Sequence[Attempt], ks: Sequence[int], evaluator: str) -> str:
+    """Return what a commit says: each function with pass@k before and after on samples that were held out."""
+    one = len(kept) == 1
+    subject = f"Docstring{'' if one else 's'} of {row_id(kept[0].task).partition('::')[2] if one else f'{len(kept)} functions'}"
+    lines = [f"{subject} from which {'it' if one else 'they'} can be written again", ""]
+    lines += [f"pass@k of {evaluator} before → after, on held-out samples:", ""]
+    for attempt in kept:
+        gain = attempt.gain
+        assert gain is not None
+        values = [
+            f"pass@{k} {before:.2f} → {after:.2f}"
+            for k in ks
+            if (before := gain.before.at(k)) is not None and (after := gain.after.at(k)) is not None
+        ]
+        lines.append(
+            f"- {row_id(attempt.task)}: {', '.join(values)} ({gain.after.counted} samples; gain {gain.value:+.2f}, "
+            f"{gain.interval_words})"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def patch_of(changes: Sequence[Change], message: str, prefix: str = "") -> bytes:
+    """Return a patch with its message, which ``git apply`` and ``git am`` take.
+
+    Args:
+        changes: The files.
+        message: What the commit says.
+        prefix: Folder of the checkout that the files lie in, ``src/`` for example.
+    """
+    import git
+
+    author = git.Actor(*_AUTHOR)
+    with tempfile.TemporaryDirectory() as folder, git.Repo.init(folder) as repository:
+        with repository.config_writer() as settings:
+            settings.set_value("core", "autocrlf", "false")
+        for number, texts in enumerate(
+            ({one.path: one.before for one in changes}, {one.path: one.after for one in changes})
+        ):
+            for path, text in texts.items():
+                file = Path(folder, prefix, path)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(text)
+            repository.index.add([f"{prefix}{path}" for path in texts])
+            repository.index.commit(message if number else "before", author=author, committer=author)
+        patch: bytes = repository.git.format_patch(
+            "-1", "--stdout", "--no-signature", "--no-ext-diff", stdout_as_string=False, strip_newline_in_stdout=False
+        )
+        return patch
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """A git checkout that holds a source: the folder of its working tree, and where in it the source is (``""``, ``"lib/"``)."""
+
+    root: Path
+    prefix: str
+
+    def check_branch(self, name: str) -> None:
+        """Make sure that a branch can be made.
+
+        Raises:
+            UsageError: The name is no branch's, or there is one.
+        """
+        import git
+
+        with git.Repo(self.root) as repository:
+            try:
+                repository.git.check_ref_format("--branch", name)
+            except git.GitCommandError:
+                raise UsageError(f"{name!r} is no name that git takes for a branch.") from None
+            if not repository.head.is_valid():
+                raise UsageError(f"The repository {self.root} has no commit yet, so no branch can start there.")
+            if name in [head.name for head in repository.heads]:
+                raise UsageError(f"There is a branch {name} already; name another one with --branch.")
+
+    def commit(self, name: str, changes: Sequence[Change], message: str) -> str:
+        """Make a branch from the current commit with one commit more; the working tree and its index stay as they are.
+
+        Returns:
+            The commit, abbreviated.
+
+        Raises:
+            WorkbenchError: A file is not in the current commit as it was documented.
+        """
+        import git
+        from gitdb import IStream
+
+        with git.Repo(self.root) as repository:
+            head = repository.head.commit
+            blobs: dict[str, Any] = {}
+            for change in changes:
+                path = f"{self.prefix}{change.path}"
+                blobs[path] = _blob(head.tree, path)
+                if blobs[path] is None or blobs[path].data_stream.read() != change.before:
+                    raise WorkbenchError(
+                        f"{path} is not in the current commit as it is in the folder, so no branch was made; "
+                        "commit it, or use the patch."
+                    )
+            index = git.IndexFile.from_tree(repository, head.tree)
+            for change in changes:
+                path = f"{self.prefix}{change.path}"
+                stored = repository.odb.store(IStream(b"blob", len(change.after), BytesIO(change.after)))
+                index.entries[path, 0] = git.IndexEntry.from_base(
+                    git.BaseIndexEntry((blobs[path].mode, stored.binsha, 0, path))
+                )
+            made = git.Commit.create_from_tree(repository, index.write_tree(), message, [head], head=False)
+            repository.create_head(name, made)
+            return str(made.hexsha)[:10]
+
+
+def checkout_of(folder: Path) -> Checkout | None:
+    """Return the git checkout that a folder lies in, None where it lies in none."""
+    import git
+
+    try:
+        with git.Repo(folder, search_parent_directories=True) as repository:
+            if repository.working_tree_dir is None:
+                return None
+            root = Path(repository.working_tree_dir).resolve()
+    except (git.InvalidGitRepositoryError, git.NoSuchPathError):
+        return None
+    inside = folder.resolve().relative_to(root).as_posix()
+    return Checkout(root, "" if inside == "." else f"{inside}/")
+
+
+def _blob(tree: Any, path: str) -> Any:
+    try:
+        return tree / path
+    except KeyError:
+        return None
+
+
+def written(folder: Path, texts: Mapping[str, bytes]) -> Path:
+    """Write files into a folder, each at once, unless they are there; returns the folder."""
+    for path, text in texts.items():
+        file = folder / path
+        if file.is_file() and file.read_bytes() == text:
+            continue
+        file.parent.mkdir(parents=True, exist_ok=True)
+        beside = file.with_name(f"{file.name}.{os.getpid()}.part")
+        beside.write_bytes(text)
+        beside.replace(file)
+    return folder

@@ -1,0 +1,98 @@
+"""What a docstring is worth to an evaluator: passed samples before and after, on numbers that its writer never saw."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from workbench.regeneration.passk import pass_at_k
+from workbench.session.rows import CandidateRow
+from workbench.statistics.clusters import Value
+from workbench.statistics.intervals import FEWEST, newcombe
+from workbench.statistics.paired import Difference, paired_difference
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Samples of one function that count, and how many of them passed."""
+
+    passed: int
+    counted: int
+
+    def at(self, k: int) -> float | None:
+        """Return pass@k, None where fewer than k samples count."""
+        return pass_at_k(self.counted, self.passed, k)
+
+    @property
+    def words(self) -> str:
+        """Return ``1 of 3``."""
+        return f"{self.passed} of {self.counted}"
+
+
+def share_of(rows: Iterable[CandidateRow], numbers: range) -> Share:
+    """Return the share among samples of these numbers; what failed for a reason of our own does not count."""
+    verdicts = [row.verdict for row in rows if row.sample in numbers and row.verdict not in (None, "error")]
+    return Share(verdicts.count("passed"), len(verdicts))
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What held-out samples of one function say of two docstrings.
+
+    Attributes:
+        before: With the original docstring.
+        after: With the new one, on samples of the same numbers.
+    """
+
+    before: Share
+    after: Share
+
+    @property
+    def value(self) -> float | None:
+        """pass@1 after minus before; None where a side has no sample that counts."""
+        before, after = self.before.at(1), self.after.at(1)
+        return None if before is None or after is None else after - before
+
+    @cached_property
+    def interval(self) -> tuple[float, float] | None:
+        """Newcombe's 95 % interval of the gain; None where a side has fewer than three samples."""
+        return newcombe(self.before.passed, self.before.counted, self.after.passed, self.after.counted)
+
+    @property
+    def problem(self) -> str:
+        """Why this does not count as a gain, without a full stop; "" where it does."""
+        if self.value is None:
+            return "no held-out sample has a verdict"
+        said = f"of held-out samples {self.before.words} passed before, {self.after.words} now"
+        if self.value <= 0:
+            return said
+        if self.interval is not None and self.interval[0] <= 0:
+            return (
+                f"{said}, which may be chance: the gain is between {self.interval[0]:+.2f} and {self.interval[1]:+.2f}"
+            )
+        return ""
+
+    @property
+    def interval_words(self) -> str:
+        """Return ``[+0.20, +1.00]``, or why there is no interval."""
+        if self.interval is None:
+            return f"no interval: fewer than {FEWEST} samples"
+        return f"[{self.interval[0]:+.2f}, {self.interval[1]:+.2f}]"
+
+
+def overall_gain(gains: Iterable[tuple[str, str, str, Gain]]) -> Difference:
+    """Return the paired difference of pass@1 over functions.
+
+    Args:
+        gains: For each docstring that came to held-out samples the repository, the file and the function, and what they say;
+            of several docstrings of one function the mean counts, for the best of them would flatter.
+    """
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for repository, file, function, gain in gains:
+        if gain.value is not None:
+            found.setdefault((repository, file, function), []).append(gain.value)
+    return paired_difference(
+        Value(repository, file, math.fsum(values) / len(values)) for (repository, file, _), values in found.items()
+    )

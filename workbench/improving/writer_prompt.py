@@ -1,0 +1,95 @@
+"""What a writer of docstrings is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.improving.attempts import Refusal
+from workbench.improving.failing import FailingBody
+from workbench.models.types import Message
+from workbench.regeneration.context import build_context
+from workbench.repository.encoding import decode, source_encoding
+from workbench.repository.functions import Function
+from workbench.repository.indentation import dedent
+
+WRITER_PROMPT_VERSION = "writer-1"
+
+_TASK = """\
+Write a better docstring for the Python function `{name}` of the file `{path}`.
+
+Around it:
+
+```python
+{context}
+```
+
+The function with its docstring as it is:
+
+```python
+{code}
+```
+
+Programmers who saw its signature and docstring, but not its body, wrote these bodies, which behave differently:
+
+{failing}
+
+Write a docstring from which they would write a body that behaves like the function: say every behaviour that they missed, with its
+edge cases. Name only parameters and functions that exist. Do not copy or paraphrase the code line by line. At most {longest:,}
+characters.
+{refused}
+Answer with the docstring alone, in triple quotes.
+"""
+#: For models with a small window: they lose the thread of more than this.
+_SHORT_TASK = """\
+```python
+{code}
+```
+
+Write a better docstring for `{name}`: what it does, its parameters, what it returns, edge cases. Do not copy the code.
+{refused}
+Answer with the docstring alone, in triple quotes.
+"""
+#: Holds the embedded model to one literal.
+ONE_LITERAL = r'root ::= "\"\"\"" [^"\\]+ "\"\"\""'
+
+
+def writer_prompt(
+    source: bytes,
+    function: Function,
+    failing: Sequence[FailingBody],
+    refused: Sequence[tuple[str, Refusal]],
+    *,
+    longest: int,
+    short: bool = False,
+) -> tuple[Message, ...]:
+    """Return the messages that ask for a docstring.
+
+    Args:
+        source: The function's file.
+        function: The function.
+        failing: What evaluators wrote from the docstring as it is.
+        refused: Former docstrings of this writer ("" for an answer that was none) with why they were refused, the oldest first.
+        longest: Characters that a docstring may have.
+        short: Whether the model is a small one.
+    """
+    code = decode(source[function.span.start : function.span.end], source_encoding(source))
+    shown = dedent("".join(f"{line}\n" for line in [*function.decorators, code])).strip().replace("\r\n", "\n")
+    text = (_SHORT_TASK if short else _TASK).format(
+        name=function.qualified_name.replace(".<locals>", ""),
+        path=function.path,
+        context="" if short else build_context(source, function, "function-1").before.strip("\n"),
+        code=shown,
+        failing="\n\n".join(_shown(one) for one in failing) or "(none that Python can read)",
+        longest=longest,
+        refused="".join(_told(docstring, refusal) for docstring, refusal in refused),
+    )
+    return (Message("user", text),)
+
+
+def _shown(failing: FailingBody) -> str:
+    return f"```python\n{failing.body.strip(chr(10))}\n```\n{failing.words}"
+
+
+def _told(docstring: str, refusal: Refusal) -> str:
+    before = f'\nYour docstring\n\n"""{docstring}"""\n\n' if docstring else "\nYour last answer "
+    return f"{before}was refused: {refusal.reason}.\n"
