@@ -41,9 +41,12 @@ def untrue_claims(docstring: str, function: Function, project: Project) -> list[
         if claim.truth is Truth.UNTRUE:
             found[f"{claim.reason} (it says {claim.text})"] = None
     own = {one.name.lstrip("*") for one in function.parameters}
-    words = {word.decode("utf-8", "replace") for word in project.words}
-    for name in truthfulness(docstring, own | words).missing:
-        if not known.is_python(name) and not any(name in told for told in found):
+    for name in truthfulness(docstring, own).missing:
+        if (
+            not project.occurs(name.rpartition(".")[2])
+            and not known.is_python(name)
+            and not any(name in told for told in found)
+        ):
             near, _ = nearest(name.rpartition(".")[2], project.defined | own)
             found[f"nothing here is called {name}" + (f"; there is {near}" if near else "")] = None
     return list(found)
