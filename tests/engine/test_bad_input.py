@@ -77,6 +77,7 @@ RIGHT = dict.fromkeys(GOOD, ["failed", "passed"])
 # -- a repository that fails to build
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("requirement", "words"),
     [
@@ -134,6 +135,7 @@ def children(pid: int, program: str) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_in_the_middle(session: Path, tmp_path: Path, repository: Path, until: Until) -> None:
     # Each candidate takes its time, so that there is a middle to die in.
     slow = {name: f"import time\n    time.sleep(0.3)\n    {body}" for name, body in GOOD.items()}
@@ -183,6 +185,7 @@ def small_disk(folder: Path, room_kb: int) -> Iterator[Callable[[], None]]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills(
     session: Path, tmp_path: Path, repository: Path, loopback_server: LoopbackServer, until: Until
 ) -> None:
@@ -224,6 +227,7 @@ def test_a_disk_that_fills(
 # -- a model that stops answering in the middle
 
 
+@pytest.mark.slow
 def test_a_model_that_stops_answering_in_the_middle(
     session: Path, repository: Path, loopback_server: LoopbackServer, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -315,6 +319,7 @@ def test_a_session_that_is_moved_in_the_middle_has_everything_under_its_new_name
     resumed(moved, run, kept, loopback_server, until)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["renamed over it", "copied into it"])
 def test_a_backup_put_in_the_place_of_a_session_that_is_written(
     session: Path, halfway: Any, loopback_server: LoopbackServer, until: Until, how: str

@@ -198,6 +198,7 @@ def test_a_warm_engine_takes_a_run_and_outlives_its_starter(
     assert ended(session, run, until) == "done"
 
 
+@pytest.mark.slow
 def test_rerun_is_the_next_repeat(session: Path, loopback_server: LoopbackServer, until: Until) -> None:
     loopback_server.answer = Author()
     run = start(session)

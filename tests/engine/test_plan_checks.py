@@ -133,6 +133,7 @@ def test_odd_names_that_are_names_are_found(home: Path) -> None:
 # -- nothing is left behind, and advice is about files that are there
 
 
+@pytest.mark.slow
 def test_an_order_that_the_engine_finds_wrong_leaves_no_session(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

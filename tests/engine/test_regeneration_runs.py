@@ -72,6 +72,7 @@ def essence(session: Path, run: str) -> dict[Any, Any]:
         } | {task.qualified_name: (task.state, task.controls, task.tests) for task in reader.tasks(run)}
 
 
+@pytest.mark.slow
 def test_docs_none_shows_no_docstring_of_the_tree_and_both_scopes_stand_beside_each_other(
     session: Path, repository: Path, loopback_server: LoopbackServer, tmp_path: Path, until: Until
 ) -> None:
@@ -184,6 +185,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 def test_a_killed_engine_loses_nothing_and_resume_gives_the_unbroken_verdicts(
     session: Path, repository: Path, tmp_path: Path, loopback_server: LoopbackServer, until: Until
 ) -> None:
@@ -234,6 +236,7 @@ def test_a_killed_engine_loses_nothing_and_resume_gives_the_unbroken_verdicts(
         ) == [(1,)]
 
 
+@pytest.mark.slow
 def test_more_samples_keep_what_is_there(
     session: Path, repository: Path, loopback_server: LoopbackServer, until: Until
 ) -> None:
@@ -259,6 +262,7 @@ def test_more_samples_keep_what_is_there(
     assert len(loopback_server.seen) == 12
 
 
+@pytest.mark.slow
 def test_rerun_with_another_model_and_testing_again(
     session: Path, repository: Path, loopback_server: LoopbackServer, until: Until
 ) -> None:
@@ -288,6 +292,7 @@ def test_rerun_with_another_model_and_testing_again(
         rerun_items(session, "nothing-like-it")
 
 
+@pytest.mark.slow
 def test_cancel_keeps_verdicts_and_resume_goes_on(
     session: Path, repository: Path, loopback_server: LoopbackServer, until: Until
 ) -> None:
@@ -307,6 +312,7 @@ def test_cancel_keeps_verdicts_and_resume_goes_on(
     assert {row.verdict for row in candidates(session, run).values()} == {"passed"}
 
 
+@pytest.mark.slow
 def test_a_model_failure_is_ours_and_is_done_again_on_resume(
     session: Path, repository: Path, loopback_server: LoopbackServer, until: Until
 ) -> None:
@@ -351,6 +357,7 @@ def test_a_prompt_that_does_not_fit_is_said_and_not_cut(
     assert loopback_server.seen == []
 
 
+@pytest.mark.slow
 def test_a_samples_file_and_a_replay(
     session: Path, repository: Path, tmp_path: Path, loopback_server: LoopbackServer, until: Until
 ) -> None:
@@ -387,6 +394,7 @@ def test_a_samples_file_and_a_replay(
     assert len(loopback_server.seen) == asked
 
 
+@pytest.mark.slow
 def test_a_task_whose_control_does_not_hold_is_taken_out_and_shown(
     session: Path, tmp_path: Path, loopback_server: LoopbackServer, until: Until
 ) -> None:
@@ -419,6 +427,7 @@ def test_a_task_whose_control_does_not_hold_is_taken_out_and_shown(
     assert client.resume(other) == []
 
 
+@pytest.mark.slow
 def test_docstrings_by_a_model_and_none(
     session: Path, repository: Path, loopback_server: LoopbackServer, until: Until
 ) -> None:
