@@ -15,6 +15,7 @@ from test_study import asked, study_of  # noqa: F401
 from trajectory_app import until
 
 from workbench.app.open_session import COUNTING_SHARE
+from workbench.app.study.arrangement import Order
 from workbench.app.toolkit.soon import Soon
 from workbench.session import SessionReader, SessionWriter
 
@@ -58,6 +59,23 @@ async def test_verdicts_repaint_the_row_that_they_belong_to(session: Path) -> No
                 writer.update("candidates", {"id": name}, {"verdict": "passed"})
         await until(pilot, lambda: screen.outcome is not before and bool(painted), "the verdicts")
         assert set(painted) == {3}
+
+
+async def test_the_cursor_goes_with_its_row_where_verdicts_change_the_order(session: Path) -> None:
+    async with study_of(session) as (pilot, screen):
+        matrix = screen.matrix
+        await until(pilot, lambda: matrix.cursor == 1 and matrix.has_focus, "the matrix")
+        matrix.sort(Order("column", matrix.outcome.columns[0].name))  # type: ignore[union-attr]
+        await until(pilot, lambda: matrix.cursor == 1, "the order")
+        row, before = matrix.row, screen.outcome
+        with SessionReader(session) as reader, SessionWriter(session) as writer:
+            for (name,) in reader.query("SELECT id FROM candidates WHERE run_id = ?", (f"{row}-docs0",)):
+                now = (
+                    "failed" if screen.outcome.cell(row, matrix.outcome.columns[0]).means["pass@1"].value else "passed"
+                )  # type: ignore[union-attr]
+                writer.update("candidates", {"id": name}, {"verdict": now})
+        await until(pilot, lambda: screen.outcome is not before and matrix.cursor != 1, "another order")
+        assert matrix.row == row
 
 
 async def test_a_session_that_changes_all_the_time_is_counted_a_tenth_of_it(

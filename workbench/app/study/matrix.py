@@ -75,7 +75,9 @@ class StudyMatrix(HeadedList):
         self._rows = matrix_rows(outcome, groups, self._folded, self.order, measure) if outcome is not None else []
         self._longest = longest_of(f"{one.indent}{one.title}" for one in self._rows)
         changed = [at for at, (old, new) in enumerate(zip(shown, self._rows, strict=False), 1) if not new.looks_as(old)]
-        if how == self._how() and not self.narrowed and len(changed) <= _FEW and self.cursor > 0:
+        stay = all(new.stands_for(old) for old, new in zip(shown, self._rows, strict=False))
+        if how == self._how() and stay and not self.narrowed and len(changed) <= _FEW and self.cursor > 0:
+            self._words = None  # what `/` looks in has the states of cells
             for at in changed:  # as where a study is followed: one of its rows is being executed
                 self.refresh_line(at)
             return

@@ -46,11 +46,18 @@ class MatrixRow:
         """What stands before its name."""
         return "  " if self.group else ""
 
+    def stands_for(self, other: MatrixRow) -> bool:
+        """Whether it is the same row of the study, or part of one, in the same group; its figures may be others."""
+        return (self.title, self.row, self.group, self.part) == (other.title, other.row, other.group, other.part)
+
     def looks_as(self, other: MatrixRow) -> bool:
         """Whether it shows what another row shows: cells that did not change are the same objects."""
-        return (self.title, self.row, self.group, self.part, self.best, self.means) == (
-            other.title, other.row, other.group, other.part, other.best, other.means,
-        ) and self.cells.keys() == other.cells.keys() and all(one is other.cells[name] for name, one in self.cells.items())  # fmt: skip
+        return (
+            self.stands_for(other)
+            and (self.best, self.means) == (other.best, other.means)
+            and self.cells.keys() == other.cells.keys()
+            and all(one is other.cells[name] for name, one in self.cells.items())
+        )
 
 
 def matrix_rows(
