@@ -22,6 +22,7 @@ import sys
 import tempfile
 import termios
 import time
+from itertools import cycle, islice
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from statistics import median, quantiles
@@ -29,8 +30,7 @@ from statistics import median, quantiles
 sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
 from recorded import CODE, FILES, RUN, Recorder
-from textual import events
-from textual._compositor import CompositorUpdate
+from timed_keys import timed_keys
 from trajectory_app import quiet, until
 
 from workbench import settings
@@ -42,7 +42,7 @@ from workbench.session import SessionWriter
 EVENTS_A_SECOND = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
 WATCHING = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 KEYS = 300
-KEY_SECONDS = 0.05
+PATTERN = "jjjjkjjllkjj"
 KNOWN_STEPS = 400
 
 
@@ -94,8 +94,6 @@ async def measure(path: Path, begin: Event, stop: Event) -> tuple[list[float], l
     """
     app = WorkbenchApp(path, settings.load(), warm_engine=False)
     app.after_first_paint(collect_rarely)  # as where a person opens it
-    waits: list[float] = []
-    worked: list[float] = []
     async with app.run_test(size=(120, 40)) as pilot:
         while app.is_opening:
             await pilot.pause()
@@ -108,29 +106,8 @@ async def measure(path: Path, begin: Event, stop: Event) -> tuple[list[float], l
         begin.set()
         if EVENTS_A_SECOND:
             await until(pilot, lambda: len(screen.step_list.steps) > KNOWN_STEPS + 50, "the first events")
-        keys = "jjjjkjjllkjj"
         clock, busy = time.perf_counter(), time.thread_time()
-        for turn in range(KEYS):
-            key = keys[turn % len(keys)]
-            before = screen.step_list.cursor
-            frame = asyncio.Event()
-            painted = app._display
-
-            def display(*arguments: object, painted=painted, before=before, frame=frame) -> None:
-                painted(*arguments)
-                if isinstance(arguments[-1], CompositorUpdate):  # a headless driver leaves this out
-                    arguments[-1].render_segments(app.console)
-                if screen.step_list.cursor != before:
-                    frame.set()
-
-            app._display = display  # type: ignore[method-assign]
-            pressed, began = time.perf_counter(), time.thread_time()
-            app.post_message(events.Key(key, key))
-            await asyncio.wait_for(frame.wait(), 30)
-            waits.append(time.perf_counter() - pressed)
-            worked.append(time.thread_time() - began)
-            app._display = painted  # type: ignore[method-assign]
-            await asyncio.sleep(max(0.0, KEY_SECONDS - waits[-1]))
+        waits, worked = await timed_keys(app, islice(cycle(PATTERN), KEYS), lambda: screen.step_list.cursor)
         print(f"while {len(screen.step_list.steps) - KNOWN_STEPS:,} new steps were shown")
         share = (time.thread_time() - busy) / (time.perf_counter() - clock)
         stop.set()

@@ -19,6 +19,7 @@ import random
 import sys
 import tempfile
 import time
+from itertools import cycle, islice
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from statistics import median, quantiles
@@ -27,9 +28,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
 from studies.declared_studies import put_matrix
-from textual import events
-from textual._compositor import CompositorUpdate
 from textual.pilot import Pilot
+from timed_keys import timed_keys
 from trajectory_app import until
 
 from workbench import settings
@@ -41,7 +41,7 @@ from workbench.session import SessionReader, SessionWriter
 ROWS, DOCS, EVALUATORS, SAMPLES = 30, 4, 3, 5
 VERDICTS_A_SECOND = int(sys.argv[1]) if len(sys.argv) > 1 else 200
 CANDIDATES = int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
-KEYS, KEY_SECONDS = 200, 0.05
+KEYS = 200
 OF_ONE_RUN = "SELECT id FROM candidates WHERE task_id IN (SELECT id FROM tasks WHERE run_id = 'repository01-docs1')"
 PATTERN = "jjljkhjkklkh"
 
@@ -64,32 +64,9 @@ def write(path: Path, begin: Event, stop: Event, written: object) -> None:
 
 
 async def press(app: WorkbenchApp, screen: StudyScreen, keys: int) -> tuple[list[float], list[float]]:
-    """Press keys in the matrix; return for each the seconds until its frame, and the processor seconds of the loop meanwhile."""
-    waits: list[float] = []
-    worked: list[float] = []
+    """Press so many keys in the matrix; return what :func:`timed_keys` does."""
     matrix = screen.matrix
-    for turn in range(keys):
-        key = PATTERN[turn % len(PATTERN)]
-        before = matrix.cursor, matrix.column
-        frame = asyncio.Event()
-        painted = app._display
-
-        def display(*arguments: object, painted=painted, before=before, frame=frame) -> None:
-            painted(*arguments)
-            if isinstance(arguments[-1], CompositorUpdate):  # a headless driver leaves this out
-                arguments[-1].render_segments(app.console)
-            if (matrix.cursor, matrix.column) != before:
-                frame.set()
-
-        app._display = display  # type: ignore[method-assign]
-        pressed, began = time.perf_counter(), time.thread_time()
-        app.post_message(events.Key(key, key))
-        await asyncio.wait_for(frame.wait(), 30)
-        waits.append(time.perf_counter() - pressed)
-        worked.append(time.thread_time() - began)
-        app._display = painted  # type: ignore[method-assign]
-        await asyncio.sleep(max(0.0, KEY_SECONDS - waits[-1]))
-    return waits, worked
+    return await timed_keys(app, islice(cycle(PATTERN), keys), lambda: (matrix.cursor, matrix.column))
 
 
 def said(what: str, times: list[float], worked: list[float]) -> float:
