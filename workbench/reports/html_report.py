@@ -41,27 +41,27 @@ def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
     yield _search_box(contents)
     yield _contents_list(contents)
     yield '<main class="few">\n' if _items(contents) <= _UNFOLDED_ON_PAPER else "<main>\n"
-    yield f'<section id="runs"><h2>Runs</h2>\n{table(report_tables.runs(contents))}'
     for advice in report_tables.state_advice(contents, contents.file):
         yield f'<p class="advice">{e(advice)}</p>\n'
-    if away := report_tables.put_away_sentence(contents):
-        yield f'<p class="note">{e(away)}</p>\n'
-    yield "</section>\n"
     if contents.item is None:
         yield _figures(contents)
+    if contents.spread:
+        yield f'<section id="means"><h2>Means</h2>\n{table(report_tables.means(contents))}'
+        yield '<p class="note">Means over trials with the standard deviation of the sample.</p></section>\n'
     if contents.trials:
         yield f'<section id="trials"><h2>Trials</h2>\n{table(report_tables.trials(contents), "trial-")}'
         first = " by ".join(contents.judged[0]) if contents.judged else ""
         tiers = f"T1 to T4 are the tiers of {first}: structure, sections, accuracy, quality. " if first else ""
         yield f'<p class="note">{e(tiers)}? is unscored, which is not 0.</p></section>\n'
-    if contents.spread:
-        yield f'<section id="means"><h2>Means</h2>\n{table(report_tables.means(contents))}'
-        yield '<p class="note">Means over trials with the standard deviation of the sample.</p></section>\n'
     if contents.agreement:
         yield f'<section id="agreement"><h2>Agreement of judges</h2>\n{table(report_tables.agreement(contents))}'
         yield f'<p class="note">{e(report_tables.AGREEMENT_SENTENCE)}</p></section>\n'
     for run, outcome in contents.regenerations:
         yield html_regeneration.overview(contents, run, outcome)
+    yield f'<section id="runs"><h2>Runs</h2>\n{table(report_tables.runs(contents))}'
+    if away := report_tables.put_away_sentence(contents):
+        yield f'<p class="note">{e(away)}</p>\n'
+    yield "</section>\n"
     for trial in contents.trials:
         yield from html_trial.section(reader, contents, trial, excerpts)
     for _, outcome in contents.regenerations:
@@ -122,16 +122,17 @@ def _search_box(contents: Contents) -> str:
 
 
 def _contents_list(contents: Contents) -> str:
-    entries = [("runs", "Runs")]
+    entries: list[tuple[str, str]] = []
     if contents.judged and contents.item is None:
         entries.append(("points", "Points"))
-    if contents.trials:
-        entries.append(("trials", "Trials"))
     if contents.spread:
         entries.append(("means", "Means"))
+    if contents.trials:
+        entries.append(("trials", "Trials"))
     if contents.agreement:
         entries.append(("agreement", "Agreement of judges"))
     entries += [(f"regeneration-{run.row.id}", f"Regeneration {run.row.id}") for run, _ in contents.regenerations]
+    entries.append(("runs", "Runs"))
     items = [(f"trial-{trial.row.id}", report_tables.trial_title(trial)) for trial in contents.trials]
     items += [
         (f"task-{task.id}", f"{task.qualified_name} · {task.path}")

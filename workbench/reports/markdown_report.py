@@ -34,19 +34,19 @@ def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
         yield f"\n> Remark: {inline(remark.text)}\n"
     for advice in report_tables.state_advice(contents, contents.file):
         yield f"\n**{inline(advice)}**\n"
-    yield _section("Runs", report_tables.runs(contents))
-    if away := report_tables.put_away_sentence(contents):
-        yield f"\n{inline(away)}\n"
+    if contents.spread:
+        yield _section("Means", report_tables.means(contents))
     if contents.trials:
         yield _section("Trials", report_tables.trials(contents))
         yield "\n? is unscored, which is not 0; T1 to T4 are the tiers of the first rubric.\n"
-    if contents.spread:
-        yield _section("Means", report_tables.means(contents))
     if contents.agreement:
         yield _section("Agreement of judges", report_tables.agreement(contents))
         yield f"\n{report_tables.AGREEMENT_SENTENCE}\n"
     for run, outcome in contents.regenerations:
         yield from _regeneration(contents, run, outcome)
+    yield _section("Runs", report_tables.runs(contents))
+    if away := report_tables.put_away_sentence(contents):
+        yield f"\n{inline(away)}\n"
     for trial in contents.trials:
         yield from _trial(reader, contents, trial, excerpts)
     for _, outcome in contents.regenerations:
