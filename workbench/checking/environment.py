@@ -32,7 +32,7 @@ from workbench.regeneration.declarations import Declarations
 from workbench.text import one_line
 
 #: Incremented whenever environments are built differently.
-_FORMAT = 3
+_FORMAT = 4
 _SECONDS = 600.0
 _PAGES = (".md", ".markdown", ".rst")
 _LEFT_OUT = {
@@ -99,12 +99,11 @@ async def environment_for(
         NotInstalled: It cannot be installed here.
     """
     requirements = list(declared.requirements)
-    for extra in extras:
-        requirements += declared.extras.get(extra, ())
+    of_extras = [one for extra in extras for one in declared.extras.get(extra, ())]
     build = _build_requirements(root)
-    _require_plain([*requirements, *others, *build])
+    _require_plain([*requirements, *of_extras, *others, *build])
     content = await asyncio.to_thread(content_digest, root)
-    stamp = json.dumps([_FORMAT, sorted(requirements), sorted(others), build, content, sys.version])
+    stamp = json.dumps([_FORMAT, sorted(requirements), sorted(of_extras), sorted(others), build, content, sys.version])
     folder = paths.cache_dir().absolute() / "checked" / hashlib.sha256(stamp.encode()).hexdigest()[:24]
     folder.parent.mkdir(parents=True, exist_ok=True)
     async with _locked(folder.with_suffix(".lock")):
@@ -112,7 +111,7 @@ async def environment_for(
         cached = record is not None
         if record is None:
             try:
-                record = await _made(folder, root, declared, requirements, others, build, on_progress)
+                record = await _made(folder, root, declared, requirements, (of_extras, others), build, on_progress)
             except BaseException:
                 await asyncio.to_thread(shutil.rmtree, folder, True)
                 raise
@@ -165,10 +164,11 @@ async def _made(
     root: Path,
     declared: Declarations,
     requirements: Sequence[str],
-    others: Sequence[str],
+    wanted: Sequence[Sequence[str]],
     build: Sequence[str],
     on_progress: Callable[[str], None],
 ) -> dict[str, Any]:
+    """Make an environment; of what is only ``wanted``, a group that cannot be had is left out."""
     await asyncio.to_thread(shutil.rmtree, folder, True)
     await asyncio.to_thread(folder.mkdir)
     venv, python = folder / "venv", folder / "venv" / "bin" / "python"
@@ -182,10 +182,10 @@ async def _made(
         on_progress(f"installing {', '.join(requirements)}")
         await _outside([*install, "--", *requirements], f"The dependencies of {title} could not be installed")
     left_out = ""
-    if others:
-        on_progress(f"installing what the pages do: {', '.join(others)}")
+    for group in filter(None, wanted):
+        on_progress(f"installing what the pages do: {', '.join(group)}")
         try:
-            await _outside([*install, "--", *others], "could not be installed")
+            await _outside([*install, "--", *requirements, *group], "could not be installed")
         except NotInstalled as error:
             left_out = str(error)
     if build:

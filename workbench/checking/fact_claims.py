@@ -91,8 +91,15 @@ class FactClaims:
         for span in self._page.spans:
             words = pip_words(span.text)
             for word in words if words is not None else (span.text,):
-                if words is not None or _EXTRA_IN_SPAN.fullmatch(word):
+                if words is not None or self._names_extras(word):
                     yield from self._requirement(word, span.line)
+
+    def _names_extras(self, word: str) -> bool:
+        """Tell whether code in running text names extras: ``Result[T, E]`` is a type, of a project called result as well."""
+        found = _EXTRA_IN_SPAN.fullmatch(word)
+        if found is None or found[1] != self._project.declared.name:
+            return False
+        return all(len(name) > 1 and not name[0].isupper() for name in re.split(r"[,\s]+", found[2]) if name)
 
     def _requirement(self, word: str, line: int) -> Iterator[ClaimResult]:
         here = re.fullmatch(r"(?:\.|\./)\[([\w,. -]+)\]", word)
@@ -267,7 +274,7 @@ class FactClaims:
             )
         elif said == real:
             yield self._claim(line, "python", text, Truth.TRUE)
-        elif said < real and _NEEDS.search(row) and not _FORMERLY.search(row):
+        elif said < real and self._of_the_project(row) and not _FORMERLY.search(row):
             shown = ".".join(map(str, real))
             number = ".".join(map(str, said))
             yield self._claim(
@@ -281,6 +288,15 @@ class FactClaims:
         else:
             shown = ".".join(map(str, real))
             yield self._claim(line, "python", text, Truth.UNKNOWN, f"the project requires Python {shown}")
+
+    def _of_the_project(self, row: str) -> bool:
+        """Tell whether a line on the oldest Python is about the project: on other pages it may be about a part of it."""
+        name = PurePosixPath(self._page.path).name.lower()
+        own = [plain(one) for one in (self._project.declared.name, *self._project.modules) if one]
+        return bool(_NEEDS.search(row)) and (
+            name.startswith(("readme", "index", "install", "require", "getting"))
+            or any(re.search(rf"\b{re.escape(one)}\b", plain(row)) for one in own)
+        )
 
     def _version(self, row: str, line: int) -> Iterator[ClaimResult]:
         if not (found := _CURRENT.search(row)):

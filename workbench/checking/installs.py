@@ -94,6 +94,16 @@ def _requirement(word: str) -> Requirement | None:
         return None
 
 
+def _missing_of(extras: Sequence[str], project: Project, environment: Environment | None) -> str:
+    """Return what an extra of the project's lacks here, "" for nothing."""
+    for extra in extras if environment is not None else ():
+        for one in map(_requirement, project.declared.extras.get(extra, ())):
+            applies = one is not None and (one.marker is None or one.marker.evaluate({"extra": extra}))
+            if environment and one and applies and plain(one.name) not in environment.installed:
+                return f"{one.name} of the extra {extra} could not be installed here"
+    return ""
+
+
 def _extras(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
@@ -120,9 +130,13 @@ def install_verdict(
             if missing:
                 return "not run", f"{missing[0]} of {name} is not in the check's environment"
             continue
-        if _HERE.fullmatch(word):
+        here = _HERE.fullmatch(word)
+        requirement = None if here else _requirement(word)
+        extras = _extras(here[1] or "") if here else sorted(requirement.extras) if requirement else []
+        if missing_extra := _missing_of(extras, project, environment):
+            return "not run", missing_extra
+        if here:
             continue
-        requirement = _requirement(word)
         if requirement is None or requirement.url:
             return "not run", f"{word} is not from the registry"
         if plain(requirement.name) == own or (

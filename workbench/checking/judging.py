@@ -52,6 +52,7 @@ _MEANT = re.compile(
     r"\b(?:raises?|raised|errors?|exceptions?|fails?|failed|failing|invalid|traceback|refuse[sd]?|reject(?:s|ed)?)\b|\w+Error\b",
     re.I,
 )
+_DISPLAYED = re.compile(r"\b(?:object|returned|results?|output|prints?|shows?|looks? like)\b[^\n]*:\s*$", re.I)
 #: An absolute path outside of a project: what is printed about it depends on the machine.
 _MACHINE = re.compile(r"(?<![\w./])(?:/(?:home|root|etc|usr|var|opt|Users|tmp|mnt|srv)\b|~[/\\]|[A-Z]:\\)")
 _ERRORS = frozenset(
@@ -76,6 +77,7 @@ class Context:
         before: An earlier step of the page that was not run or did not work, "" if there is none.
         imported: Names that the page's code defines or imports.
         shown: The page's code that is not for a shell.
+        elsewhere: Names that only code of other sections of the page has bound so far.
     """
 
     page: str
@@ -86,6 +88,7 @@ class Context:
     before: str
     imported: Set[str]
     shown: str = ""
+    elsewhere: Set[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +169,11 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
     if kind == "NameError":
         missing = name or (re.findall(r"'(\w+)'", message) or [""])[0]
         return _not_run(step, f"it uses {missing}, which no earlier snippet that ran defines", line)
+    if kind in ("AttributeError", "TypeError") and at_page and _is_display(step.code, context):
+        return _not_run(step, "it shows what something is, and is not for running", line)
     if at_page and kind == "AttributeError" and str(error.get("owner", "")).split(".")[0] in context.modules:
+        if other := _of_another_section(step.code, message, context):
+            return _not_run(step, f"it uses {other}, which another section of the page has made: {said}", line)
         return fails()
     if (
         at_page
@@ -195,6 +202,21 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
     return _not_run(step, f"it ended with {said}", line)
 
 
+def _is_display(code: str, context: Context) -> bool:
+    """Tell whether a block is one call after words such as "the returned object is": that is how an object looks."""
+    tree = python_of(code)
+    alone = tree is not None and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr)
+    prose = context.around.partition("\0")[0]
+    return alone and isinstance(tree.body[0].value, ast.Call) and _DISPLAYED.search(prose) is not None  # type: ignore
+
+
+def _of_another_section(code: str, message: str, context: Context) -> str:
+    """Return the name whose attribute is missing where only another section of the page has bound it, else ""."""
+    missing = re.findall(r"has no attribute '(\w+)'", message)
+    names = re.findall(rf"\b(\w+)\.{re.escape(missing[0])}\b", code) if missing else []
+    return names[0] if names and all(name in context.elsewhere for name in names) else ""
+
+
 def _comments(around: str) -> str:
     """Return what of a block and its paragraph is said to a reader: all but code that has no comment."""
     prose, _, code = around.partition("\0")
@@ -217,10 +239,11 @@ def _doctest(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerd
                 diff = difference(str(example["want"]), str(example["got"]))
                 return _unless_stood_in(step, StepVerdict(Verdict.DIFFERS, line, "no exception is raised", "", diff))
             if error is not None and not _same_exception(str(example["expected_error"]), str(error["type"])):
-                return _exception(step, error, context)
+                return _exception(step, error, context, ended.get("imported") or ())
             continue
         if error is not None:
-            found = _exception(step, {**error, "line": error.get("line") or line}, context)
+            imported = ended.get("imported") or ()
+            found = _exception(step, {**error, "line": error.get("line") or line}, context, imported)
             return found if found.verdict is Verdict.NOT_RUN else _unless_stood_in(step, found)
         got, err = str(example["got"]), str(example.get("stderr", ""))
         if not got.strip() and not err.strip() and _binds(str(example["source"])):

@@ -13,7 +13,7 @@ from workbench.checking.page import Code
 
 Kind = Literal["install", "shell", "session", "python", "doctest", "output", "configuration", "other"]
 
-_PYTHON = {"python", "py", "python3", "py3"}
+_PYTHON = {"python", "py", "python3", "py3", "testcode", "testsetup", "code-cell", "ipython3"}
 _DOCTEST = {"pycon", "doctest", "pyshell", "python-console", "ipython"}
 _SHELL = {"bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "terminal", "sh-session", "cmd"}
 _CONFIGURATION = {"toml", "yaml", "yml", "ini", "cfg", "json", "jsonc", "json5", "xml", "dotenv", "env", "properties"}

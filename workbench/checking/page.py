@@ -32,6 +32,7 @@ class Code:
         before: The paragraph or heading right before it.
         skip: Why its author wants it left out, "" if not.
         adjacent: Whether nothing but ``before`` stands between the block before and this one.
+        section: Number of the section that it stands in, by headings of the first two levels.
     """
 
     line: int
@@ -41,6 +42,7 @@ class Code:
     before: str = ""
     skip: str = ""
     adjacent: bool = False
+    section: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,7 @@ class _Reader:
         self._skip = ""
         self._pieces = 9  # pieces of prose since the last block of code
         self._line = 1
+        self._section = 0
 
     def take(self, token: Token) -> None:
         if token.map:
@@ -131,8 +134,12 @@ class _Reader:
             fenced = token.type == "fence"
             line = self._line + 1 if fenced else self._line
             adjacent = bool(self.codes) and self._pieces <= 1
-            self.codes.append(Code(line, token.content, token.info.strip(), fenced, self._before, self._skip, adjacent))
+            self.codes.append(
+                Code(line, token.content, token.info.strip(), fenced, self._before, self._skip, adjacent, self._section)
+            )
             self._before, self._skip, self._pieces = "", "", 0
+        elif token.type == "heading_open":
+            self._section += token.tag in ("h1", "h2")
         elif token.type == "html_block":
             if match := _SKIP.search(token.content):
                 self._skip = match[1] or "its author says so"

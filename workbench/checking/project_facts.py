@@ -14,9 +14,9 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from workbench.checking.project import Project
 
 _FAMILIES = (
-    ("LGPL", r"\bLGPL|GNU Lesser General Public"),
-    ("AGPL", r"\bAGPL|GNU Affero General Public"),
-    ("GPL", r"(?<![AL])\bGPL|GNU General Public"),
+    ("LGPL", r"\bLGPL|(?i:GNU (?:Lesser|Library) General Public)"),
+    ("AGPL", r"\bAGPL|(?i:GNU Affero General Public)"),
+    ("GPL", r"(?<![AL])\bGPL|(?i:GNU General Public)"),
     ("MIT", r"\bMIT\b(?![\s-]0)|Permission is hereby granted, free of charge"),
     ("Apache-2.0", r"\bApache\b"),
     ("BSD", r"\bBSD\b|Redistribution and use in source and binary forms"),
@@ -95,9 +95,15 @@ def licence_of(project: Project) -> frozenset[str]:
     found = set(licence_families(" ".join(stated)))
     for name in sorted(project.files):
         if re.fullmatch(r"(?:LICEN[SC]E|COPYING)(?:\.\w+)?", name, re.I):
-            head = (project.root / name).read_text("utf-8", "replace")[:1500]
-            found |= licence_families(" ".join(head.split()))
+            head = " ".join((project.root / name).read_text("utf-8", "replace")[:1500].split())
+            found |= _titled(head) or licence_families(head)
     return frozenset(found)
+
+
+def _titled(head: str) -> frozenset[str]:
+    """Return the family of the title that a licence's text begins with: that of the LGPL goes on to name the GPL."""
+    first = {name: match.start() for name, pattern in _FAMILIES if (match := re.search(pattern, head[:120]))}
+    return frozenset([min(first, key=lambda name: first[name])] if first else ())
 
 
 def _pyproject(project: Project) -> dict[str, Any]:

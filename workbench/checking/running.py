@@ -21,7 +21,7 @@ from workbench.checking.page import Page
 from workbench.checking.project import Project
 from workbench.checking.sandboxed import run_in_sandbox
 from workbench.checking.steps import Plan, Step
-from workbench.checking.verdicts import BlockResult, Verdict
+from workbench.checking.verdicts import BlockResult, Part, Verdict
 from workbench.errors import WorkbenchError
 from workbench.text import one_line
 
@@ -31,6 +31,7 @@ _SHOWS = re.compile(
 )
 #: How often an alarm has to come out the same, and how often more on a page of which something does not.
 _SAME, _SAME_WHERE_RANDOM = 1, 5
+_ALARMS = (Verdict.FAILS, Verdict.DIFFERS)
 #: Seconds that a step may take.
 STEP_SECONDS = 10.0
 
@@ -52,7 +53,7 @@ async def run_page(
     """
     first = await _once(page, plan, project, environment, seconds, "0")
     for seed in range(1, 1 + _SAME + _SAME_WHERE_RANDOM):
-        if not any(one.verdict in (Verdict.FAILS, Verdict.DIFFERS) for one in first):
+        if not any(one.verdict in _ALARMS for one in first):
             break
         again = await _once(page, plan, project, environment, seconds, str(seed))
         before, first = first, tuple(_twice(one, other) for one, other in zip(first, again, strict=True))
@@ -63,7 +64,7 @@ async def run_page(
 
 
 def _twice(one: BlockResult, other: BlockResult) -> BlockResult:
-    if one.verdict not in (Verdict.FAILS, Verdict.DIFFERS):
+    if one.verdict not in _ALARMS:
         return one
     if (
         one.verdict is other.verdict
@@ -71,7 +72,12 @@ def _twice(one: BlockResult, other: BlockResult) -> BlockResult:
         and (one.verdict is Verdict.FAILS or one.output == other.output)
     ):
         return one
-    return replace(one, verdict=Verdict.NOT_RUN, reason="it ends differently each time", command="", output="", diff=())
+    reason = "it ends differently each time"
+    parts = tuple(
+        replace(part, verdict=Verdict.NOT_RUN, reason=reason, output="", diff=()) if part.verdict in _ALARMS else part
+        for part in one.parts
+    )
+    return replace(one, verdict=Verdict.NOT_RUN, reason=reason, command="", output="", diff=(), parts=parts)
 
 
 async def _once(
@@ -156,7 +162,8 @@ def _judged(
         if kind not in ("shell", "session", "install")
     ]
     before = ""
-    verdicts: dict[int, list[tuple[Step, StepVerdict]]] = {}
+    bound: dict[str, int] = {}  # names, and the section whose code bound them last
+    verdicts: dict[int, list[tuple[Step, StepVerdict, float]]] = {}
     for index, step in enumerate(plan.steps):
         code = page.codes[step.block]
         if step.kind == "settled":
@@ -174,12 +181,16 @@ def _judged(
                 before,
                 names,
                 "\n".join(not_shell),
+                frozenset(name for name, section in bound.items() if section != code.section),
             )
             found = judge(step, ended[index], context)
+        if step.kind in ("python", "doctest"):
+            bound.update(dict.fromkeys(_bound_by(step.code), code.section))
         if found.verdict is not Verdict.WORKS and not step.harmless and not before:
             what = "was not run" if found.verdict is Verdict.NOT_RUN else "did not work"
             before = f"line {found.line}, which {what}"
-        verdicts.setdefault(step.block, []).append((step, found))
+        seconds = float(ended[index].get("seconds") or 0.0) if index in ended else 0.0
+        verdicts.setdefault(step.block, []).append((step, found, seconds))
     results = [_block(page, index, plan.kinds[index], verdicts.get(index, [])) for index in range(len(page.codes))]
     return tuple(_with_output(page, plan, results, ended))
 
@@ -193,6 +204,20 @@ def settled(page: Page, plan: Plan, project: Project, reason: str = "") -> tuple
     return _judged(page, Plan(plan.kinds, steps), project, None, {})
 
 
+def _bound_by(code: str) -> frozenset[str]:
+    """Return the names that a snippet or a session of Python binds."""
+    tree = python_of(_typed(code))
+    nodes = ast.walk(tree) if tree is not None else ()
+    return frozenset(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+
+
+def _typed(code: str) -> str:
+    """Return what is typed in a session, a snippet as it is."""
+    lines = [line.lstrip() for line in code.splitlines()]
+    typed = [line[4:] for line in lines if line.startswith((">>> ", "... "))]
+    return "\n".join(typed) if typed else code
+
+
 def _names(page: Page) -> list[str]:
     found: list[str] = []
     for code in page.codes:
@@ -203,23 +228,30 @@ def _names(page: Page) -> list[str]:
     return found
 
 
-def _block(page: Page, index: int, kind: str, found: Sequence[tuple[Step, StepVerdict]]) -> BlockResult:
-    code = page.codes[index]
-    for wanted in (Verdict.FAILS, Verdict.DIFFERS):
-        for step, said in found:
-            if said.verdict is wanted:
+def _block(page: Page, index: int, kind: str, found: Sequence[tuple[Step, StepVerdict, float]]) -> BlockResult:
+    """Return the verdict on a block from those on its parts.
+
+    It fails or differs if one of them does, and works if all that could be run worked and something was run.
+    """
+    parts = tuple(
+        Part(said.line, step.code, said.verdict, said.reason, said.output, said.diff, seconds)
+        for step, said, seconds in found
+    )
+    path, line = page.path, page.codes[index].line
+    for wanted in _ALARMS:
+        for (step, _, _), one in zip(found, parts, strict=True):
+            if one.verdict is wanted:
                 command = step.code if step.kind == "shell" or step.failed else ""
-                return BlockResult(page.path, said.line, kind, wanted, said.reason, command, said.output, said.diff)
-    not_run = [(step, said) for step, said in found if said.verdict is Verdict.NOT_RUN]
-    counted = [(step, said) for step, said in not_run if not step.harmless]
-    worked = sum(said.verdict is Verdict.WORKS for _, said in found)
-    if worked and not counted:
-        return BlockResult(page.path, code.line, kind, Verdict.WORKS)
+                return BlockResult(path, one.line, kind, wanted, one.reason, command, one.output, one.diff, parts)
+    not_run = [one for one in parts if one.verdict is Verdict.NOT_RUN]
+    counted = [part for (step, _, _), part in zip(found, parts, strict=True) if part in not_run and not step.harmless]
+    if any(one.verdict is Verdict.WORKS for one in parts):
+        reason = f"{len(counted)} of its {len(parts)} commands were not run: {counted[0].reason}" if counted else ""
+        return BlockResult(path, line, kind, Verdict.WORKS, reason, parts=parts)
     reasons = counted or not_run
     if not reasons:
-        return BlockResult(page.path, code.line, kind, Verdict.NOT_RUN, "there is nothing in it to run")
-    reason = reasons[0][1].reason + (f"; {worked} of its {len(found)} commands work" if worked else "")
-    return BlockResult(page.path, reasons[0][1].line, kind, Verdict.NOT_RUN, reason)
+        return BlockResult(path, line, kind, Verdict.NOT_RUN, "there is nothing in it to run", parts=parts)
+    return BlockResult(path, reasons[0].line, kind, Verdict.NOT_RUN, reasons[0].reason, parts=parts)
 
 
 def _with_output(
@@ -235,7 +267,13 @@ def _with_output(
         steps = [
             at for at, step in enumerate(plan.steps) if step.block == index - 1 and step.kind in ("python", "shell")
         ]
-        if not steps or found[index - 1].verdict is not Verdict.WORKS or any(plan.steps[at].stand_ins for at in steps):
+        shown = found[index - 1]
+        if (
+            not steps
+            or shown.verdict is not Verdict.WORKS
+            or shown.reason
+            or any(plan.steps[at].stand_ins for at in steps)
+        ):
             continue
         printed = "".join(str(ended[at].get("stdout", "")) for at in steps if at in ended)
         if not printed.strip():

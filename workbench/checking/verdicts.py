@@ -25,6 +25,29 @@ class Truth(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A command, snippet or session of a block with its verdict.
+
+    Attributes:
+        line: Line of the page at which something failed, else the part's first line; from 1.
+        code: What was run, or was not.
+        verdict: What became of it.
+        reason: Why, in one sentence without a full stop; "" where it works.
+        output: The end of what it printed, where it does not work.
+        diff: Lines of a unified difference between claimed and real output.
+        seconds: How long it took, 0 where it was not run.
+    """
+
+    line: int
+    code: str
+    verdict: Verdict
+    reason: str = ""
+    output: str = ""
+    diff: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class BlockResult:
     """A block with its verdict.
 
@@ -33,10 +56,11 @@ class BlockResult:
         line: Line of the page at which something failed, else the block's first line; from 1.
         kind: What kind of block it is, see :mod:`.kinds`.
         verdict: What became of it.
-        reason: Why, in one sentence without a full stop; "" where it works.
+        reason: Why, in one sentence without a full stop; "" where all of it works.
         command: What was run where it failed.
         output: The end of what that printed.
         diff: Lines of a unified difference between claimed and real output.
+        parts: Its commands, snippets or sessions in order.
     """
 
     path: str
@@ -47,6 +71,7 @@ class BlockResult:
     command: str = ""
     output: str = ""
     diff: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,7 @@ def import_left_out(code: str, modules: list[str]) -> list[str]:
         nodes = list(ast.walk(ast.parse(code)))
     except SyntaxError:
         return found
+    called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     bound = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
     bound |= {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))}
     bound |= {(node.asname or node.name).split(".")[0] for node in nodes if isinstance(node, ast.alias)}
@@ -89,7 +90,10 @@ def import_left_out(code: str, modules: list[str]) -> list[str]:
     ):
         with contextlib.suppress(Exception):
             if name in modules or name in getattr(sys, "stdlib_module_names", ()):
-                NAMES[name] = __import__(name)
+                made = __import__(name)
+                if name in called and not callable(made):
+                    made = getattr(made, name)  # a function of the module that is called like it
+                NAMES[name] = made
                 found.append(name)
                 continue
             for module in modules:
