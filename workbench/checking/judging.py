@@ -78,6 +78,7 @@ class Context:
         imported: Names that the page's code defines or imports.
         shown: The page's code that is not for a shell.
         elsewhere: Names that only code of other sections of the page has bound so far.
+        unbound: Names that code which was not run or did not work would have bound.
     """
 
     page: str
@@ -89,6 +90,7 @@ class Context:
     imported: Set[str]
     shown: str = ""
     elsewhere: Set[str] = frozenset()
+    unbound: Set[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +177,8 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
         if other := _of_another_section(step.code, message, context):
             return _not_run(step, f"it uses {other}, which another section of the page has made: {said}", line)
         return fails()
+    if kind == "AttributeError" and not _is_own_or_builtin(str(error.get("owner", "")), context):
+        return _not_run(step, f"it may need another version of Python or of {error['owner']}: {said}", line)
     if (
         at_page
         and kind == "TypeError"
@@ -200,6 +204,11 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
     if kind in _ERRORS and (at_page or own_code) and not _MISSING_FILE.search(message):
         return fails()
     return _not_run(step, f"it ended with {said}", line)
+
+
+def _is_own_or_builtin(owner: str, context: Context) -> bool:
+    root = owner.split(".")[0]
+    return root in context.modules or root in ("", "builtins", "__main__")
 
 
 def _is_display(code: str, context: Context) -> bool:
@@ -253,6 +262,8 @@ def _doctest(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerd
             continue  # a terminal shows both
         if diff and (what := lacking(f"{err}\n{ended.get('stderr', '')}")):
             return _not_run(step, f"it needs {what}", line)
+        if diff and (missing := context.unbound & set(re.findall(r"\w+", step.code))):
+            return _not_run(step, f"it uses {min(missing)}, after {context.before}", line)
         if diff and _MACHINE.search(str(example["want"])):
             return _not_run(step, "what it prints depends on the machine's own files", line)
         if diff:
@@ -324,6 +335,8 @@ def _failed_command(step: Step, out: str, err: str, status: int, context: Contex
     fails = StepVerdict(Verdict.FAILS, step.line, f"exit status {status}" + (f": {said}" if said else ""), output)
     if status == 127 or "command not found" in err:
         return _not_run(step, f"it ended with: {said}")
+    if re.search(r"^\s*usage:", f"{err}\n{out}", re.I | re.M) and not _arguments(step.code):
+        return _not_run(step, f"it is told no arguments, and ended with status {status}: {said}")
     if status in (126, 130, 137, 143) or status < 0:
         return _not_run(step, f"it was ended with status {status}")
     modules = _NO_MODULE.findall(err)
@@ -360,6 +373,12 @@ def _of_the_page(code: str, err: str, context: Context) -> str:
         if named and not word.startswith("-") and any(part in context.shown for part in parts):
             return word
     return ""
+
+
+def _arguments(code: str) -> list[str]:
+    """Return what a program, or a module that ``python -m`` runs, is told."""
+    words = code.split()
+    return words[3:] if len(words) > 1 and words[1] == "-m" else words[1:]
 
 
 def _runs_own(code: str, context: Context) -> bool:

@@ -162,6 +162,7 @@ def _judged(
         if kind not in ("shell", "session", "install")
     ]
     before = ""
+    unbound: set[str] = set()
     bound: dict[str, int] = {}  # names, and the section whose code bound them last
     verdicts: dict[int, list[tuple[Step, StepVerdict, float]]] = {}
     for index, step in enumerate(plan.steps):
@@ -182,10 +183,14 @@ def _judged(
                 names,
                 "\n".join(not_shell),
                 frozenset(name for name, section in bound.items() if section != code.section),
+                frozenset(unbound),
             )
             found = judge(step, ended[index], context)
-        if step.kind in ("python", "doctest"):
-            bound.update(dict.fromkeys(_bound_by(step.code), code.section))
+        if plan.kinds[step.block] in ("python", "doctest"):
+            names_bound = _bound_by(step.code)
+            bound.update(dict.fromkeys(names_bound, code.section))
+            worked = found.verdict is Verdict.WORKS
+            unbound = unbound - names_bound if worked else unbound | names_bound
         if found.verdict is not Verdict.WORKS and not step.harmless and not before:
             what = "was not run" if found.verdict is Verdict.NOT_RUN else "did not work"
             before = f"line {found.line}, which {what}"
@@ -208,7 +213,12 @@ def _bound_by(code: str) -> frozenset[str]:
     """Return the names that a snippet or a session of Python binds."""
     tree = python_of(_typed(code))
     nodes = ast.walk(tree) if tree is not None else ()
-    return frozenset(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return frozenset(
+        node.name if isinstance(node, defined) else node.id
+        for node in nodes
+        if isinstance(node, defined) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    )
 
 
 def _typed(code: str) -> str:
