@@ -6,6 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.checking import finding, installs
@@ -14,9 +15,9 @@ from workbench.checking.environment import Environment, NotInstalled, environmen
 from workbench.checking.help_texts import help_texts
 from workbench.checking.page import Page, read_page
 from workbench.checking.project import Project
-from workbench.checking.running import STEP_SECONDS, NotSandboxed, run_page, settled
+from workbench.checking.running import STEP_SECONDS, Known, NotSandboxed, run_page, settled
 from workbench.checking.sandboxed import require_isolation
-from workbench.checking.steps import plan_of
+from workbench.checking.steps import plan_of, up_to
 from workbench.checking.verdicts import BlockResult, Checked, ClaimResult
 from workbench.errors import UsageError
 
@@ -42,37 +43,70 @@ async def check(
         NoIsolation: Blocks are to be run and no sandbox isolates here.
         UsageError: There is no page to check.
     """
-    began = time.monotonic()
     root = Path(os.path.abspath(root))  # noqa: ASYNC240, PTH100 - no file is looked at
     if run:
         require_isolation()
     pages, problems = await asyncio.to_thread(_pages, root, files)
+    asked = Asked(run=run, seconds=seconds, on_progress=on_progress)
+    return await check_pages(root, pages, asked, problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How pages are checked.
+
+    Attributes:
+        run: Whether blocks are run; without, only claims are looked up.
+        seconds: How long a step may take.
+        last: The last block of the page that is run, with all before it; None for all.
+        on_progress: Called with a line per step.
+        on_known: Called with the whole check as far as it is known, a few times a second.
+    """
+
+    run: bool = True
+    seconds: float = STEP_SECONDS
+    last: int | None = None
+    on_progress: Callable[[str], None] = lambda line: None
+    on_known: Callable[[Checked], None] = lambda known: None
+
+
+async def check_pages(root: Path, pages: Sequence[Page], asked: Asked, problems: Sequence[str] = ()) -> Checked:
+    """Check pages that were read already.
+
+    Args:
+        root: The folder of the repository.
+        pages: The pages.
+        asked: How.
+        problems: What could not be read of others.
+
+    Raises:
+        NoIsolation: Blocks are to be run and no sandbox isolates here.
+    """
+    began = time.monotonic()
     project = Project(root)
-    blocks: list[BlockResult] = []
+    said = list(problems)
+    names = tuple(page.path for page in pages)
     claims: list[ClaimResult] = []
     environment = None
-    if run and any(page.codes for page in pages):
-        environment, problem = await _environment(pages, project, on_progress)
-        problems += [problem] if problem else []
-        on_progress("running blocks")
-        blocks = await _blocks(pages, project, environment, problem, seconds, problems)
+    if asked.run and any(page.codes for page in pages):
+        require_isolation()
+        environment, problem = await _environment(pages, project, asked.on_progress)
+        said += [problem] if problem else []
+        asked.on_progress("running blocks")
+        blocks = await _blocks(pages, project, environment, problem, asked, said)
     else:
+        blocks = []
         for page in pages:
             blocks += settled(page, plan_of(page, project, None), project, "blocks were not to be run")
-    on_progress("looking up claims")
+    asked.on_known(Checked(names, tuple(blocks), problems=tuple(said)))
+    asked.on_progress("looking up claims")
     helps = await help_texts(project, environment) if environment is not None else {}
     for page in pages:
         claims += await asyncio.to_thread(claims_of_page, page, project, helps)
         if not page.codes:
-            problems.append(f"{page.path} has no blocks of code.")
-    return Checked(
-        tuple(page.path for page in pages),
-        tuple(blocks),
-        tuple(claims),
-        tuple(problems),
-        time.monotonic() - began,
-        environment is not None and environment.cached,
-    )
+            said.append(f"{page.path} has no blocks of code.")
+    cached = environment is not None and environment.cached
+    return Checked(names, tuple(blocks), tuple(claims), tuple(said), time.monotonic() - began, cached)
 
 
 def _pages(root: Path, files: Sequence[Path]) -> tuple[list[Page], list[str]]:
@@ -102,19 +136,29 @@ async def _blocks(
     project: Project,
     environment: Environment | None,
     problem: str,
-    seconds: float,
+    asked: Asked,
     problems: list[str],
 ) -> list[BlockResult]:
     """Run pages side by side, as they do not depend on one another."""
     room = asyncio.Semaphore(max(1, os.cpu_count() or 1))
 
+    def known(page: Page) -> Known:
+        # Of several pages nobody follows each block.
+        def tell(blocks: Sequence[BlockResult], waiting: Sequence[int]) -> None:
+            asked.on_known(Checked((page.path,), tuple(blocks), problems=tuple(problems), waiting=tuple(waiting)))
+
+        return tell
+
     async def one(page: Page) -> tuple[BlockResult, ...]:
         plan = await asyncio.to_thread(plan_of, page, project, environment, problem.rstrip("."))
+        if asked.last is not None:
+            plan = up_to(plan, asked.last)
         if environment is None:
             return settled(page, plan, project)
         async with room:
             try:
-                return await run_page(page, plan, project, environment, seconds)
+                told = known(page) if len(pages) == 1 else None
+                return await run_page(page, plan, project, environment, asked.seconds, told)
             except NotSandboxed as error:
                 problems.append(str(error))
                 return settled(page, plan, project, "its sandbox does not isolate")

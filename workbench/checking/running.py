@@ -7,7 +7,7 @@ import asyncio
 import json
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ _SHOWS = re.compile(
 )
 #: How often an alarm has to come out the same, and how often more on a page of which something does not.
 _SAME, _SAME_WHERE_RANDOM = 1, 5
+_LOOK_SECONDS = 0.25
 _ALARMS = (Verdict.FAILS, Verdict.DIFFERS)
 #: Seconds that a step may take.
 STEP_SECONDS = 10.0
@@ -40,18 +41,35 @@ class NotSandboxed(WorkbenchError):
     """The sandbox is not what it must be, so nothing was run in it."""
 
 
+Known = Callable[[Sequence[BlockResult], Sequence[int]], None]
+"""Is told of the blocks of a page while it runs: all of them, and the places of those that have no verdict yet."""
+
+
 async def run_page(
-    page: Page, plan: Plan, project: Project, environment: Environment, seconds: float = STEP_SECONDS
+    page: Page,
+    plan: Plan,
+    project: Project,
+    environment: Environment,
+    seconds: float = STEP_SECONDS,
+    on_known: Known | None = None,
 ) -> tuple[BlockResult, ...]:
     """Run a page and return the verdicts on its blocks, in order.
 
     An alarm counts if it comes out the same with another seed for hashes; one that does not is *not run*.
 
+    Args:
+        page: The page.
+        plan: What of it is run.
+        project: The repository.
+        environment: Where it is run.
+        seconds: How long a step may take.
+        on_known: Called a few times a second; an alarm is told of once it has come out the same again.
+
     Raises:
         NotSandboxed: The sandbox could not be proved to isolate.
         OSError: It cannot be started.
     """
-    first = await _once(page, plan, project, environment, seconds, "0")
+    first = await _once(page, plan, project, environment, seconds, "0", on_known)
     for seed in range(1, 1 + _SAME + _SAME_WHERE_RANDOM):
         if not any(one.verdict in _ALARMS for one in first):
             break
@@ -81,17 +99,42 @@ def _twice(one: BlockResult, other: BlockResult) -> BlockResult:
 
 
 async def _once(
-    page: Page, plan: Plan, project: Project, environment: Environment, seconds: float, seed: str
+    page: Page,
+    plan: Plan,
+    project: Project,
+    environment: Environment,
+    seconds: float,
+    seed: str,
+    on_known: Known | None = None,
 ) -> tuple[BlockResult, ...]:
     runnable = [step for step in plan.steps if step.kind != "settled"]
     ended: dict[int, Mapping[str, Any]] = {}
+
+    def tell(so_far: Mapping[int, Mapping[str, Any]]) -> None:
+        """Tell of the blocks whose last step has ended, alarms left out."""
+        if on_known is not None:
+            blocks = _judged(page, plan, project, environment, so_far)
+            open_blocks = {
+                plan.steps[at].block
+                for at, step in enumerate(plan.steps)
+                if step.kind != "settled" and at not in so_far
+            }
+            on_known(blocks, [at for at, one in enumerate(blocks) if at in open_blocks or one.verdict in _ALARMS])
+
     if runnable:
-        ended = await _executed(page, plan, project, environment, seconds, seed)
+        tell({})
+        ended = await _executed(page, plan, project, environment, seconds, seed, tell)
     return _judged(page, plan, project, environment, ended)
 
 
 async def _executed(
-    page: Page, plan: Plan, project: Project, environment: Environment, seconds: float, seed: str
+    page: Page,
+    plan: Plan,
+    project: Project,
+    environment: Environment,
+    seconds: float,
+    seed: str,
+    tell: Callable[[Mapping[int, Mapping[str, Any]]], None],
 ) -> dict[int, Mapping[str, Any]]:
     orders = [
         {
@@ -114,7 +157,7 @@ async def _executed(
         (folder / "repo").mkdir(exist_ok=True)
         (folder / "steps.json").write_text(json.dumps(orders))
         python = environment.python
-        ended = await run_in_sandbox(
+        running = run_in_sandbox(
             [
                 str(python),
                 "-I",
@@ -132,12 +175,29 @@ async def _executed(
             seconds=seconds * len(orders) + 30.0,
             variables={"PYTHONHASHSEED": seed, "PYTHONDONTWRITEBYTECODE": "1", "VIRTUAL_ENV": str(environment.folder)},
         )
+        watching = asyncio.create_task(_watch(folder / "results.jsonl", tell))
+        try:
+            ended = await running
+        finally:
+            watching.cancel()
         found = _results(folder / "results.jsonl")
     proof = found.pop(-1, None)
     if proof is None or proof.get("problem"):
         why = str(proof["problem"]) if proof else one_line(ended.output, 200) or f"status {ended.status}"
         raise NotSandboxed(f"Nothing of {page.path} was run, as its sandbox does not isolate: {why}.")
     return found
+
+
+async def _watch(path: Path, tell: Callable[[Mapping[int, Mapping[str, Any]]], None]) -> None:
+    """Tell of the results as they come."""
+    known = 0
+    while True:
+        await asyncio.sleep(_LOOK_SECONDS)
+        found = await asyncio.to_thread(_results, path)
+        found.pop(-1, None)
+        if len(found) > known:
+            known = len(found)
+            tell(found)
 
 
 def _results(path: Path) -> dict[int, Mapping[str, Any]]:
@@ -248,20 +308,25 @@ def _block(page: Page, index: int, kind: str, found: Sequence[tuple[Step, StepVe
         for step, said, seconds in found
     )
     path, line = page.path, page.codes[index].line
+    end = line + max(0, len(page.codes[index].code.splitlines()) - 1)
     for wanted in _ALARMS:
         for (step, _, _), one in zip(found, parts, strict=True):
             if one.verdict is wanted:
                 command = step.code if step.kind == "shell" or step.failed else ""
-                return BlockResult(path, one.line, kind, wanted, one.reason, command, one.output, one.diff, parts)
+                return BlockResult(
+                    path, one.line, kind, wanted, one.reason, command, one.output, one.diff, parts, line, end
+                )
     not_run = [one for one in parts if one.verdict is Verdict.NOT_RUN]
     counted = [part for (step, _, _), part in zip(found, parts, strict=True) if part in not_run and not step.harmless]
     if any(one.verdict is Verdict.WORKS for one in parts):
         reason = f"{len(counted)} of its {len(parts)} commands were not run: {counted[0].reason}" if counted else ""
-        return BlockResult(path, line, kind, Verdict.WORKS, reason, parts=parts)
+        return BlockResult(path, line, kind, Verdict.WORKS, reason, parts=parts, first=line, end=end)
     reasons = counted or not_run
     if not reasons:
-        return BlockResult(path, line, kind, Verdict.NOT_RUN, "there is nothing in it to run", parts=parts)
-    return BlockResult(path, reasons[0].line, kind, Verdict.NOT_RUN, reasons[0].reason, parts=parts)
+        nothing = "there is nothing in it to run"
+        return BlockResult(path, line, kind, Verdict.NOT_RUN, nothing, parts=parts, first=line, end=end)
+    why = reasons[0]
+    return BlockResult(path, why.line, kind, Verdict.NOT_RUN, why.reason, parts=parts, first=line, end=end)
 
 
 def _with_output(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from workbench.checking import needs
@@ -84,6 +84,17 @@ def plan_of(page: Page, project: Project, environment: Environment | None, broke
         planner.plan.kinds.append(kind)
         planner.add(index, code, kind)
     return planner.plan
+
+
+def up_to(plan: Plan, last: int) -> Plan:
+    """Return a plan that runs nothing after a block: what it builds on is run before it."""
+    steps = [
+        replace(step, kind="settled", reason="only an earlier block was to be run", harmless=True)
+        if step.block > last and step.kind != "settled"
+        else step
+        for step in plan.steps
+    ]
+    return Plan(plan.kinds, steps)
 
 
 class _Planner:

@@ -61,6 +61,8 @@ class BlockResult:
         output: The end of what that printed.
         diff: Lines of a unified difference between claimed and real output.
         parts: Its commands, snippets or sessions in order.
+        first: Its first line of code.
+        end: Its last one.
     """
 
     path: str
@@ -72,6 +74,8 @@ class BlockResult:
     output: str = ""
     diff: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
+    first: int = 0
+    end: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,7 @@ class Checked:
         problems: What could not be checked, one sentence each.
         seconds: How long it took.
         cached: Whether the environment was there already.
+        waiting: While it is under way, the places in ``blocks`` of those that have no verdict yet; they are *not run* there.
     """
 
     pages: tuple[str, ...] = ()
@@ -119,6 +124,7 @@ class Checked:
     problems: tuple[str, ...] = ()
     seconds: float = 0.0
     cached: bool = False
+    waiting: tuple[int, ...] = ()
 
     @property
     def alarms(self) -> tuple[BlockResult | ClaimResult, ...]:

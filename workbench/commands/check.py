@@ -31,6 +31,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=FORMATS, default="text", help="how to print it: text (default), junit, github, json"
     )
+    parser.add_argument(
+        "--session",
+        metavar="NAME",
+        help="check the READMEs that this session's trials handed in, and keep the results there",
+    )
+    parser.add_argument(
+        "--trial", action="append", default=[], metavar="ID", help="with --session: only this trial, or those of a case"
+    )
+    parser.add_argument("--again", action="store_true", help="with --session: also what has been checked already")
     parser.add_argument("--no-run", action="store_true", help="run nothing: only look up what pages name")
     parser.add_argument(
         "--fix-claims", action="store_true", help="write the nearest true name where only one can be meant"
@@ -48,6 +57,12 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.checking import check
     from workbench.commands import check_formats
 
+    if arguments.session:
+        from workbench.commands.check_session import run_on_session
+
+        return run_on_session(arguments)
+    if arguments.trial or arguments.again:
+        raise UsageError("--trial and --again belong to --session.")
     root, files = _located(arguments.source, arguments.pages)
     if arguments.fix_claims and arguments.source and not Path(arguments.source).is_dir():
         raise UsageError("--fix-claims writes into the pages of a folder; name one as --source, or none.")

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from enum import StrEnum
 
 from workbench.checking import BlockResult, Checked, ClaimResult, Truth, Verdict
+from workbench.checking.stored import works
 from workbench.checking.verdicts import counts
 from workbench.text import clean, json_text, one_line
 
@@ -21,9 +22,10 @@ def text(checked: Checked, *, verbose: bool = False) -> list[str]:
         lines += [*_block(one), ""] if isinstance(one, BlockResult) else [_claim(one)]
     if verbose:
         lines += [
-            f"{one.path}:{one.line}: {one.kind} not run: {one.reason}"
-            for one in checked.blocks
-            if one.verdict is Verdict.NOT_RUN
+            f"{block.path}:{one.line}: {block.kind} not run: {one.reason}"
+            for block in checked.blocks
+            for one in ([block] if block.verdict is Verdict.NOT_RUN else block.parts)
+            if one.verdict is Verdict.NOT_RUN and one.reason
         ]
         lines += [
             f"{one.path}:{one.line}: {one.kind} {one_line(one.text, 60)} cannot be said: {one.reason}"
@@ -127,7 +129,12 @@ def _escaped(value: str) -> str:
 
 def json_lines(checked: Checked) -> list[str]:
     """Return a line for each block, claim and problem, and a summary."""
-    lines = [{"type": "block", **_plain(one)} for one in checked.blocks]
+    return [json_text(line) for line in values(checked)]
+
+
+def values(checked: Checked) -> list[dict[str, object]]:
+    """Return the JSON values of :func:`json_lines`."""
+    lines: list[dict[str, object]] = [{"type": "block", **_plain(one)} for one in checked.blocks]
     lines += [{"type": "claim", **_plain(one)} for one in checked.claims]
     lines += [{"type": "problem", "problem": problem} for problem in checked.problems]
     lines.append(
@@ -136,11 +143,12 @@ def json_lines(checked: Checked) -> list[str]:
             "pages": list(checked.pages),
             "blocks": counts([one.verdict for one in checked.blocks], Verdict),
             "claims": counts([one.truth for one in checked.claims], Truth),
+            "works": works(checked).to_json(),
             "cached": checked.cached,
             "seconds": round(checked.seconds, 2),
         }
     )
-    return [json_text(line) for line in lines]
+    return lines
 
 
 def _plain(one: BlockResult | ClaimResult) -> dict[str, object]:

@@ -333,6 +333,11 @@ def mark_cancelled(connection: sqlite3.Connection, run: str) -> None:
         "WHERE run_id = ? AND state != 'done'",
         (run,),
     )
+    connection.execute(
+        "UPDATE checks SET state = CASE WHEN result_blob IS NULL THEN 'cancelled' ELSE 'done' END "
+        "WHERE run_id = ? AND state IN ('queued', 'running')",
+        (run,),
+    )
     recount(connection, run)
 
 
@@ -390,6 +395,7 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
             connection.execute("UPDATE requests SET handled_at = 0 WHERE run_id = ? AND handled_at IS NULL", (key,))
             connection.execute(f"UPDATE trials SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
             connection.execute(f"UPDATE candidates SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
+            connection.execute(f"UPDATE checks SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
     if len(waiting) > 1:
         _in_turn(session, waiting)
     for key in waiting:

@@ -53,6 +53,11 @@ def gateway_for(
 async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> None:
     """Run every trial that is not done or lacks scores; raises whatever ends the whole run, including cancellation."""
     plan = DocumentPlan.from_json(run.config)
+    if plan.check:
+        from workbench.engine.check_execution import execute_checks
+
+        await execute_checks(writer, run, plan)
+        return
     # What cannot be imported (any more) ends the run, not each of its trials.
     if not is_rescored(run) or plan.agent:
         make_agent(plan.agent, plan.import_folders)

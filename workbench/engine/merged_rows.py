@@ -342,6 +342,10 @@ class _Adding:
             + ", ".join(f"{name} = excluded.{name}" for name in self._others("scorecards", "trial_id").split(", "))
             + " WHERE excluded.at > scorecards.at"
         )
+        self._db.execute(
+            "INSERT OR IGNORE INTO main.checks SELECT (SELECT new FROM temp.names WHERE old = trial_id), "
+            f"{self._others('checks', 'trial_id')} FROM src.checks WHERE state = 'done'"
+        )
         added = self._count("main.scorecards") - before
         self._tally.count("scorecards", added, self._tally.given["scorecards"] - added)
 

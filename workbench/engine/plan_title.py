@@ -19,7 +19,7 @@ _NAMED = 2  # cases that are named before the others are counted
 def plan_title(run: RunRow) -> str:
     """Return what was asked for on one line; a damaged plan gives the kind of the run alone.
 
-    ``word_counter × 3 · white · gpt-4o``, ``score 12 trials · aeo-bench, strict · offline``, or
+    ``word_counter × 3 · white · gpt-4o``, ``score 12 trials · aeo-bench, strict · offline``, ``check 12 READMEs``, or
     ``word_counter · docs original · gpt-5-mini × 3``.
     """
     try:
@@ -30,6 +30,8 @@ def plan_title(run: RunRow) -> str:
         return run.kind
     if run.kind == "regenerate":
         said = _regenerate(plan)
+    elif plan.get("check"):
+        said = _check(plan)
     elif plan.get("rescore") and not plan.get("cases"):
         said = _score(plan)
     else:
@@ -46,6 +48,13 @@ def _document(plan: Mapping[str, Any]) -> list[str]:
     of, step = _text(plan.get("fork_of")), plan.get("fork_step")
     fork = f"fork of {of[:8]} at step {step}" if of else ""
     return [f"{said}{times}" if said else "", fork, _text(plan.get("agent")), _text(plan.get("model"))]
+
+
+def _check(plan: Mapping[str, Any]) -> list[str]:
+    count, block = len(_texts(plan.get("trials"))), plan.get("check_again")
+    again = "one block once more" if isinstance(block, int) and block >= 0 else ""
+    only = "claims only" if plan.get("check") == "claims" else ""
+    return [f"check {count:,} README{'' if count == 1 else 's'}", again, only]
 
 
 def _score(plan: Mapping[str, Any]) -> list[str]:

@@ -84,6 +84,11 @@ def is_rescored(run: RunRow) -> bool:
     return bool(_plan(run).get("rescore"))
 
 
+def is_check(run: RunRow) -> bool:
+    """Return whether a run checks READMEs of trials that other runs recorded."""
+    return bool(_plan(run).get("check"))
+
+
 def scores_asked(run: RunRow) -> int:
     """Return how many scorecards a run asks for of trials that other runs recorded: trials × rubrics × judges."""
     plan = _plan(run)
@@ -162,6 +167,8 @@ def is_missing(reader: SessionReader, run: RunRow) -> bool:
         return False
     if run.kind == "regenerate":
         return run.state != "done" or bool(reader.query(_MISSING, (run.id, run.id)))
+    if is_check(run):
+        return any(row.state not in ("done", "failed") for row in reader.checks(run_id=run.id))
     if run.state in {"queued", "running"} or has_unscored(reader, run.id):
         return True
     return any(trial.state != "done" for trial in reader.trials(run.id))

@@ -24,6 +24,7 @@ from workbench.session.rows import (
     CallRow,
     CandidateRow,
     Change,
+    CheckRow,
     DroppedRow,
     FailingTestRow,
     FormerVerdictRow,
@@ -333,6 +334,15 @@ class SessionReader(BlobReader):
         former = [row.judge == OFFLINE and (row.trial_id, row.rubric) in newer for row in rows]
         order = sorted(range(len(rows)), key=lambda place: (rows[place].trial_id, rows[place].rubric, former[place]))
         return [rows[place] for place in order]
+
+    def checks(self, trial_id: str | None = None, *, run_id: str | None = None) -> list[CheckRow]:
+        """Return the checks of a trial's README, those of a run, or all; the latest comes last."""
+        where, arguments = "ORDER BY at, trial_id", tuple[str, ...]()
+        if trial_id is not None:
+            where, arguments = "WHERE trial_id = ? ORDER BY at", (trial_id,)
+        elif run_id is not None:
+            where, arguments = "WHERE run_id = ? ORDER BY at, trial_id", (run_id,)
+        return self._rows(CheckRow, "checks", where, arguments)
 
     def files_of(self, snapshot: str) -> list[tuple[str, int]]:
         """Return the (path, size in bytes) of every file of a snapshot that the agent could see."""

@@ -168,6 +168,47 @@ class ScoreRow:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckRow:
+    """A check of a trial's README.
+
+    Attributes:
+        trial_id: The trial.
+        executed: 1 where blocks are run, 0 where only claims are looked up.
+        step_seconds: How long a command or snippet may take.
+        rules: Version of the rules of the check, see :mod:`workbench.checking.stored`.
+        run_id: The run that did it last.
+        state: ``queued``, ``running``, ``done``, ``failed`` or ``cancelled``.
+        problem: Why it failed; what it is at while it is under way.
+        again: The block that is run once more, None for all of it.
+        works: Blocks by verdict; None before it is done. So are the others, of blocks and of claims.
+        partial: JSON of what is known while it is under way.
+        result_blob: JSON of what came out, see :mod:`workbench.checking.stored`.
+        seconds: How long it took.
+        at: When its state changed last.
+    """
+
+    trial_id: str
+    executed: int
+    step_seconds: float
+    rules: int
+    run_id: str
+    state: str
+    problem: str | None
+    again: int | None
+    works: int | None
+    fails: int | None
+    differs: int | None
+    not_run: int | None
+    claims_true: int | None
+    claims_untrue: int | None
+    claims_unknown: int | None
+    partial: str
+    result_blob: str | None
+    seconds: float | None
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class AnnotationRow:
     """A person's remark on a work item and, where given, on a step or a criterion of it.
 

@@ -16,7 +16,7 @@ from workbench.session.verdict_counts import COUNTED, COUNTING, COUNTS_OF_CANDID
 from workbench.session.views import VIEWS
 
 APPLICATION_ID = 0x574B4253  # "WKBS": tells a session from any other SQLite file
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -93,6 +93,16 @@ CREATE TABLE scorecards (
     trial_id TEXT NOT NULL REFERENCES trials (id), rubric TEXT NOT NULL, judge TEXT NOT NULL, total REAL, out_of REAL NOT NULL,
     tier1 REAL, tier2 REAL, tier3 REAL, tier4 REAL, card_blob TEXT NOT NULL, at REAL NOT NULL, problem TEXT,
     PRIMARY KEY (trial_id, rubric, judge)
+) WITHOUT ROWID;
+
+-- Whether a README holds, see workbench.checking: result_blob is JSON of workbench.checking.stored, partial what is known while a
+-- check is under way. `again` is the block that is run once more, NULL for all of it.
+CREATE TABLE checks (
+    trial_id TEXT NOT NULL REFERENCES trials (id), executed INTEGER NOT NULL, step_seconds REAL NOT NULL, rules INTEGER NOT NULL,
+    run_id TEXT NOT NULL, state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled')), problem TEXT,
+    again INTEGER, works INTEGER, fails INTEGER, differs INTEGER, not_run INTEGER, claims_true INTEGER, claims_untrue INTEGER,
+    claims_unknown INTEGER, partial TEXT NOT NULL DEFAULT '', result_blob TEXT, seconds REAL, at REAL NOT NULL,
+    PRIMARY KEY (trial_id, executed, step_seconds, rules)
 ) WITHOUT ROWID;
 
 CREATE TABLE annotations (
@@ -197,6 +207,7 @@ _FED = {
     "steps": ("step", "NEW.trial_id", "NEW.number"),
     "seen": ("seen", "NEW.trial_id", "NEW.path"),
     "scorecards": ("score", "NEW.trial_id", "NEW.rubric"),
+    "checks": ("check", "NEW.trial_id", "NEW.run_id"),
     "annotations": ("annotation", "NEW.item", "NEW.id"),
     "labels": ("label", "NEW.item", "NEW.part"),
     "tasks": ("task", "NEW.id", "NEW.run_id"),
@@ -270,6 +281,7 @@ _ADDED_IN_6: dict[str, tuple[str, ...]] = {
 }
 _TABLES_OF_7 = ("studies", "study_cells", "verdict_counts")
 _TABLES_OF_8 = ("imported",)
+_TABLES_OF_9 = ("checks",)
 PUT_AWAY_RUNS = "(SELECT id FROM runs WHERE deleted_at IS NOT NULL)"
 """SQL for the runs that a person put away: neither they nor what belongs to them counts."""
 
@@ -337,8 +349,15 @@ READ_AS: dict[int, dict[str, dict[str, str]]] = {
         "verdict_counts": dict.fromkeys((*GROUPED, *COUNTED), "NULL"),
     },
     7: {"imported": dict.fromkeys(("item", "format", "source", "digest", "extra_blob", "at"), "NULL")},
+    8: {
+        "checks": dict.fromkeys(
+            ("trial_id", "executed", "step_seconds", "rules", "run_id", "state", "problem", "again", "works", "fails", "differs",
+             "not_run", "claims_true", "claims_untrue", "claims_unknown", "partial", "result_blob", "seconds", "at"),
+            "NULL",
+        )
+    },
 }  # fmt: skip
-_NEW_TABLES = {2: ("former_verdicts",), 6: _TABLES_OF_7, 7: _TABLES_OF_8}
+_NEW_TABLES = {2: ("former_verdicts",), 6: _TABLES_OF_7, 7: _TABLES_OF_8, 8: _TABLES_OF_9}
 _WITH_ROWID = frozenset({"tasks", "candidates", "trials", "leases"})
 
 
@@ -503,6 +522,14 @@ def _to_8(connection: sqlite3.Connection) -> None:
     _create(connection, _TABLES_OF_8)
 
 
+def _to_9(connection: sqlite3.Connection) -> None:
+    """Add checks of READMEs."""
+    _create(connection, _TABLES_OF_9)
+    for trigger in TRIGGERS.split("\n"):
+        if any(f"TRIGGER {table}_" in trigger for table in _TABLES_OF_9):
+            connection.execute(trigger)
+
+
 # version that a file has -> what turns it into the next version; runs inside one transaction on a copy of the file
 MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
     1: _to_2,
@@ -512,4 +539,5 @@ MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
     5: _to_6,
     6: _to_7,
     7: _to_8,
+    8: _to_9,
 }

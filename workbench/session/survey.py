@@ -99,6 +99,12 @@ _NEUTRAL: Mapping[str, Mapping[str, str]] = {
         "started_at": "0.0",
     },
     "scorecards": {"rubric": _UNKNOWN, "judge": _UNKNOWN, "card_blob": "''", "at": "0.0"},
+    "checks": {
+        **dict.fromkeys(("executed", "step_seconds", "rules", "at"), "0"),
+        "run_id": "''",
+        "state": "CASE WHEN result_blob IS NOT NULL THEN 'done' ELSE 'cancelled' END",
+        "partial": "''",
+    },
     "annotations": {"at": "0.0"},
     "labels": {"at": "0.0"},
     "tasks": {
@@ -137,6 +143,7 @@ _NAMES = {
     "seen": "{path} as seen in trial {trial_id}",
     "calls": "call {id} of {scope}",
     "scorecards": "the score of trial {trial_id} by {rubric}, judge {judge}",
+    "checks": "the check of trial {trial_id}",
     "annotations": "remark {id} on {item}",
     "labels": "label {label} on {item}",
     "tasks": "task {id}",
@@ -157,6 +164,7 @@ _PARENTS = (
     ("steps", "trial_id", "trials", "trial"),
     ("seen", "trial_id", "trials", "trial"),
     ("scorecards", "trial_id", "trials", "trial"),
+    ("checks", "trial_id", "trials", "trial"),
     ("tasks", "run_id", "runs", "run"),
     ("dropped", "run_id", "runs", "run"),
     ("stages", "run_id", "runs", "run"),

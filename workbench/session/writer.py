@@ -400,6 +400,27 @@ class SessionWriter:
         values = {name: getattr(score, name) for name in ScoreRow.__dataclass_fields__}
         self.insert("scorecards", values, conflict="REPLACE")
 
+    def put_check(self, key: tuple[str, int, float, int], run_id: str, again: int | None = None) -> None:
+        """Plan a check of a trial's README; what a former one by the same rules said stays until the new one is done.
+
+        Args:
+            key: Trial, whether blocks are run, seconds for a step, version of the rules.
+            run_id: The run that does it.
+            again: The block that is run once more, None for all of it.
+        """
+        with self.transaction() as connection:
+            connection.execute(
+                "INSERT INTO checks (trial_id, executed, step_seconds, rules, run_id, state, again, at) "
+                "VALUES (?, ?, ?, ?, ?, 'queued', ?, ?) ON CONFLICT (trial_id, executed, step_seconds, rules) DO UPDATE SET "
+                "run_id = excluded.run_id, state = 'queued', again = excluded.again, problem = NULL, at = excluded.at",
+                (*key, run_id, again, time.time()),
+            )
+
+    def set_check(self, key: tuple[str, int, float, int], **values: object) -> None:
+        """Change a check; ``key`` as for :meth:`put_check`."""
+        names = dict(zip(("trial_id", "executed", "step_seconds", "rules"), key, strict=True))
+        self.update("checks", names, {**values, "at": time.time()})
+
     def set_labels(self, item: str, part: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> None:
         """Give an item (or its ``part``, see :class:`LabelRow`) labels and take others away; the rest stay as they are."""
         now = time.time()

@@ -11,7 +11,7 @@ from workbench.engine.plan_title import plan_title
 from workbench.engine.queue import waiting
 from workbench.glyphs import STATES, counted
 from workbench.session.labels import in_words, labels_by_item
-from workbench.session.pending_work import is_rescored, lacking, scores_asked
+from workbench.session.pending_work import is_check, is_rescored, lacking, scores_asked
 from workbench.session.spend import spend_of
 
 if TYPE_CHECKING:
@@ -121,6 +121,9 @@ def _progress(reader: SessionReader, run: RunRow, trials: Counter[str]) -> tuple
 
         sums = totals(count for count in sample_counts(reader, run.id) if not count.control)
         return sums.decided, sums.samples, "samples"
+    if is_check(run):
+        checks = Counter(row.state for row in reader.checks(run_id=run.id))
+        return sum(checks[state] for state in _OVER), sum(checks.values()), "READMEs"
     if is_rescored(run) and not trials:
         total = scores_asked(run)
         return total - min(total, len(lacking(reader, run))), total, "scores"

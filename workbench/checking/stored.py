@@ -1,0 +1,72 @@
+"""A check as a session keeps it: its JSON form, and the rules that it was made by."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from workbench.checking.verdicts import BlockResult, Checked, ClaimResult, Part, Truth, Verdict, counts
+from workbench.checking.works import Works
+from workbench.errors import WorkbenchError
+
+#: Counted on with every change of what a verdict means or when one is given: results of other rules stand beside each other.
+RULES = 1
+_COLUMNS = {
+    Verdict.WORKS: "works", Verdict.FAILS: "fails", Verdict.DIFFERS: "differs", Verdict.NOT_RUN: "not_run",
+    Truth.TRUE: "claims_true", Truth.UNTRUE: "claims_untrue", Truth.UNKNOWN: "claims_unknown",
+}  # fmt: skip
+
+
+class CheckDamaged(WorkbenchError):
+    """What a session keeps of a check cannot be read."""
+
+
+def columns(checked: Checked) -> dict[str, int]:
+    """Return how many blocks and claims there are of each verdict, by the columns of the session's table."""
+    blocks = counts([one.verdict for one in checked.blocks], Verdict)
+    claims = counts([one.truth for one in checked.claims], Truth)
+    return {column: (blocks if isinstance(word, Verdict) else claims)[str(word)] for word, column in _COLUMNS.items()}
+
+
+def works(checked: Checked) -> Works:
+    """Return how much of what was checked holds."""
+    return Works.of(columns(checked))
+
+
+def to_json(checked: Checked) -> str:
+    """Return a check as JSON text."""
+    return json.dumps(asdict(checked), ensure_ascii=False, default=str)
+
+
+def from_json(text: str) -> Checked:
+    """Return the check of a JSON text; what a newer program added is left out.
+
+    Raises:
+        CheckDamaged: It is none.
+    """
+    try:
+        values = json.loads(text)
+        blocks = tuple(_block(one) for one in values.pop("blocks"))
+        claims = tuple(_made(ClaimResult, {**one, "truth": Truth(one["truth"])}) for one in values.pop("claims"))
+        made: Checked = _made(Checked, {**values, "blocks": blocks, "claims": claims})
+        return made
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise CheckDamaged("The recorded check is damaged; check the README again.") from None
+
+
+def _block(values: dict[str, Any]) -> BlockResult:
+    parts = tuple(_made(Part, {**one, "verdict": Verdict(one["verdict"])}) for one in values.get("parts", ()))
+    made: BlockResult = _made(BlockResult, {**values, "parts": parts, "verdict": Verdict(values["verdict"])})
+    return made
+
+
+def _made(kind: type[Any], values: dict[str, Any]) -> Any:
+    """Return an instance of the fields that it has."""
+    fields = kind.__dataclass_fields__
+    known = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    made = kind(**{name: value for name, value in known.items() if name in fields})
+    for name in ("line", "end"):
+        if name in fields and not isinstance(getattr(made, name), int):
+            raise TypeError(name)
+    return made

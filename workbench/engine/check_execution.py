@@ -1,0 +1,125 @@
+"""Check the READMEs that a run was ordered to check, one after the other, and keep what came out in the session."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import traceback
+from dataclasses import replace
+from pathlib import Path
+
+from workbench.catalog import kept_snapshot, resolve_case, snapshot_of
+from workbench.checking.page import LARGEST, parse_page
+from workbench.checking.pages import Asked, check_pages
+from workbench.checking.stored import CheckDamaged, columns, from_json, to_json
+from workbench.checking.verdicts import Checked
+from workbench.engine.checks import key_of
+from workbench.engine.plan import DocumentPlan
+from workbench.engine.trial_contents import ContentChanged
+from workbench.errors import UsageError, WorkbenchError
+from workbench.session import SessionError, SessionReader, SessionWriter
+from workbench.session.rows import CheckRow, RunRow
+
+PAGE = "README.md"
+_TOLD_SECONDS = 0.4
+
+
+async def execute_checks(writer: SessionWriter, run: RunRow, plan: DocumentPlan) -> None:
+    """Do every check of a run that is not done; what ends one of them is recorded there and the others go on.
+
+    Raises:
+        SessionError: The session cannot be written any more.
+        asyncio.CancelledError: The run was cancelled.
+    """
+    with SessionReader(writer.path) as reader:
+        waiting = [row for row in reader.checks(run_id=run.id) if row.state not in ("done", "failed")]
+    for row in waiting:
+        key = key_of(row)
+        writer.set_check(key, state="running", problem=None, partial="")
+        try:
+            await _check(writer, row, plan)
+        except (asyncio.CancelledError, SessionError):
+            raise
+        except WorkbenchError as error:
+            writer.set_check(key, state="failed", problem=str(error), partial="")
+        except Exception as error:
+            traceback.print_exc()
+            sentence = f"A defect of the workbench: {type(error).__name__}: {error}."
+            writer.set_check(key, state="failed", problem=sentence, partial="")
+
+
+async def _check(writer: SessionWriter, row: CheckRow, plan: DocumentPlan) -> None:
+    began = time.monotonic()
+    text, root, before = await asyncio.to_thread(_ready, writer.path, row)
+    page = parse_page(text, PAGE)
+    teller = _Teller(writer, row)
+    asked = Asked(
+        run=bool(row.executed),
+        seconds=row.step_seconds,
+        last=row.again,
+        on_progress=teller.stage,
+        on_known=teller.known,
+    )
+    checked = await check_pages(root, [page], asked)
+    if row.again is not None and before is not None and row.again < len(checked.blocks) == len(before.blocks):
+        blocks = list(before.blocks)
+        blocks[row.again] = checked.blocks[row.again]
+        checked = replace(before, blocks=tuple(blocks), problems=checked.problems)
+    with writer.transaction():
+        writer.set_check(
+            key_of(row),
+            state="done",
+            partial="",
+            again=None,
+            result_blob=writer.blob(to_json(checked)),
+            seconds=time.monotonic() - began,
+            **columns(checked),
+        )
+
+
+def _ready(session: Path, row: CheckRow) -> tuple[str, Path, Checked | None]:
+    """Return the README, the folder of its repository, and what the last check of it said.
+
+    Raises:
+        WorkbenchError: One of them cannot be had.
+    """
+    with SessionReader(session) as reader:
+        trial = reader.trial(row.trial_id)
+        if trial is None or trial.readme_blob is None:
+            raise UsageError("The trial has no README any more.")
+        text = reader.text(trial.readme_blob)
+        before = _before(reader, row)
+    if len(text) > LARGEST:
+        raise UsageError(
+            f"The README has {len(text) / 1e6:.1f} MB; READMEs of up to {LARGEST / 1e6:.0f} MB are checked."
+        )
+    case = resolve_case(trial.case_id)
+    snapshot = kept_snapshot(case, trial.snapshot or "") or snapshot_of(case)
+    if trial.snapshot and snapshot.digest != trial.snapshot:
+        raise ContentChanged(f"The repository of {case.name} has changed since, and its former content is not kept.")
+    return text, snapshot.root, before
+
+
+def _before(reader: SessionReader, row: CheckRow) -> Checked | None:
+    if row.result_blob is None:
+        return None
+    try:
+        return from_json(reader.text(row.result_blob))
+    except (CheckDamaged, SessionError):
+        return None
+
+
+class _Teller:
+    """Writes what is known of a check while it is under way, a few times a second at most."""
+
+    def __init__(self, writer: SessionWriter, row: CheckRow) -> None:
+        self._writer, self._key = writer, key_of(row)
+        self._told = 0.0
+
+    def stage(self, line: str) -> None:
+        self._writer.set_check(self._key, problem=f"{line}…")
+
+    def known(self, checked: Checked) -> None:
+        if not checked.waiting or time.monotonic() - self._told > _TOLD_SECONDS:
+            self._told = time.monotonic()
+            self._writer.set_check(self._key, partial=to_json(checked))

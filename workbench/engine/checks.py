@@ -1,0 +1,106 @@
+"""Order checks of READMEs that trials handed in: a run that executes no agent and asks no model. Cheap to import."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from workbench.checking.stored import RULES
+from workbench.engine.plan import DocumentPlan
+from workbench.engine.plan_checks import check_place
+from workbench.errors import UsageError
+from workbench.session import SessionReader, SessionWriter, engine_starts
+from workbench.session.identity import run_id
+from workbench.session.rows import CheckRow, TrialRow
+
+Key = tuple[str, int, float, int]
+"""What a check is one of: trial, whether blocks are run, seconds for a step, version of the rules."""
+STEP_SECONDS = 10.0
+
+
+def plan_check(
+    session: Path,
+    items: Sequence[str] = (),
+    *,
+    execute: bool = True,
+    seconds: float = STEP_SECONDS,
+    block: int = -1,
+    anew: bool = False,
+) -> tuple[str, list[str]]:
+    """Write a run that checks READMEs into their session.
+
+    Args:
+        session: The session file.
+        items: Trials, by id, its beginning, or their case; empty = all that handed a README in.
+        execute: Whether blocks are run; without, only claims are looked up.
+        seconds: How long a command or snippet may take.
+        block: The block that is run once more, of one trial; -1 for all of them.
+        anew: Whether what was checked in the same way already is checked once more.
+
+    Returns:
+        The run's id, "" where everything meant has been checked in the same way; and the trials that are meant.
+
+    Raises:
+        UsageError: Nothing is meant, or a named trial has no README.
+        SessionError: The session cannot be written.
+    """
+    with SessionReader(session) as reader:
+        trials = _meant(session, reader.trials(), items)
+        known = {key_of(row): row for row in reader.checks()}
+        if execute:
+            _require_isolation()
+        keys = [(trial.id, int(execute), float(seconds), RULES) for trial in trials]
+        waits = [key for key in keys if anew or block >= 0 or not _is_done(reader, known.get(key))]
+    meant = [trial.id for trial in trials]
+    if not waits:
+        return "", meant
+    plan = DocumentPlan(
+        cases=(),
+        agent="",
+        rubrics=(),
+        trials=tuple(key[0] for key in waits),
+        check="run" if execute else "claims",
+        check_seconds=float(seconds),
+        check_again=block,
+    )
+    check_place(session)
+    run = run_id()
+    engine_starts.announce(run)
+    with SessionWriter(session) as writer, writer.transaction():
+        writer.add_run(run, "document", plan.to_json())
+        for key in waits:
+            writer.put_check(key, run, block if block >= 0 else None)
+    return run, meant
+
+
+def _require_isolation() -> None:
+    from workbench.checking.sandboxed import require_isolation
+
+    require_isolation()
+
+
+def key_of(row: CheckRow) -> Key:
+    """Return what a recorded check is one of."""
+    return row.trial_id, row.executed, row.step_seconds, row.rules
+
+
+def _is_done(reader: SessionReader, row: CheckRow | None) -> bool:
+    """Return whether a check has been done, or is being done by another run."""
+    return row is not None and (row.state == "done" or reader.holder(row.run_id) is not None)
+
+
+def _meant(session: Path, rows: Sequence[TrialRow], items: Sequence[str]) -> list[TrialRow]:
+    found: dict[str, TrialRow] = {}
+    for item in items:
+        mine = [row for row in rows if item in (row.id, row.case_id, row.case_name)]
+        mine = mine or [row for row in rows if row.id.startswith(item)]
+        if not mine:
+            raise UsageError(f"{session.name} has no trial {item!r}; `workbench show {session}` lists them.")
+        if not any(row.readme_blob for row in mine):
+            raise UsageError(f"Trial {item} handed in no README that could be checked.")
+        found |= {row.id: row for row in mine if row.readme_blob}
+    if not items:
+        found = {row.id: row for row in rows if row.readme_blob}
+    if not found:
+        raise UsageError(f"{session.name} has no trial with a README, so there is nothing to check.")
+    return list(found.values())
