@@ -9,7 +9,19 @@ _LABEL = "keep stars, tags or remarks"
 _ARRANGE = "rename, delete, merge or bring back anything"
 CHANGING = {
     **dict.fromkeys(
-        ("add_samples", "cancel", "fork", "rerun", "rerun_failed", "rerun_model", "resume", "test_docs"), _START
+        (
+            "add_samples",
+            "cancel",
+            "check_block",
+            "check_readme",
+            "fork",
+            "rerun",
+            "rerun_failed",
+            "rerun_model",
+            "resume",
+            "test_docs",
+        ),
+        _START,
     ),
     **dict.fromkeys(("cancel_study", "new_study", "pause", "resume_study", "turn", "use"), _START),
     **dict.fromkeys(("annotate", "remark", "star", "tags"), _LABEL),

@@ -55,6 +55,8 @@ _MEANT = re.compile(
 _DISPLAYED = re.compile(r"\b(?:object|returned|results?|output|prints?|shows?|looks? like)\b[^\n]*:\s*$", re.I)
 #: An absolute path outside of a project: what is printed about it depends on the machine.
 _MACHINE = re.compile(r"(?<![\w./])(?:/(?:home|root|etc|usr|var|opt|Users|tmp|mnt|srv)\b|~[/\\]|[A-Z]:\\)")
+#: Where a module of the check's environment lies, which is nobody's business but the check's.
+_INSTALLED = re.compile(r" ?\(?/\S*/site-packages/[^\s)]*\)?")
 _ERRORS = frozenset(
     {
         "ERRORS", "ValueError", "TypeError", "KeyError", "IndexError", "AttributeError",
@@ -145,6 +147,7 @@ def lacking(text: str) -> str:
 
 def _exception(step: Step, error: Mapping[str, Any], context: Context, imported: Sequence[str] = ()) -> StepVerdict:
     kind, message, line = str(error["type"]), one_line(str(error["message"]), 300), error.get("line") or step.line
+    message = _INSTALLED.sub("", message)
     said = f"{kind}: {message}" if message else kind
     own_code = _is_own(str(error["place"]), context)
     at_page = error["place"] == context.page

@@ -20,7 +20,7 @@ from workbench.checking.kinds import python_of
 from workbench.checking.page import Page
 from workbench.checking.project import Project
 from workbench.checking.sandboxed import run_in_sandbox
-from workbench.checking.steps import Plan, Step
+from workbench.checking.steps import Plan, Step, up_to, without
 from workbench.checking.verdicts import BlockResult, Part, Verdict
 from workbench.errors import WorkbenchError
 from workbench.text import one_line
@@ -69,11 +69,14 @@ async def run_page(
         NotSandboxed: The sandbox could not be proved to isolate.
         OSError: It cannot be started.
     """
-    first = await _once(page, plan, project, environment, seconds, "0", on_known)
+    first, late = await _once(page, plan, project, environment, seconds, "0", on_known)
     for seed in range(1, 1 + _SAME + _SAME_WHERE_RANDOM):
         if not any(one.verdict in _ALARMS for one in first):
             break
-        again = await _once(page, plan, project, environment, seconds, str(seed))
+        last = max(at for at, one in enumerate(first) if one.verdict in _ALARMS)
+        # What ran out of time would again, and what comes after the last alarm has no part in it.
+        shorter = up_to(without(plan, late), last)
+        again, _ = await _once(page, shorter, project, environment, seconds, str(seed))
         before, first = first, tuple(_twice(one, other) for one, other in zip(first, again, strict=True))
         # Where something is drawn at random, the rest may be as well, and have come out the same by chance.
         if seed == _SAME and first == before:
@@ -106,7 +109,8 @@ async def _once(
     seconds: float,
     seed: str,
     on_known: Known | None = None,
-) -> tuple[BlockResult, ...]:
+) -> tuple[tuple[BlockResult, ...], frozenset[int]]:
+    """Run a page once; returns the verdicts, and the places of the steps that ran out of time."""
     runnable = [step for step in plan.steps if step.kind != "settled"]
     ended: dict[int, Mapping[str, Any]] = {}
 
@@ -124,7 +128,8 @@ async def _once(
     if runnable:
         tell({})
         ended = await _executed(page, plan, project, environment, seconds, seed, tell)
-    return _judged(page, plan, project, environment, ended)
+    late = frozenset(at for at, one in ended.items() if one.get("timeout"))
+    return _judged(page, plan, project, environment, ended), late
 
 
 async def _executed(

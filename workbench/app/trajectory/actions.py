@@ -91,6 +91,40 @@ class Actions(RunActions):
 
         self.on_own(work, done)
 
+    def check_readme(self, block: int = -1) -> None:
+        """Have an engine check the README, or run one of its blocks again."""
+        state, warm = self._shown.state, self._host.warm
+        if state is None:
+            return
+        trial = state.trial.id
+
+        def work(session: Path) -> str:
+            from workbench.engine import checks, launching
+            from workbench.sandbox.errors import NoIsolation
+
+            alone = ""
+            try:
+                run, _ = checks.plan_check(session, [trial], block=block, anew=True)
+            except NoIsolation as error:
+                if block >= 0:
+                    raise
+                run, _ = checks.plan_check(session, [trial], execute=False, anew=True)
+                alone = f"Nothing is run, only names are looked up: {error}"
+            launching.launch(session, run, warm)
+            return alone
+
+        def done(session: Path, alone: str) -> str:
+            if session != self._host.session_path:
+                self._show(session, trial)
+            said = (
+                "Runs this block again, after those before it."
+                if block >= 0
+                else "Checks the README: its blocks run in a sandbox without network."
+            )
+            return alone or said
+
+        self.on_own(work, done)
+
     def resume(self) -> None:
         """Have an engine take up what was interrupted."""
         state, warm = self._shown.state, self._host.warm

@@ -18,6 +18,8 @@ KEYS: list[BindingType] = [
     Binding("W", "score_view", "what it takes", id="trajectory.score-view", show=False),
     Binding("e", "evidence", "evidence", id="trajectory.evidence"),
     Binding("w", "where", "where from", id="trajectory.where-from"),
+    Binding("K", "check_readme", "check", id="trajectory.check"),
+    Binding("B", "check_block", "run this block again", id="trajectory.check-block", show=False),
     Binding("r", "rerun", "rerun", id="trajectory.rerun"),
     Binding("ctrl+r", "rerun_model", "rerun with another model", id="trajectory.rerun-model"),
     Binding("E", "fork", "edit, go on from here", id="trajectory.fork"),

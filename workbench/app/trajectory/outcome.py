@@ -16,8 +16,8 @@ from workbench.app.trajectory.loading import TrialState, state_of
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
-GROUNDING, EXPLORATION = "Grounding", "Explored"
-TABS = ("README", "Metadata", "Diff to previous", GROUNDING, EXPLORATION)
+GROUNDING, EXPLORATION, CHECK = "Grounding", "Explored", "Check"
+TABS = ("README", "Check", "Metadata", "Diff to previous", GROUNDING, EXPLORATION)
 SHOWN_AT_FIRST = 256_000
 _NAMES_LIMIT = 300
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
+from textual.widget import Widget
 
 from workbench.app.toolkit.document import note, position
 from workbench.app.toolkit.latest import Latest
@@ -13,9 +14,19 @@ from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.text_pane import GROWTH, Mark, TextPane
 from workbench.app.trajectory import why as wording
+from workbench.app.trajectory.check_list import CheckList, ShownCheck, load_check
 from workbench.app.trajectory.grounding_list import GroundingList
 from workbench.app.trajectory.loading import TrialState, state_of
-from workbench.app.trajectory.outcome import EXPLORATION, GROUNDING, SHOWN_AT_FIRST, TABS, Outcome, load_outcome, locate
+from workbench.app.trajectory.outcome import (
+    CHECK,
+    EXPLORATION,
+    GROUNDING,
+    SHOWN_AT_FIRST,
+    TABS,
+    Outcome,
+    load_outcome,
+    locate,
+)
 
 if TYPE_CHECKING:
     from workbench.grounding import Why
@@ -46,21 +57,29 @@ class OutcomePane(Pane):
         self._why_of: tuple[object, ...] = ()
         self._places: tuple[tuple[int, int, int, int], ...] = ()
         self._step = 0
+        self.check_loader = Latest(self, "check")
+        self._check_of = ""
 
     def compose(self) -> ComposeResult:
         """Compose the tabs and the text."""
         yield TabLine(TABS, id="outcome-tabs")
         yield TextPane(id="outcome-text")
         yield GroundingList(id="grounding")
+        yield CheckList(id="check")
 
     def on_mount(self) -> None:
-        """The list of items comes with its tab."""
-        self.items.display = False
+        """The lists come with their tabs."""
+        self.items.display = self.checks.display = False
 
     @property
     def items(self) -> GroundingList:
         """The items of the README."""
         return self.query_one(GroundingList)
+
+    @property
+    def checks(self) -> CheckList:
+        """The README with what a check said of it."""
+        return self.query_one(CheckList)
 
     @property
     def text(self) -> TextPane:
@@ -78,8 +97,28 @@ class OutcomePane(Pane):
             self._limit = SHOWN_AT_FIRST
         self._now = (reader, state)
         self._ask_why()
+        self._ask_check()
         self._title()
         self._ask()
+
+    def _ask_check(self) -> None:
+        """Read what the check of the README says, where that is shown; it may have gone on since."""
+        if self._now is None or self._tab != CHECK:
+            return
+        reader, state = self._now
+        trial = state.trial
+        if self._check_of != trial.id:
+            self._check_of = trial.id
+            self.checks.show(trial.id, None)
+
+        def done(shown: ShownCheck) -> None:
+            if self._check_of == trial.id and shown != self.checks.shown:
+                self.checks.show(trial.id, shown)
+
+        def failed(sentence: str) -> None:
+            self.checks.show(trial.id, ShownCheck(None, None, "", False, sentence))
+
+        self.check_loader.ask(lambda: load_check(reader, trial), done, failed)
 
     def go(
         self,
@@ -107,6 +146,7 @@ class OutcomePane(Pane):
         """Show a tab."""
         self._tab = tab
         self._ask_why()
+        self._ask_check()
         self._title()
         self._ask()
 
@@ -225,6 +265,8 @@ class OutcomePane(Pane):
         places: list[tuple[int, int, int, int]] = []
 
         def work() -> Outcome:
+            if tab == CHECK:
+                return Outcome(tab, note(""), "", raw)
             if tab in {GROUNDING, EXPLORATION}:
                 empty = note("Looking what the agent saw…")
                 return Outcome(tab, empty if why is None else wording.exploration_document(why), "", raw)
@@ -243,7 +285,7 @@ class OutcomePane(Pane):
             tabs = self.query_one(TabLine)
             tabs.current = tab
             tabs.remark = "" if not loaded.readme else "m rendered" if loaded.raw else "m source"
-            self._show_list(tab == GROUNDING)
+            self._show_list(tab)
             self.text.show(loaded.document, keep_place=same)
             self._light()
             self._arrive()
@@ -252,19 +294,20 @@ class OutcomePane(Pane):
             # What stands there is of another trial or tab.
             if key == self._asked:
                 self._shown, self._places = None, ()
-                self._show_list(False)
+                self._show_list("")
                 self.query_one(TabLine).current = tab
                 self.text.show(note(sentence))
 
         self.loader.ask(work, done, failed)
 
-    def _show_list(self, wanted: bool) -> None:
-        """Show the list of items instead of the text, or the other way round; what had the focus hands it on."""
-        here, other = (self.items, self.text) if wanted else (self.text, self.items)
-        if here.display and not other.display:
-            return
-        had = other.has_focus
-        here.display, other.display = True, False
+    def _show_list(self, tab: str) -> None:
+        """Show the list of a tab instead of the text, or the other way round; what had the focus hands it on."""
+        here: Widget = {GROUNDING: self.items, CHECK: self.checks}.get(tab, self.text)
+        others = [one for one in (self.items, self.checks, self.text) if one is not here]
+        had = any(other.has_focus for other in others)
+        here.display = True
+        for other in others:
+            other.display = False
         if had:
             self.screen.set_focus(here)
 

@@ -16,10 +16,12 @@ from workbench.app.toolkit.subject import Subject
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.trajectory import loading, panes
 from workbench.app.trajectory.actions import Actions
+from workbench.app.trajectory.check_list import CheckList
 from workbench.app.trajectory.finding import Finder
 from workbench.app.trajectory.grounding_list import GroundingList
 from workbench.app.trajectory.keys import KEYS
 from workbench.app.trajectory.loading import TrialState
+from workbench.app.trajectory.outcome import CHECK
 from workbench.app.trajectory.repository_pane import Coverage, Entry, RepositoryPane, entries_of
 from workbench.app.trajectory.score_pane import ScorePane
 from workbench.app.trajectory.scores import Item, headline
@@ -379,6 +381,12 @@ class TrajectoryScreen(TrialPanes):
         """Offer only what makes sense now."""
         if action in {"resume", "cancel", "rerun", "rerun_model", "fork", "export", "annotate"}:
             return self.offers(action)
+        if action == "check_readme":
+            return self.state is not None and self.state.trial.readme_blob is not None
+        if action == "check_block":
+            return isinstance(self.focused, CheckList)
+        if action == "hit" and isinstance(self.focused, CheckList) and self.focused.alarms:
+            return True
         if action == "hit":
             return self.finder.found is not None or self.workbench.trail.hits is not None
         if action == "trials":
@@ -428,7 +436,7 @@ class TrajectoryScreen(TrialPanes):
             self.focused.open_current()
         elif isinstance(self.focused, ScorePane):
             self.finder.show_evidence()
-        elif isinstance(self.focused, GroundingList):
+        elif isinstance(self.focused, GroundingList | CheckList):
             self.focused.action_choose()
         elif isinstance(self.focused, StepList):
             self.focus_pane(self.content)
@@ -486,6 +494,27 @@ class TrajectoryScreen(TrialPanes):
     def action_where(self) -> None:
         """Mark in the README where each of its items comes from, or mark nothing again."""
         self.outcome.toggle_marks()
+
+    def action_hit(self, step: int) -> None:
+        """Go to the next or previous hit of a search; in a check, to what is wrong."""
+        if isinstance(self.focused, CheckList) and self.finder.found is None and self.workbench.trail.hits is None:
+            self.focused.go_to_alarm(step)
+        else:
+            super().action_hit(step)
+
+    def action_check_readme(self) -> None:
+        """Have the README checked, and show what comes."""
+        self.outcome.choose(CHECK)
+        self.uncover(self.outcome)
+        self.actions.check_readme()
+
+    def action_check_block(self) -> None:
+        """Run the block under the cursor again."""
+        line = self.outcome.checks.current
+        if line is None or line.block < 0:
+            self.notify("The cursor stands on no block of the README.")
+        else:
+            self.actions.check_readme(line.block)
 
     def action_raw(self) -> None:
         """Show the README as it is written, or rendered again."""

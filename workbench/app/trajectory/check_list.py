@@ -1,0 +1,164 @@
+"""The lines of a README with what a check said of them: signs in the margin, alarms below their lines, more with enter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.app.toolkit.headed_list import HeadedList
+from workbench.app.toolkit.row_list import fit
+from workbench.app.toolkit.virtual_view import Part
+from workbench.app.trajectory.check_lines import SIGNS, CheckLine, lines_of
+from workbench.checking.stored import CheckDamaged, from_json, works
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.checking.verdicts import Checked
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import CheckRow, TrialRow
+
+MOST_CHARACTERS = 2_000_000
+NEVER = "Not checked. K runs its blocks in a sandbox and looks up what it names."
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCheck:
+    """What is known of the check of a trial's README.
+
+    Attributes:
+        row: As it is in the session, None where it was never ordered.
+        checked: What came out, or is known so far.
+        readme: The README.
+        live: Whether an engine is at work on it.
+        sentence: How it stands.
+    """
+
+    row: CheckRow | None
+    checked: Checked | None
+    readme: str
+    live: bool
+    sentence: str
+
+
+def load_check(reader: SessionReader, trial: TrialRow) -> ShownCheck:
+    """Read the latest check of a trial's README.
+
+    Raises:
+        SessionError: The session cannot be read at all.
+    """
+    readme = reader.shown(trial.readme_blob, f"the README of trial {trial.id}", MOST_CHARACTERS)
+    rows = reader.checks(trial.id)
+    if not readme.strip():
+        return ShownCheck(None, None, "", False, "There is no README to check.")
+    if not rows:
+        return ShownCheck(None, None, readme, False, NEVER)
+    row = rows[-1]
+    live = row.state in ("queued", "running") and reader.holder(row.run_id) is not None
+    run = reader.run(row.run_id)
+    coming = row.state == "queued" and run is not None and reader.run_state(run) in ("queued", "running")
+    text = row.partial if row.partial else reader.text(row.result_blob) if row.result_blob else ""
+    try:
+        checked = from_json(text) if text else None
+    except CheckDamaged as error:
+        return ShownCheck(row, None, readme, live, str(error))
+    return ShownCheck(row, checked, readme, live or coming, _sentence(row, checked, live or coming))
+
+
+def _sentence(row: CheckRow, checked: Checked | None, live: bool) -> str:
+    if live:
+        known = f"{len(checked.blocks) - len(checked.waiting):,} of {len(checked.blocks):,} blocks" if checked else ""
+        return "Checking: " + " · ".join(filter(None, (row.problem or "an engine is starting…", known)))
+    if row.state == "failed":
+        return f"It could not be checked: {row.problem or 'no reason was recorded'} K tries again."
+    if row.state != "done" or checked is None:
+        what = "cancelled" if row.state == "cancelled" else "interrupted"
+        return f"The check was {what}. K does it again."
+    return works(checked).words()
+
+
+class CheckList(HeadedList):
+    """A row for each line of the README, and below it what was said of it."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.shown: ShownCheck | None = None
+        self._lines: list[CheckLine] = []
+        self._opened: set[int] = set()
+        self._of = ""
+        self._digits = 1
+
+    def show(self, trial: str, shown: ShownCheck | None) -> None:
+        """Show what is known of a trial's README; what was opened stays so while it is the same trial."""
+        same = trial == self._of
+        number = self.number if same else 0
+        if not same:
+            self._of, self._opened = trial, set()
+        self.shown = shown
+        self._build(number)
+        if not same:
+            self.scroll_to(y=0, animate=False, immediate=True)
+
+    @property
+    def current(self) -> CheckLine | None:
+        """The line under the cursor."""
+        return self._lines[self.cursor - 1] if 0 < self.cursor <= len(self._lines) else None
+
+    @property
+    def number(self) -> int:
+        """The line of the README under the cursor, 0 for none."""
+        return self.current.number if self.current else 0
+
+    @property
+    def alarms(self) -> list[int]:
+        """The rows of lines of which something is wrong."""
+        wrong = ("fails", "differs", "untrue")
+        return [at for at, line in enumerate(self._lines, 1) if line.number and line.word in wrong]
+
+    def go_to_alarm(self, step: int) -> None:
+        """Put the cursor on the next (1) or previous (-1) line of which something is wrong, around the ends."""
+        found = self.alarms
+        if found:
+            beyond = [at for at in found if (at > self.cursor if step > 0 else at < self.cursor)]
+            self.set_cursor((beyond or found)[0 if step > 0 else -1])
+
+    def _build(self, number: int) -> None:
+        shown = self.shown
+        self._lines = lines_of(shown.readme, shown.checked, self._opened) if shown else []
+        self._digits = len(str(max((line.number for line in self._lines), default=1)))
+        at = next((place for place, line in enumerate(self._lines, 1) if line.number == number), 1) if number else 1
+        self.rows_changed(cursor=at)
+
+    def row_count(self) -> int:
+        """Return the number of rows, the heading included."""
+        return 1 + len(self._lines)
+
+    def selectable(self, index: int) -> bool:
+        """The cursor goes from line to line of the README."""
+        return 0 < index <= len(self._lines) and self._lines[index - 1].number > 0
+
+    def heading_parts(self, width: int) -> Sequence[Part]:
+        """Return how the check stands."""
+        sentence = self.shown.sentence if self.shown else "Looking for a check…"
+        wrong = len(self.alarms)
+        keys = f"  n {wrong:,} alarm{'' if wrong == 1 else 's'}" if wrong else ""
+        said = fit(f" {one_line(sentence, 300)}", max(1, width - len(keys)))
+        return [(said, "strong"), (keys, "failed")]
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        """Return a line of the README, or what is said below one."""
+        line = self._lines[index - 1]
+        room = max(1, width - self._digits - 4)
+        if not line.number:
+            return [(" " * (self._digits + 4), ""), (fit(line.text, room), line.style)]
+        sign, style = SIGNS.get(line.word, ("│" if line.inside else " ", "dim"))
+        plain = "" if line.block >= 0 or line.word else "dim"
+        return [(f" {sign} ", style), (f"{line.number:>{self._digits}} ", "dim"), (fit(line.text, room), plain)]
+
+    def action_choose(self) -> None:
+        """Say everything below a line, or nothing again; within a block, all of the block below its first line or its alarm."""
+        line = self.current
+        if line is None or not (line.word or line.block >= 0):
+            return
+        self._opened ^= {line.number}
+        self._build(line.number)
