@@ -1,7 +1,8 @@
 """Whether a documentation holds: its blocks are run in a sandbox, its claims looked up in the repository.
 
 :func:`check` does it for pages of a folder and returns :class:`Checked`; :func:`fixed` writes the nearest true name where only one
-can be meant. Nothing here knows of a session, a model or a screen.
+can be meant. Nothing here knows of a model or a screen, and only
+:mod:`.recorded` of a session.
 """
 
 import lazy_loader

@@ -267,9 +267,9 @@ def _judged(
 
 def settled(page: Page, plan: Plan, project: Project, reason: str = "") -> tuple[BlockResult, ...]:
     """Return the verdicts on a page of which nothing is run, with the reason for what could have been."""
+    # An installation that would work has not been tried either; one that cannot work is told all the same.
     steps = [
-        replace(step, kind="settled", reason=step.reason or reason) if step.kind != "settled" else step
-        for step in plan.steps
+        step if step.failed else replace(step, kind="settled", reason=step.reason or reason) for step in plan.steps
     ]
     return _judged(page, Plan(plan.kinds, steps), project, None, {})
 

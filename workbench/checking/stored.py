@@ -12,10 +12,12 @@ from workbench.errors import WorkbenchError
 
 #: Counted on with every change of what a verdict means or when one is given: results of other rules stand beside each other.
 RULES = 1
-_COLUMNS = {
+_OF_COLUMNS = {
     Verdict.WORKS: "works", Verdict.FAILS: "fails", Verdict.DIFFERS: "differs", Verdict.NOT_RUN: "not_run",
     Truth.TRUE: "claims_true", Truth.UNTRUE: "claims_untrue", Truth.UNKNOWN: "claims_unknown",
 }  # fmt: skip
+COLUMNS = tuple(_OF_COLUMNS.values())
+"""Columns of the session's table that count blocks and claims."""
 
 
 class CheckDamaged(WorkbenchError):
@@ -26,7 +28,9 @@ def columns(checked: Checked) -> dict[str, int]:
     """Return how many blocks and claims there are of each verdict, by the columns of the session's table."""
     blocks = counts([one.verdict for one in checked.blocks], Verdict)
     claims = counts([one.truth for one in checked.claims], Truth)
-    return {column: (blocks if isinstance(word, Verdict) else claims)[str(word)] for word, column in _COLUMNS.items()}
+    return {
+        column: (blocks if isinstance(word, Verdict) else claims)[str(word)] for word, column in _OF_COLUMNS.items()
+    }
 
 
 def works(checked: Checked) -> Works:

@@ -69,6 +69,14 @@ class Works:
             )
         return ", ".join(found) or "it has neither blocks nor claims"
 
+    def short(self) -> str:
+        """Return it for a table: ``4/5 · 26/27``, blocks before claims, – where there is none to count."""
+        return f"{_of(self.works, self.run)} · {_of(self.true, self.said)}"
+
     def to_json(self) -> dict[str, int | float | None]:
         """Return it as JSON values, shares included."""
         return {**asdict(self), "blocks_share": self.blocks_share, "claims_share": self.claims_share}
+
+
+def _of(some: int, all_of_them: int) -> str:
+    return f"{some:,}/{all_of_them:,}" if all_of_them else "–"

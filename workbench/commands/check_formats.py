@@ -10,6 +10,7 @@ from enum import StrEnum
 from workbench.checking import BlockResult, Checked, ClaimResult, Truth, Verdict
 from workbench.checking.stored import works
 from workbench.checking.verdicts import counts
+from workbench.checking.wording import alarm, sentence, shown_lines
 from workbench.text import clean, json_text, one_line
 
 _MOST_OUTPUT = 8  # lines of a program's output under a failure
@@ -51,21 +52,14 @@ def _amount(number: int, what: str) -> str:
 
 
 def _block(one: BlockResult) -> list[str]:
-    lines = [f"{one.path}:{one.line}: {one.verdict}: {one.reason}"]
+    lines = [f"{one.path}:{one.line}: {alarm(one)}"]
     lines += [f"    $ {line}" for line in one.command.splitlines()[:4]]
-    lines += [f"    {line}" for line in one.diff or one.output.splitlines()[-_MOST_OUTPUT:]]
+    lines += [f"    {line}" for line in shown_lines(one, _MOST_OUTPUT)]
     return lines
 
 
 def _claim(one: ClaimResult) -> str:
-    return f"{one.path}:{one.line}: untrue: {sentence(one)}"
-
-
-def sentence(claim: ClaimResult) -> str:
-    """Return what is wrong with a claim, and the nearest true one: ``--stopwach``; there is ``--stopwatch``."""
-    near = f"; there is {claim.nearest}" if claim.nearest and claim.nearest not in claim.reason else ""
-    shown = "" if claim.text in claim.reason else f"{one_line(claim.text, 60)}: "
-    return f"{shown}{claim.reason}{near}"
+    return f"{one.path}:{one.line}: {alarm(one)}"
 
 
 def junit(checked: Checked) -> list[str]:

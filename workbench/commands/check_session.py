@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.checking.stored import CheckDamaged, from_json
+from workbench.checking.recorded import result_of
+from workbench.checking.stored import CheckDamaged
 from workbench.commands import check_formats
 from workbench.commands.output import print_json, say, tell
 from workbench.errors import UsageError
@@ -84,9 +85,9 @@ class _Shown:
     def _print(self, reader: SessionReader, row: CheckRow) -> None:
         self._printed.add(row.trial_id)
         trial, checked, problem = reader.trial(row.trial_id), None, row.problem or ""
-        if row.state == "done" and row.result_blob is not None:
+        if row.state == "done":
             try:
-                checked = from_json(reader.text(row.result_blob))
+                checked = result_of(reader, row)
             except CheckDamaged as error:
                 problem = str(error)
         if checked is None or checked.alarms:

@@ -11,6 +11,7 @@ from workbench import glyphs
 from workbench.commands.terminal import Terminal
 from workbench.errors import WorkbenchError
 from workbench.reports import report_tables, wording
+from workbench.reports.checked import checked_readme
 from workbench.reports.contents import Contents, Trial, accessed_files_words, card_of
 from workbench.reports.excerpts import pretty_json, split_answer
 from workbench.reports.grounded import grounded
@@ -222,6 +223,7 @@ class Pages:
             self._line(row.error, "red")
         if trial.problem:
             self._line(trial.problem, "yellow")
+        self._check(trial)
         self._grounding(trial)
         self._remarks(row.id)
         steps = self._reader.steps(row.id)
@@ -241,6 +243,18 @@ class Pages:
             short = self._contents.short.get(row.id, row.id)
             self._line()
             self._facts(f"One step: workbench show {self._called} {short}:{steps[-1].number}")
+
+    def _check(self, trial: Trial) -> None:
+        found = checked_readme(self._reader, trial)
+        if found is None:
+            return
+        self._line(f"Works: {found.works}")
+        for one in found.alarms:
+            self._line(one.head, "red")
+            for line in one.lines:
+                self._line(f"    {line}", "dim")
+        for note in found.notes:
+            self._line(note)
 
     def _grounding(self, trial: Trial) -> None:
         found = grounded(self._reader, trial.row)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from workbench.checking.recorded import works_by_trial
 from workbench.reports import wording
 from workbench.reports.items import Item, all_items, short_ids
 from workbench.reports.regenerated import Regenerated, regenerated
@@ -18,6 +19,7 @@ from workbench.session.reader import SessionReader
 from workbench.session.rows import AnnotationRow, LabelRow, RunRow, ScoreRow, TrialRow
 
 if TYPE_CHECKING:
+    from workbench.checking.works import Works
     from workbench.rubric.scorecard import Evidence, Scorecard, TierScore
 
 PREFERRED_RUBRIC = "aeo-bench"
@@ -40,7 +42,7 @@ class Trial:
     The row's state is the one that a person should see: ``unscored`` where a judge failed, and ``problem`` then says why;
     ``told_apart`` marks its content where another trial of the same name has other content. ``given`` are those points of the
     first score that the answer's format earned by itself, None where the answer was free; ``tiers`` are its sums by tier,
-    none where its scorecard cannot be read.
+    none where its scorecard cannot be read; ``works`` is how much of its README holds, None where that was not checked.
     """
 
     row: TrialRow
@@ -49,6 +51,7 @@ class Trial:
     told_apart: str = ""
     given: float | None = None
     tiers: Mapping[int, TierScore] = field(default_factory=dict)
+    works: Works | None = None
 
     @property
     def main(self) -> ScoreRow | None:
@@ -112,7 +115,10 @@ def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
     wanted_trial, wanted_task = _wanted(reader, item)
     rows = [row for row in reader.trials() if item is None or row.id == wanted_trial]
     order = below_parents([row.id for row in rows], [row.parent for row in rows])
-    trials = tuple(_trial(reader, rows[place], tuple(every.get(rows[place].id, ()))) for place in order)
+    works = works_by_trial(reader, wanted_trial)
+    trials = tuple(
+        _trial(reader, rows[place], tuple(every.get(rows[place].id, ())), works.get(rows[place].id)) for place in order
+    )
     judged: dict[tuple[str, str], None] = {}
     for trial in trials:
         judged |= {(score.rubric, score.judge): None for score in trial.scores}
@@ -162,7 +168,7 @@ def agreement_of(reader: SessionReader, documents: Iterable[Sequence[ScoreRow]])
     return tuple(agreements(several)) if several else ()
 
 
-def _trial(reader: SessionReader, row: TrialRow, scores: tuple[ScoreRow, ...]) -> Trial:
+def _trial(reader: SessionReader, row: TrialRow, scores: tuple[ScoreRow, ...], works: Works | None) -> Trial:
     problem = trial_problem(reader, row)
     card = card_of(reader, scores[0]) if scores else None
     return Trial(
@@ -172,6 +178,7 @@ def _trial(reader: SessionReader, row: TrialRow, scores: tuple[ScoreRow, ...]) -
         reader.told_apart(row),
         card.given if card else None,
         card.tiers if card else {},
+        works,
     )
 
 

@@ -34,6 +34,7 @@ _TRIAL = (
     ),
     *("started_at", "finished_at", "error_kind", "error", "given_by_format", "parent", "fork_step", "edited"),
     *("items_seen", "items_not_looked_at", "items_nowhere", "bytes_seen_share"),
+    *("blocks_work", "blocks_run", "blocks", "claims_true", "claims_said", "claims"),
 )
 _CANDIDATE = (
     *("candidate", "task", "run", "path", "function", "occurrence", "docs", "evaluator", "control", "sample", "state"),
@@ -87,6 +88,17 @@ def _trial(trial: Trial, others: Sequence[tuple[str, str]], counts: Counts) -> l
     values |= {"items_seen": counts.seen, "items_not_looked_at": counts.unseen, "items_nowhere": counts.nowhere}
     values["bytes_seen_share"] = counts.share
     values["cost_usd"] = values["cost"]
+    works = trial.works
+    values |= {
+        "blocks_work": works and works.works,
+        "blocks_run": works and works.run,
+        "blocks": works and works.blocks,
+    }
+    values |= {
+        "claims_true": works and works.true,
+        "claims_said": works and works.said,
+        "claims": works and works.claims,
+    }
     values |= {f"tier{number}": points for number, points in values["tiers"].items()}
     cells: list[Cell] = [values[name] for name in _TRIAL]
     for judged in others:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from workbench.reports import report_tables, wording
+from workbench.reports.checked import NOT_IN_POINTS, checked_readme
 from workbench.reports.contents import Contents, Trial, accessed_files_words, card_of, evidence_words
 from workbench.reports.excerpts import Excerpt, Excerpts, pretty_json, split_answer
 from workbench.reports.grounded import grounded
@@ -54,6 +55,7 @@ def section(reader: SessionReader, contents: Contents, trial: Trial, excerpts: E
     if not trial.scores:
         yield '<p class="note">Not scored.</p>\n'
     yield "</div></div>\n"
+    yield _check(reader, trial)
     yield _grounding(reader, trial)
     if row.metadata_blob:
         metadata = excerpts.of(row.metadata_blob, f"the metadata of trial {row.id}")
@@ -100,6 +102,20 @@ def _since_parent(reader: SessionReader, trial: Trial, readme: Excerpt, excerpts
     before = excerpts.readme(parent.readme_blob, f"the README of trial {parent.id}")
     names = (f"README of {parent.id[:8]}, the parent", f"README of {trial.row.id[:8]}, the fork")
     return difference("README since its parent's", before, readme, excerpts, names=names)
+
+
+def _check(reader: SessionReader, trial: Trial) -> str:
+    found = checked_readme(reader, trial)
+    if found is None:
+        return ""
+    inside = [
+        f'<p class="note">{e(NOT_IN_POINTS)}</p>\n',
+        *(f'<p class="note">{e(note)}</p>\n' for note in found.notes),
+    ]
+    for one in found.alarms:
+        inside.append(f'<p class="problem">{e(one.head)}</p>\n' + (pre("\n".join(one.lines)) if one.lines else ""))
+    head = f"Works <small>{e(found.works)}</small>"
+    return details(head, "".join(inside), kind="paper", unfolded=bool(found.alarms))
 
 
 def _grounding(reader: SessionReader, trial: Trial) -> str:

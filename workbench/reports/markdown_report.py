@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from workbench.reports import report_tables, wording
+from workbench.reports.checked import NOT_IN_POINTS, checked_readme
 from workbench.reports.contents import Contents, Run, Trial, accessed_files_words, card_of, evidence_words
 from workbench.reports.excerpts import Excerpts, pretty_json, split_answer
 from workbench.reports.grounded import grounded
@@ -95,6 +96,7 @@ def _trial(reader: SessionReader, contents: Contents, trial: Trial, excerpts: Ex
         given = wording.given(card.given if card else None)
         yield f"{wording.of(score.total, score.out_of)}{f', {given}' if given else ''}\n\n"
         yield _criteria(card)
+    yield from _check(reader, trial)
     yield from _grounding(reader, trial)
     readme = excerpts.readme(row.readme_blob, f"the README of trial {row.id}")
     yield "\n### README\n\n"
@@ -108,6 +110,18 @@ def _trial(reader: SessionReader, contents: Contents, trial: Trial, excerpts: Ex
     yield f"\n### Trajectory, {wording.plural(len(steps), 'step')}\n"
     for step in steps:
         yield _step(step, excerpts, inheritance(trial.row, step.number))
+
+
+def _check(reader: SessionReader, trial: Trial) -> Iterator[str]:
+    found = checked_readme(reader, trial)
+    if found is None:
+        return
+    yield f"\n### Works: {inline(found.works)}\n\n{NOT_IN_POINTS}\n"
+    yield from (f"\n{inline(note)}\n" for note in found.notes)
+    for one in found.alarms:
+        yield f"\n- {inline(one.head)}\n"
+        if one.lines:
+            yield f"\n{fence(chr(10).join(one.lines), 'diff' if one.lines[0].startswith('@@') else '')}"
 
 
 def _grounding(reader: SessionReader, trial: Trial) -> Iterator[str]:

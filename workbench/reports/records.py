@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from workbench.reports import wording
+from workbench.reports.checked import check_values
 from workbench.reports.contents import Contents, Run, Trial, tier_points
 from workbench.reports.excerpts import split_answer
 from workbench.reports.grounded import grounding_values
@@ -75,6 +76,7 @@ def trial_values(trial: Trial) -> Values:
         "out_of": main.out_of if main else None,
         "given_by_format": trial.given,
         "tiers": {str(number): points for number, points in enumerate(tier_points(main), 1)},
+        "works": trial.works.to_json() if trial.works else None,
         "steps": row.steps,
         "prompt_tokens": row.prompt_tokens or None,
         "completion_tokens": row.completion_tokens or None,
@@ -101,6 +103,7 @@ def trial_details(reader: SessionReader, trial: Trial) -> Values:
             {"path": seen.path, "how": seen.how, "step": seen.step, "size": seen.size} for seen in reader.seen(row.id)
         ],
         "grounding": grounding_values(reader, row),
+        "check": check_values(reader, row),
     }
 
 

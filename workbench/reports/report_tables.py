@@ -64,8 +64,8 @@ def trials(contents: Contents) -> Shown:
     headings += [f"{rubric} ({judge})" for rubric, judge in judged]
     numbers = {4, *range(5, 5 + len(judged))}
     first = len(headings)
-    headings += ["T1", "T2", "T3", "T4", "steps", "tokens", "cost $", "s", "status", "fork", "tags"]
-    numbers |= set(range(first, first + 8))
+    headings += ["T1", "T2", "T3", "T4", "works", "steps", "tokens", "cost $", "s", "status", "fork", "tags"]
+    numbers |= set(range(first, first + 9))
     rows = []
     for trial in contents.trials:
         row = trial.row
@@ -80,6 +80,7 @@ def trials(contents: Contents) -> Shown:
                 str(row.repeat),
                 *(wording.NOTHING if score is None else wording.of(score.total, score.out_of) for score in scores),
                 *tiers,
+                trial.works.short() if trial.works else "",
                 str(row.steps),
                 wording.count(row.tokens),
                 wording.money(row.cost_usd),
@@ -90,7 +91,7 @@ def trials(contents: Contents) -> Shown:
             )
         )
     links = tuple(trial.row.id for trial in contents.trials)
-    return _without_empty(Shown(tuple(headings), tuple(rows), frozenset(numbers), links), {"fork", "tags"})
+    return _without_empty(Shown(tuple(headings), tuple(rows), frozenset(numbers), links), {"works", "fork", "tags"})
 
 
 def means(contents: Contents) -> Shown:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from workbench.checking.verdicts import BlockResult, Checked, ClaimResult, Truth, Verdict
+from workbench.checking.wording import alarm
 from workbench.text import clean, one_line
 
 SIGNS: dict[str, tuple[str, str]] = {
@@ -71,7 +72,7 @@ def lines_of(readme: str, checked: Checked | None, opened: Collection[int]) -> l
         one.words.append(str(claim.truth))
         one.claims.append(claim)
         if claim.truth is Truth.UNTRUE:
-            one.alarms.append(_sentence(claim))
+            one.alarms.append(alarm(claim))
     rows: list[CheckLine] = []
     for number, text in enumerate(clean(readme).splitlines(), 1):
         mine, block_at = marks.get(number), blocks.get(number, -1)
@@ -100,13 +101,7 @@ def _mark_block(marks: dict[int, _Marks], block: BlockResult, *, waiting: bool) 
         marks.setdefault(part.line, _Marks()).words.append(str(part.verdict))
     if not told and block.verdict in (Verdict.FAILS, Verdict.DIFFERS):
         one = marks.setdefault(block.line, _Marks())
-        one.alarms.append(f"{block.verdict}: {block.reason}")
-
-
-def _sentence(claim: ClaimResult) -> str:
-    near = f"; there is {claim.nearest}" if claim.nearest and claim.nearest not in claim.reason else ""
-    shown = "" if claim.text in claim.reason else f"{one_line(claim.text, 60)}: "
-    return f"untrue: {shown}{claim.reason}{near}"
+        one.alarms.append(alarm(block))
 
 
 def _all(checked: Checked, block_at: int, mine: _Marks | None) -> Iterator[CheckLine]:
@@ -114,9 +109,7 @@ def _all(checked: Checked, block_at: int, mine: _Marks | None) -> Iterator[Check
         yield from _block(checked.blocks[block_at], block_at)
     for claim in mine.claims if mine else ():
         said = (
-            _sentence(claim)
-            if claim.truth is Truth.UNTRUE
-            else f"{claim.kind} {one_line(claim.text, 80)}: {claim.truth}"
+            alarm(claim) if claim.truth is Truth.UNTRUE else f"{claim.kind} {one_line(claim.text, 80)}: {claim.truth}"
         )
         reason = f" ({claim.reason})" if claim.reason and claim.truth is not Truth.UNTRUE else ""
         yield CheckLine(0, said + reason, str(claim.truth), block_at, style=SIGNS[str(claim.truth)][1])

@@ -10,7 +10,8 @@ from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trajectory.check_lines import SIGNS, CheckLine, lines_of
-from workbench.checking.stored import CheckDamaged, from_json, works
+from workbench.checking.recorded import counting, result_of, works_of
+from workbench.checking.stored import CheckDamaged, from_json
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -54,12 +55,13 @@ def load_check(reader: SessionReader, trial: TrialRow) -> ShownCheck:
     if not rows:
         return ShownCheck(None, None, readme, False, NEVER)
     row = rows[-1]
+    if row.state == "done":
+        row = counting(rows) or row
     live = row.state in ("queued", "running") and reader.holder(row.run_id) is not None
     run = reader.run(row.run_id)
     coming = row.state == "queued" and run is not None and reader.run_state(run) in ("queued", "running")
-    text = row.partial if row.partial else reader.text(row.result_blob) if row.result_blob else ""
     try:
-        checked = from_json(text) if text else None
+        checked = from_json(row.partial) if row.partial else result_of(reader, row)
     except CheckDamaged as error:
         return ShownCheck(row, None, readme, live, str(error))
     return ShownCheck(row, checked, readme, live or coming, _sentence(row, checked, live or coming))
@@ -74,7 +76,7 @@ def _sentence(row: CheckRow, checked: Checked | None, live: bool) -> str:
     if row.state != "done" or checked is None:
         what = "cancelled" if row.state == "cancelled" else "interrupted"
         return f"The check was {what}. K does it again."
-    return works(checked).words()
+    return works_of(row).words()
 
 
 class CheckList(HeadedList):

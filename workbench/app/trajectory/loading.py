@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.app.toolkit.amounts import money
 from workbench.app.toolkit.header import Header, Part
+from workbench.checking.recorded import works_by_trial
 from workbench.glyphs import STATES
 from workbench.session.labels import STAR, in_words, labels_by_part
 from workbench.session.pending_work import trial_problem
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.checking.works import Works
     from workbench.rubric.agreement import Agreement
     from workbench.rubric.spread import PointSpread
     from workbench.session.reader import SessionReader
@@ -61,7 +63,8 @@ class TrialState:
 
     ``files`` are (path, bytes) that the agent could have seen; ``problem`` says why a judge gave no scores, ``told_apart``
     marks the content where another trial of the same name has other content; ``agreement`` is that of the session's judges,
-    where several scored this trial, as of ``scored`` (number of scorecards, time of the last).
+    where several scored this trial, as of ``scored`` (number of scorecards, time of the last); ``works`` is how much of its
+    README holds, None where that was not checked.
     """
 
     trial: TrialRow
@@ -78,6 +81,7 @@ class TrialState:
     told_apart: str = ""
     agreement: tuple[Agreement, ...] = ()
     scored: tuple[int, float] = (0, 0.0)
+    works: Works | None = None
 
     @property
     def live(self) -> bool:
@@ -115,6 +119,7 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
         told_apart=reader.told_apart(trial),
         agreement=before.agreement if before and before.scored == scored else _agreement(reader, cards),
         scored=scored,
+        works=works_by_trial(reader, trial_id).get(trial_id),
     )
 
 

@@ -16,7 +16,7 @@ from workbench.app.trajectory.loading import Card, Repeats, TrialState, load_rep
 from workbench.app.trajectory.repository_pane import Coverage, RepositoryPane
 from workbench.app.trajectory.score_pane import ScorePane
 from workbench.app.trajectory.score_views import VIEWS
-from workbench.app.trajectory.scores import agreement_lines, judge_of, title
+from workbench.app.trajectory.scores import agreement_lines, judge_of, title, works_line
 from workbench.app.trajectory.step_list import StepList
 from workbench.session.labels import criterion_of
 from workbench.text import one_line
@@ -162,7 +162,9 @@ class Score(Pane):
         for remark in state.annotations:
             if remark.part:
                 remarks.setdefault(remark.part, []).append(remark.text)
-        self.query_one(ScorePane).show(chosen, "", lines, others, self._repeats, state.labels, remarks)
+        self.query_one(ScorePane).show(
+            chosen, "", lines, others, self._repeats, state.labels, remarks, works_line(chosen, state.works)
+        )
 
     def _show_title(self) -> None:
         view = self.query_one(ScorePane).view

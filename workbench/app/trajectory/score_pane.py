@@ -63,6 +63,7 @@ class ScorePane(VirtualView):
         self._repeats: Mapping[Scale, Sequence[PointSpread]] = {}
         self._labels: Mapping[str, Sequence[str]] = {}
         self._remarks: Mapping[str, Sequence[str]] = {}
+        self._works = ""
         self.view = VIEWS[0]
 
     @property
@@ -89,6 +90,7 @@ class ScorePane(VirtualView):
         repeats: Mapping[Scale, Sequence[PointSpread]] | None = None,
         labels: Mapping[str, Sequence[str]] | None = None,
         remarks: Mapping[str, Sequence[str]] | None = None,
+        works: str = "",
     ) -> None:
         """Show a scorecard and how its judge agrees with others, or say why there is none.
 
@@ -100,13 +102,17 @@ class ScorePane(VirtualView):
             repeats: How the points of its repeats lie, by rubric and judge.
             labels: Stars and tags of the trial's parts, criteria among them.
             remarks: What people said of its criteria.
+            works: How much of the README holds, beside the points and in none of them; "" to say nothing of it.
         """
-        now = (card, empty_text, agreement, others, repeats or {}, labels or {}, remarks or {})
-        known = (self.card, self.empty_text, self.agreement, self._others, self._repeats, self._labels, self._remarks)
+        now = (card, empty_text, agreement, others, repeats or {}, labels or {}, remarks or {}, works)
+        known = (
+            *(self.card, self.empty_text, self.agreement, self._others, self._repeats, self._labels, self._remarks),
+            self._works,
+        )
         if now == known:
             return
         self.agreement, self._others, self._repeats, self._labels = agreement, others, repeats or {}, labels or {}
-        self._remarks = remarks or {}
+        self._remarks, self._works = remarks or {}, works
         chosen = self.selected
         self.card = card
         self.empty_text = empty_text
@@ -223,6 +229,9 @@ class ScorePane(VirtualView):
             for item in tier.criteria:
                 self._item_rows(index, item, width)
                 index += 1
+        if self._works and self._tiers:
+            self._rows.append(_Row(((" Works", "strong"), ("  in no points", "dim")), None))
+            self._rows += [_Row(((f"     {part}", ""),), None) for part in _wrapped(self._works, max(10, width - 7))]
         for line in self.agreement:
             self._rows += [_Row(((f" {part}", "dim"),), None) for part in _wrapped(line, max(10, width - 2))]
         self.set_size(len(self._rows))

@@ -13,6 +13,7 @@ from workbench.session.judges import in_words, is_offline
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.checking.works import Works
     from workbench.rubric.agreement import Agreement
 
 
@@ -161,6 +162,13 @@ def given_of(card: Card) -> str:
     return (
         "" if given is None else f"{points(given)} of these points were given by the format that the answer was held to"
     )
+
+
+def works_line(card: Card, works: Works | None) -> str:
+    """Return how much of the README holds, by the rubric beside which that is shown; "" beside the others."""
+    if card.get("rubric") != "strict":
+        return ""
+    return "not checked yet; K checks the README" if works is None else works.words()
 
 
 def agreement_lines(agreement: Sequence[Agreement], card: Card) -> tuple[str, ...]:
