@@ -53,13 +53,9 @@ async def _check(writer: SessionWriter, row: CheckRow, plan: DocumentPlan) -> No
     text, root, before = await asyncio.to_thread(_ready, writer.path, row)
     page = parse_page(text, PAGE)
     teller = _Teller(writer, row)
-    asked = Asked(
-        run=bool(row.executed),
-        seconds=row.step_seconds,
-        last=row.again,
-        on_progress=teller.stage,
-        on_known=teller.known,
-    )
+    asked = Asked(run=bool(row.executed), seconds=row.step_seconds, last=row.again, on_progress=teller.stage)
+    if row.again is None:  # else the former check stays on the screen, and one of its blocks changes
+        asked = replace(asked, on_known=teller.known)
     checked = await check_pages(root, [page], asked)
     if row.again is not None and before is not None and row.again < len(checked.blocks) == len(before.blocks):
         blocks = list(before.blocks)
