@@ -54,7 +54,15 @@ from workbench.app.trials.spread_plot import SpreadPlot
 from workbench.session import SessionWriter, create
 
 ABSTRACT = {HeadedList, DifferenceList}
-SEARCHED_BY_THEIR_SCREEN = {"TaskTable", "StageList", "CountList", "ExcludedList", "HitList", "GroundingList"}
+SEARCHED_BY_THEIR_SCREEN = {
+    "CheckList",
+    "TaskTable",
+    "StageList",
+    "CountList",
+    "ExcludedList",
+    "HitList",
+    "GroundingList",
+}
 NEVER_FOCUSED = {"Summary", "HeadLines"}
 
 

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from workbench.checking.verdicts import BlockResult, Checked, ClaimResult, Part, Truth, Verdict, counts
-from workbench.checking.works import Works
 from workbench.errors import WorkbenchError
+from workbench.rubric.works import Works
 
 #: Counted on with every change of what a verdict means or when one is given: results of other rules stand beside each other.
 RULES = 1

@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_rubrics(parser)
     add_judge_repeats(parser)
+    parser.add_argument("--check", action="store_true", help="also check each README that was written: does it hold?")
     parser.add_argument("--repeats", type=whole(1, MOST_REPEATS), default=1, metavar="N", help="trials per case")
     parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
     parser.add_argument("--session", help="a session file or name; a new one is made if there is none")
@@ -90,6 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
         spend_limit=arguments.spend_limit,
         judge_repeats=arguments.judge_repeats,
         rubrics=arguments.rubric or RUBRICS,
+        check="run" if arguments.check else "",
     )
     damaged = look_for_damage(session)
     plan = client.with_card(plan)

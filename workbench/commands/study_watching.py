@@ -12,6 +12,7 @@ from workbench.commands.watching import TerminalShow, follow, stop
 from workbench.engine.study_client import pending_runs, titles_of
 from workbench.engine.study_execution import each_run
 from workbench.session import SessionReader
+from workbench.studies.declaration import AGENTS
 from workbench.studies.following import read_study
 
 _NAMED = 3
@@ -45,7 +46,7 @@ def watch_study(session: Path, name: str, *, quiet: bool = False) -> int:
         with SessionReader(session) as reader:
             outcome = read_study(reader, name)
         planned = "?" if outcome.planned is None else f"{outcome.planned:,}"
-        items = "trials" if outcome.study.measures == ("score",) else "candidates"
+        items = "trials" if outcome.study.kind == AGENTS else "candidates"
         tell(
             f"Interrupted: {outcome.done:,} of {planned} {items} are done and kept. "
             f"Go on with: workbench study {name} --session {session}"

@@ -11,7 +11,7 @@ from pathlib import Path
 from workbench.catalog import kept_snapshot, resolve_case, snapshot_of
 from workbench.checking.page import LARGEST, parse_page
 from workbench.checking.pages import Asked, check_pages
-from workbench.checking.stored import CheckDamaged, columns, from_json, to_json
+from workbench.checking.stored import RULES, CheckDamaged, columns, from_json, to_json
 from workbench.checking.verdicts import Checked
 from workbench.engine.checks import key_of
 from workbench.engine.plan import DocumentPlan
@@ -24,7 +24,18 @@ PAGE = "README.md"
 _TOLD_SECONDS = 0.4
 
 
-async def execute_checks(writer: SessionWriter, run: RunRow, plan: DocumentPlan) -> None:
+def plan_own_checks(writer: SessionWriter, run: RunRow, plan: DocumentPlan) -> None:
+    """Plan a check of each README that the trials of a run have handed in, where it has not been checked in this way."""
+    with SessionReader(writer.path) as reader:
+        trials = [row for row in map(reader.trial, plan.trials) if row is not None and row.state == "done"]
+        keys = [(row.id, int(plan.check == "run"), plan.check_seconds, RULES) for row in trials if row.readme_blob]
+        known = {key_of(row) for row in reader.checks() if row.state in ("done", "failed")}
+    for key in keys:
+        if key not in known:
+            writer.put_check(key, run.id)
+
+
+async def execute_checks(writer: SessionWriter, run: RunRow) -> None:
     """Do every check of a run that is not done; what ends one of them is recorded there and the others go on.
 
     Raises:
@@ -37,7 +48,7 @@ async def execute_checks(writer: SessionWriter, run: RunRow, plan: DocumentPlan)
         key = key_of(row)
         writer.set_check(key, state="running", problem=None, partial="")
         try:
-            await _check(writer, row, plan)
+            await _check(writer, row)
         except (asyncio.CancelledError, SessionError):
             raise
         except WorkbenchError as error:
@@ -48,18 +59,14 @@ async def execute_checks(writer: SessionWriter, run: RunRow, plan: DocumentPlan)
             writer.set_check(key, state="failed", problem=sentence, partial="")
 
 
-async def _check(writer: SessionWriter, row: CheckRow, plan: DocumentPlan) -> None:
+async def _check(writer: SessionWriter, row: CheckRow) -> None:
     began = time.monotonic()
     text, root, before = await asyncio.to_thread(_ready, writer.path, row)
     page = parse_page(text, PAGE)
     teller = _Teller(writer, row)
-    asked = Asked(
-        run=bool(row.executed),
-        seconds=row.step_seconds,
-        last=row.again,
-        on_progress=teller.stage,
-        on_known=teller.known,
-    )
+    asked = Asked(run=bool(row.executed), seconds=row.step_seconds, last=row.again, on_progress=teller.stage)
+    if row.again is None:  # else the former check stays on the screen, and one of its blocks changes
+        asked = replace(asked, on_known=teller.known)
     checked = await check_pages(root, [page], asked)
     if row.again is not None and before is not None and row.again < len(checked.blocks) == len(before.blocks):
         blocks = list(before.blocks)

@@ -60,6 +60,7 @@ def plan_check(
         rubrics=(),
         trials=tuple(key[0] for key in waits),
         check="run" if execute else "claims",
+        check_only=True,
         check_seconds=float(seconds),
         check_again=block,
     )

@@ -53,10 +53,10 @@ def gateway_for(
 async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> None:
     """Run every trial that is not done or lacks scores; raises whatever ends the whole run, including cancellation."""
     plan = DocumentPlan.from_json(run.config)
-    if plan.check:
+    if plan.check_only:
         from workbench.engine.check_execution import execute_checks
 
-        await execute_checks(writer, run, plan)
+        await execute_checks(writer, run)
         return
     # What cannot be imported (any more) ends the run, not each of its trials.
     if not is_rescored(run) or plan.agent:
@@ -92,6 +92,11 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
             await preparing
         with contextlib.suppress(Exception):
             await gateway.aclose()
+    if plan.check:
+        from workbench.engine.check_execution import execute_checks, plan_own_checks
+
+        plan_own_checks(writer, run, plan)
+        await execute_checks(writer, run)
 
 
 async def _prepare(writer: SessionWriter, run: str, gateway: Gateway, models: Collection[str]) -> None:

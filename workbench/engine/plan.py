@@ -44,7 +44,8 @@ class DocumentPlan:
         fork_of: The trial of which this run is a fork, "" for trials of their own.
         fork_step: The last step that the fork inherits.
         card: What an agent that is reached over A2A said of itself when the run was planned, one line.
-        check: Whether READMEs of ``trials`` are checked, and nothing else is done: ``run`` with their blocks, ``claims`` without.
+        check: How the READMEs of ``trials`` are checked: ``run`` with their blocks, ``claims`` without, "" not at all.
+        check_only: Whether nothing else is done with them: they are trials that other runs recorded.
         check_seconds: How long a command or snippet of a README may take.
         check_again: The block that is run once more; -1 for all of them.
     """
@@ -69,6 +70,7 @@ class DocumentPlan:
     answer_tokens: int = 0
     card: str = ""
     check: str = ""
+    check_only: bool = False
     check_seconds: float = 10.0
     check_again: int = -1
 

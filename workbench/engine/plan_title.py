@@ -30,7 +30,7 @@ def plan_title(run: RunRow) -> str:
         return run.kind
     if run.kind == "regenerate":
         said = _regenerate(plan)
-    elif plan.get("check"):
+    elif plan.get("check_only"):
         said = _check(plan)
     elif plan.get("rescore") and not plan.get("cases"):
         said = _score(plan)

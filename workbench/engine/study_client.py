@@ -92,6 +92,7 @@ def document_plan(study: Study, column: Column) -> DocumentPlan:
         judges=judges if len(judges) > 1 else (),
         judge_repeats=settings.judge_repeats,
         rubrics=settings.rubrics or RUBRICS,
+        check="run" if settings.checks else "",
         repeats=study.repeats,
         max_steps=limits.steps or load().max_steps,
         read_limit=limits.read,
@@ -175,7 +176,9 @@ def _document_cells(session: Path, study: Study) -> list[StudyCellRow]:
 def _ordered_trials(session: Path, plan: DocumentPlan) -> tuple[str | None, list[client.MeantTrial]]:
     """Plan a run for the trials and scores that a session lacks; returns it, None if nothing lacks, and all trials meant."""
     full, trials = client.meant_trials(session, plan)
-    if all(one.state for one in trials) and not _lacks_scores(session, full, trials):
+    if all(one.state for one in trials) and not (
+        _lacks_scores(session, full, trials) or _lacks_checks(session, full, trials)
+    ):
         return None, trials
     return client.plan_document(session, plan), trials
 
@@ -186,6 +189,16 @@ def _lacks_scores(session: Path, plan: DocumentPlan, trials: Iterable[client.Mea
     with SessionReader(session) as reader:
         rows = [row for one in trials if (row := reader.trial(one.identity)) is not None and row.state == "done"]
         return any(wanted - {(score.rubric, score.judge) for score in reader.scores(row.id)} for row in rows)
+
+
+def _lacks_checks(session: Path, plan: DocumentPlan, trials: Iterable[client.MeantTrial]) -> bool:
+    """Return whether a README that was handed in has not been checked although that is asked for."""
+    if not plan.check:
+        return False
+    with SessionReader(session) as reader:
+        over = {row.trial_id for row in reader.checks() if row.executed and row.state in ("done", "failed")}
+        rows = [row for one in trials if (row := reader.trial(one.identity)) is not None]
+        return any(row.readme_blob and row.id not in over for row in rows)
 
 
 def _regeneration_cells(session: Path, study: Study) -> list[StudyCellRow]:

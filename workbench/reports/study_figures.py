@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workbench.studies.declaration import in_points
 from workbench.studies.outcome import Cell, Mean
 
 NOTHING = "–"
@@ -9,7 +10,7 @@ NOTHING = "–"
 
 def digits_of(measure: str) -> int:
     """Return how many decimals a mean of a measure is written with: points of 100 have one, shares two."""
-    return 1 if measure == "score" else 2
+    return 1 if in_points(measure) else 2
 
 
 def mean_words(mean: Mean, measure: str) -> str:
@@ -34,7 +35,7 @@ def cell_words(cell: Cell, measure: str) -> str:
 
 def difference_words(value: float, low: float | None, high: float | None, measure: str) -> str:
     """Return ``+0.050 [−0.010, +0.110]``; a difference has one decimal more than a mean of shares."""
-    digits = 1 if measure == "score" else 3
+    digits = 1 if in_points(measure) else 3
     bounds = "" if low is None or high is None else f" [{signed(low, digits)}, {signed(high, digits)}]"
     return signed(value, digits) + bounds
 

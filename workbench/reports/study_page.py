@@ -23,7 +23,7 @@ from workbench.reports.study_strata import stability_section, strata_section
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.agreement import judge_agreement
 from workbench.studies.analysis import Analysis
-from workbench.studies.declaration import AGENTS, row_titles
+from workbench.studies.declaration import AGENTS, in_points, row_titles
 from workbench.studies.leaderboard import GOOD, leaderboard
 from workbench.studies.outcome import POINTS, Cell, StudyOutcome
 
@@ -90,7 +90,7 @@ def _stand(outcome: StudyOutcome) -> str:
 
 def measure_heading(measure: str) -> str:
     """Return what a measure is called where it is a heading."""
-    return "Score" if measure == "score" else measure
+    return {"score": "Score", "works": "Works", "claims": "Claims"}.get(measure, measure)
 
 
 def _matrices(outcome: StudyOutcome) -> Iterator[Section]:
@@ -159,7 +159,7 @@ def _about(name: str, value: str) -> str:
 
 
 def _heat(outcome: StudyOutcome, measure: str, heads: tuple[str, ...]) -> Heat:
-    digits, full = digits_of(measure), POINTS if measure == "score" else 1.0
+    digits, full = digits_of(measure), POINTS if in_points(measure) else 1.0
 
     def shown(row: str, column: str) -> HeatCell:
         cell = outcome.cell(row, column)

@@ -8,7 +8,7 @@ from workbench.reports.page import Bar, Forest, Grid, Note, Part, Section
 from workbench.reports.study_figures import chance_words, difference_words, figure
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.chances import Chance, chances, every_pair, resampled_orders
-from workbench.studies.declaration import row_titles
+from workbench.studies.declaration import in_points, row_titles
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.ranked import Setting, rankings, system_name, taus
 
@@ -35,7 +35,7 @@ def difference_sections(outcome: StudyOutcome, resamples: int) -> Iterator[Secti
 
 def _differences(outcome: StudyOutcome, found: list[Chance], measure: str) -> Iterator[Part]:
     shown = [_Sided(outcome, one, measure) for one in found[:MOST_PAIRS]]
-    axis = "difference in points of 100" if measure == "score" else f"difference in {measure}"
+    axis = "difference in points of 100" if in_points(measure) else f"difference in {measure}"
     yield Forest(
         f"Paired differences in {measure}, the better system first, with 95 % intervals; coloured where 0 is outside.",
         tuple(one.bar() for one in shown),
@@ -135,7 +135,7 @@ def ranking_section(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
         parts.append(_taus([one.setting for one in found], between))
     elif known:
         parts.append(Note(f"Kendall's tau between these rankings: {min(known):.2f} to {max(known):.2f}."))
-    digits = {measure: 1 if measure == "score" else 3 for measure in outcome.study.measures}
+    digits = {measure: 1 if in_points(measure) else 3 for measure in outcome.study.measures}
     rows = tuple(
         (
             f"{one.better} {'>' if one.difference > EQUAL else '='} {one.worse}", model, measure,

@@ -13,7 +13,7 @@ from typing import Any
 from workbench.errors import WorkbenchError
 from workbench.reports.csv_report import line
 from workbench.studies.declaration import AGENTS
-from workbench.studies.outcome import Cell, StudyOutcome, pass_of, score_of
+from workbench.studies.outcome import Cell, StudyOutcome, pass_of, score_of, value_of
 from workbench.studies.task_facts import FunctionFacts, TaskFacts
 
 Values = dict[str, Any]
@@ -99,7 +99,8 @@ def _trials(outcome: StudyOutcome, cell: Cell) -> Iterator[Values]:
         tiers = trial.scores[outcome.scale][2] if outcome.scale in trial.scores else (None,) * 4
         yield {
             "kind": "trial", "item": trial.trial, "state": trial.state, "repeat": trial.repeat, "rubric": outcome.scale[0],
-            "judge": outcome.scale[1], "score": score_of(trial, outcome.scale), **dict(zip(_TIERS, tiers, strict=True)),
+            "judge": outcome.scale[1], "score": score_of(trial, outcome.scale),
+            **{one: value_of(trial, one, outcome.scale) for one in outcome.study.measures if one != "score"}, **dict(zip(_TIERS, tiers, strict=True)),
             "steps": trial.steps, "tokens": trial.tokens, "cost_usd": trial.cost_usd, "seconds": trial.seconds,
             "problem": trial.error or None,
         }  # fmt: skip

@@ -85,8 +85,23 @@ def is_rescored(run: RunRow) -> bool:
 
 
 def is_check(run: RunRow) -> bool:
-    """Return whether a run checks READMEs of trials that other runs recorded."""
-    return bool(_plan(run).get("check"))
+    """Return whether a run does nothing but check READMEs of trials that other runs recorded."""
+    return bool(_plan(run).get("check_only"))
+
+
+def unchecked(reader: SessionReader, run: RunRow) -> list[str]:
+    """Return the trials of a run whose READMEs it is still to check."""
+    plan = _plan(run)
+    if not plan.get("check") or plan.get("check_only"):
+        return []
+    way = (int(plan["check"] == "run"), plan.get("check_seconds"))
+    over = {
+        row.trial_id
+        for row in reader.checks()
+        if (row.executed, row.step_seconds) == way and row.state in ("done", "failed")
+    }
+    trials = [row for row in map(reader.trial, map(str, plan.get("trials") or ())) if row is not None]
+    return [row.id for row in trials if row.state == "done" and row.readme_blob and row.id not in over]
 
 
 def scores_asked(run: RunRow) -> int:
@@ -171,7 +186,7 @@ def is_missing(reader: SessionReader, run: RunRow) -> bool:
         return any(row.state not in ("done", "failed") for row in reader.checks(run_id=run.id))
     if run.state in {"queued", "running"} or has_unscored(reader, run.id):
         return True
-    return any(trial.state != "done" for trial in reader.trials(run.id))
+    return any(trial.state != "done" for trial in reader.trials(run.id)) or bool(unchecked(reader, run))
 
 
 def unfinished(reader: SessionReader) -> list[RunRow]:

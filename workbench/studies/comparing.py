@@ -9,7 +9,7 @@ from typing import Any
 from workbench.statistics.clusters import Value
 from workbench.statistics.paired import Difference, paired_difference
 from workbench.studies.declaration import AGENTS, Column
-from workbench.studies.outcome import StudyOutcome, as_trials, pass_of, score_of
+from workbench.studies.outcome import StudyOutcome, as_trials, pass_of, value_of
 from workbench.studies.reading import CellWork
 
 
@@ -147,7 +147,7 @@ def items_of(outcome: StudyOutcome, work: CellWork, measure: str) -> dict[tuple[
     if outcome.study.kind == AGENTS:
         return {
             ("", f"repeat {trial.repeat}"): SideItem(
-                trial.trial, work.run, work.session, score_of(trial, outcome.scale)
+                trial.trial, work.run, work.session, value_of(trial, measure, outcome.scale)
             )
             for trial in work.trials
         }

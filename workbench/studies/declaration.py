@@ -30,10 +30,15 @@ _COLUMN_KEYS = {AGENTS: ("agents", "models"), DOCS: ("docs", "evaluators")}
 _NUMBERS = {AGENTS: ("repeats",), DOCS: ("samples",)}
 _LIMITS = {AGENTS: ("steps", "read", "answer_tokens"), DOCS: ("tasks",)}
 _SETTINGS = {
-    AGENTS: ("judges", "judge_repeats", "rubrics"),
+    AGENTS: ("judges", "judge_repeats", "rubrics", "checks"),
     DOCS: ("docs_scope", "selection", "tasks", "prompt", "context", "sandbox", "controls"),
 }
 _LISTS = frozenset({"judges", "rubrics", "tasks"})
+
+
+def in_points(measure: str) -> bool:
+    """Return whether a measure is in points of 100; ``pass@k`` is a share."""
+    return not measure.startswith("pass@")
 
 
 class BadStudy(UsageError):
@@ -84,11 +89,15 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What every run of a study is made with, as the options of ``run`` and ``regenerate`` have it; empty is the default."""
+    """What every run of a study is made with, as the options of ``run`` and ``regenerate`` have it; empty is the default.
+
+    ``checks``: the README of each trial is checked, which gives the measures ``works`` and ``claims``.
+    """
 
     judges: tuple[str, ...] = ()
     judge_repeats: int = 1
     rubrics: tuple[str, ...] = ()
+    checks: bool = False
     docs_scope: str = ""
     selection: str = ""
     tasks: tuple[str, ...] = ()
@@ -134,8 +143,10 @@ class Study:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """What a cell is measured by: ``score``, or ``pass@k`` for each k."""
-        return ("score",) if self.kind == AGENTS else tuple(f"pass@{k}" for k in self.k)
+        """What a cell is measured by: ``score`` and, where READMEs are checked, ``works`` and ``claims``; or ``pass@k`` for each k."""
+        if self.kind == AGENTS:
+            return ("score", "works", "claims") if self.settings.checks else ("score",)
+        return tuple(f"pass@{k}" for k in self.k)
 
     @property
     def row_noun(self) -> str:
@@ -366,7 +377,7 @@ def _settings(table: Table, kind: str, file: Path) -> Settings:
     for name in given:
         if name in _LISTS:
             found[name] = inner.texts(name)
-        elif name == "controls":
+        elif name in ("controls", "checks"):
             found[name] = inner.flag(name)
         elif name == "judge_repeats":
             found[name] = _whole(inner, given, name, 1, 1, numbers.MOST_REPEATS)

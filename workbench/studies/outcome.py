@@ -15,7 +15,7 @@ from typing import Any
 from workbench.regeneration.passk import pass_at_k
 from workbench.statistics.clusters import Clusters, Value, clusters_of
 from workbench.statistics.intervals import Interval, share_interval_of
-from workbench.studies.declaration import AGENTS, Column, Study, column_titles
+from workbench.studies.declaration import AGENTS, Column, Study, column_titles, in_points
 from workbench.studies.reading import CellWork, Counts, StudyWork, TaskTally, TrialTally
 
 POINTS = 100.0
@@ -29,7 +29,7 @@ _pass_at = lru_cache(maxsize=100_000)(pass_at_k)
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean with its interval, in points of 100 (``score``) or as a share (``pass@k``).
+    """A mean with its interval, in points of 100 (``score``, ``works``, ``claims``) or as a share (``pass@k``).
 
     Attributes:
         value: None without an item that is defined.
@@ -279,6 +279,17 @@ def score_of(trial: TrialTally, scale: tuple[str, str]) -> float | None:
     return POINTS * found[0] / found[1]
 
 
+def value_of(trial: TrialTally, measure: str, scale: tuple[str, str]) -> float | None:
+    """Return what a trial has by a measure of agents, in points of 100; None where it has none.
+
+    ``works`` and ``claims`` are shares of its check, in points of 100: of blocks that were run, and of claims that can be said.
+    """
+    if measure == "score":
+        return score_of(trial, scale)
+    good, of = trial.checks.get(measure, (0, 0))
+    return POINTS * good / of if of else None
+
+
 def pass_of(task: TaskTally, k: int) -> float | None:
     """Return pass@k of a task, None where it has fewer than k counted samples."""
     return _pass_at(task.counted, task.passed, k)
@@ -293,9 +304,8 @@ def cell_of(work: CellWork, study: Study, scale: tuple[str, str]) -> Cell:
     """Return the figures of a cell, or of a part of one."""
     if study.kind == AGENTS:
         scores = [score_of(trial, scale) for trial in work.trials]
-        known = [one for one in scores if one is not None]
-        means = {"score": _points([Value(work.row, "", one) for one in known], len(scores) - len(known))}
-        done = len(known)
+        done = sum(one is not None for one in scores)
+        means = {measure: _of_trials(work, measure, scale) for measure in study.measures}
         return Cell(work, _state(work, done), done, work.planned, means)
     # Our own errors are no samples: a resume tests them again.
     done = sum(one[3] for one in work.counts)
@@ -304,6 +314,12 @@ def cell_of(work: CellWork, study: Study, scale: tuple[str, str]) -> Cell:
     means = {f"pass@{k}": _pass(work.counts, k) for k in study.k}
     documented = _documented(work.counts)
     return Cell(work, _state(work, done), done, work.planned, means, documented)
+
+
+def _of_trials(work: CellWork, measure: str, scale: tuple[str, str]) -> Mean:
+    values = [value_of(trial, measure, scale) for trial in work.trials]
+    known = [one for one in values if one is not None]
+    return _points([Value(work.row, "", one) for one in known], len(values) - len(known))
 
 
 def _state(work: CellWork, done: int) -> str:
@@ -373,12 +389,12 @@ def over_rows(measure: str, cells: Sequence[Cell], scale: tuple[str, str]) -> Me
     """Return the unweighted mean of cells of one column over the rows that they are of."""
     having = [cell for cell in cells if cell.means[measure].value is not None]
     undefined = sum(cell.means[measure].undefined for cell in cells)
-    if measure == "score":
+    if in_points(measure):
         values = [
-            Value(cell.row, "", score)
+            Value(cell.row, "", value)
             for cell in having
             for trial in cell.work.trials
-            if (score := score_of(trial, scale)) is not None
+            if (value := value_of(trial, measure, scale)) is not None
         ]
         return _points(values, undefined, len(having))
     if len(having) == 1:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from workbench.rubric.works import Works
 from workbench.session.groups import settings_of
 from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as
 from workbench.session.reader import SessionReader
@@ -58,7 +59,11 @@ class TaskTally(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TrialTally:
-    """One trial under one cell; ``scores`` has its points by rubric and judge: (total, out of, four tiers)."""
+    """One trial under one cell.
+
+    ``scores`` has its points by rubric and judge: (total, out of, four tiers). ``checks`` has what its check says by measure:
+    blocks that work of those that were run (``works``), claims that are true of those that can be said (``claims``).
+    """
 
     trial: str
     repeat: int
@@ -69,6 +74,7 @@ class TrialTally:
     cost_usd: float | None
     seconds: float
     scores: Mapping[tuple[str, str], tuple[float | None, float, tuple[float | None, ...]]] = field(default_factory=dict)
+    checks: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +165,13 @@ SELECT id, run_id, case_id, agent, model, repeat, state, coalesce(error, ''), st
 _SCORES = "SELECT trial_id, rubric, judge, total, out_of, tier1, tier2, tier3, tier4 FROM scorecards WHERE trial_id IN (SELECT value FROM json_each(?))"
 
 
+_COUNTED = ("works", "fails", "differs", "not_run", "claims_true", "claims_untrue", "claims_unknown")
+_CHECKED = (
+    f"SELECT trial_id, {', '.join(_COUNTED)} FROM checks "
+    "WHERE trial_id IN (SELECT value FROM json_each(?)) AND state = 'done' AND executed = 1 ORDER BY at"
+)
+
+
 def trial_cells(
     reader: SessionReader, study: Study, pointed: Sequence[StudyCellRow]
 ) -> dict[tuple[str, str], CellWork]:
@@ -166,7 +179,7 @@ def trial_cells(
     meant = {(one.row_name, one.column_name): _trials_meant(one) for one in pointed}
     every = json.dumps(list(dict.fromkeys(trial for trials in meant.values() for trial in trials)))
     rows = {row[0]: row for row in reader.query(f"{_TRIALS} WHERE id IN (SELECT value FROM json_each(?))", (every,))}
-    scores = _scores(reader, every)
+    scores, checks = _scores(reader, every), _checks(reader, every)
     states = _run_states(reader, {row[1] for row in rows.values()} | {one.run_id for one in pointed if one.run_id})
     columns = {column.name: column for column in study.columns}
     cells = {}
@@ -181,6 +194,7 @@ def trial_cells(
             columns[one.column_name],
             found,
             scores,
+            checks,
             planned=max(study.repeats, len(found)),
             run=one.run_id or (runs[0] if runs else ""),
             run_state=_loudest(state for state, _ in told),
@@ -201,12 +215,32 @@ def _scores(reader: SessionReader, trials: str) -> dict[str, dict[tuple[str, str
     return found
 
 
+def _checks(reader: SessionReader, trials: str) -> dict[str, dict[str, tuple[int, int]]]:
+    """Return what the latest whole check of each README says, by trial and measure."""
+    found = {}
+    for trial, *numbers in reader.query(_CHECKED, (trials,)):
+        done = Works.of(dict(zip(_COUNTED, numbers, strict=True)))
+        found[trial] = {"works": (done.works, done.run), "claims": (done.true, done.said)}
+    return found
+
+
 def _trial_cell(
-    row: str, column: Column, found: Sequence[Any], scores: Mapping[str, Any], *, planned: int, run: str, run_state: str,
+    row: str, column: Column, found: Sequence[Any], scores: Mapping[str, Any], checks: Mapping[str, Any], *, planned: int, run: str, run_state: str,
     problem: str, session: str = "",
 ) -> CellWork:  # fmt: skip
     trials = tuple(
-        TrialTally(one[0], one[5], one[6], one[7], one[8], one[9], one[10], one[11], scores.get(one[0], {}))
+        TrialTally(
+            one[0],
+            one[5],
+            one[6],
+            one[7],
+            one[8],
+            one[9],
+            one[10],
+            one[11],
+            scores.get(one[0], {}),
+            checks.get(one[0], {}),
+        )
         for one in sorted(found, key=lambda one: (one[5], one[0]))
     )
     costs = [one.cost_usd for one in trials if one.cost_usd is not None]
@@ -224,12 +258,13 @@ def trials_of_others(reader: SessionReader, study: Study, source: str, _: object
         f"{_TRIALS} WHERE parent = '' AND case_id IN (SELECT value FROM json_each(?)) AND run_id NOT IN {PUT_AWAY_RUNS}",
         (json.dumps(study.rows),),
     )
-    scores = _scores(reader, json.dumps([row[0] for row in rows]))
+    every = json.dumps([row[0] for row in rows])
+    scores, checks = _scores(reader, every), _checks(reader, every)
     cells: dict[tuple[str, Column], list[Any]] = {}
     for row in rows:
         cells.setdefault((row[2], Column(row[3], row[4], source)), []).append(row)
     return [
-        _trial_cell(case, column, found, scores, planned=len(found), run=found[0][1], run_state="done", problem="",
+        _trial_cell(case, column, found, scores, checks, planned=len(found), run=found[0][1], run_state="done", problem="",
                     session=str(reader.path))
         for (case, column), found in cells.items()
     ]  # fmt: skip

@@ -12,7 +12,7 @@ from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import STATES
-from workbench.studies.outcome import Cell, StudyOutcome, pass_of, score_of
+from workbench.studies.outcome import Cell, StudyOutcome, pass_of, value_of
 from workbench.studies.reading import TaskTally, TrialTally
 from workbench.text import one_line, shortened
 
@@ -67,7 +67,7 @@ class CellItems(HeadedList):
             return [(f" {said}", "dim")]
         if isinstance(self._items[0], TaskTally):
             return [(f"{fit(' function', max(8, width - _TASK))}{self._measure:>8}{'passed':>9}{'tests':>6} ", "group")]
-        return [(f" {'repeat':<7}{'score':>6}{'steps':>6}{'tokens':>9}{'$':>8}   {'state'}", "group")]
+        return [(f" {'repeat':<7}{self._measure:>6}{'steps':>6}{'tokens':>9}{'$':>8}   {'state'}", "group")]
 
     def words_of(self, index: int) -> str:
         """Return a task's name, or a trial's state and error."""
@@ -87,7 +87,7 @@ class CellItems(HeadedList):
         return [(name, ""), (f"{value:>8}", "score"), (f"{passed:>9}", ""), (f"{task.tests:>6} ", "dim")]
 
     def _trial_parts(self, trial: TrialTally, width: int) -> Sequence[Part]:
-        value = figure(score_of(trial, self._scale), SCORE)
+        value = figure(value_of(trial, self._measure, self._scale), self._measure)
         cost = f"{trial.cost_usd:.3f}" if trial.cost_usd is not None else NOTHING
         said = f"{STATES.get(trial.state, '?')} {trial.state}"
         figures = f"{trial.steps:>6,}{trial.tokens:>9,}{cost:>8}   "

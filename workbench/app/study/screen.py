@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 REFRESH_SECONDS = 0.5
 """Time between two looks at a study that is being executed; one that takes long is not begun again before its end."""
-_SHOWN = frozenset({"study", "run", "trial", "score", "task", "candidate", "stage"})
+_SHOWN = frozenset({"study", "run", "trial", "score", "check", "task", "candidate", "stage"})
 """Kinds of changes that a study shows."""
 
 

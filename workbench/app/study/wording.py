@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.header import Header, Part
 from workbench.glyphs import STATES
-from workbench.studies.declaration import AGENTS
+from workbench.studies.declaration import AGENTS, in_points
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ def figure(value: float | None, measure: str) -> str:
     """Return points with one decimal, a share with two."""
     if value is None:
         return NOTHING
-    return f"{value:.1f}" if measure == SCORE else f"{value:.2f}"
+    return f"{value:.1f}" if in_points(measure) else f"{value:.2f}"
 
 
 def signed(value: float | None, measure: str) -> str:
     """Return a difference with its sign, a digit more than its sides have."""
     if value is None:
         return NOTHING
-    text = f"{value:+.1f}" if measure == SCORE else f"{value:+.3f}"
+    text = f"{value:+.1f}" if in_points(measure) else f"{value:+.3f}"
     return ("0" + text[2:] if not float(text) else text).replace("-", "−")
 
 
@@ -58,7 +58,7 @@ def tight_bounds(interval: Interval, measure: str) -> str:
     """Return ``[.41, .73]`` for a cell: whole points, shares without their zero; "" where there are none."""
     if interval.low is None or interval.high is None:
         return ""
-    low, high = (f"{one:.0f}" if measure == SCORE else f"{one:.2f}" for one in (interval.low, interval.high))
+    low, high = (f"{one:.0f}" if in_points(measure) else f"{one:.2f}" for one in (interval.low, interval.high))
     return f"[{_tight(low)}, {_tight(high)}]"
 
 

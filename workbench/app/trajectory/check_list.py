@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.headed_list import HeadedList
@@ -89,6 +90,7 @@ class CheckList(HeadedList):
         self._opened: set[int] = set()
         self._of = ""
         self._digits = 1
+        self._width = 0
 
     def show(self, trial: str, shown: ShownCheck | None) -> None:
         """Show what is known of a trial's README; what was opened stays so while it is the same trial."""
@@ -123,13 +125,30 @@ class CheckList(HeadedList):
         if found:
             beyond = [at for at in found if (at > self.cursor if step > 0 else at < self.cursor)]
             self.set_cursor((beyond or found)[0 if step > 0 else -1])
+            self._show_below()
+
+    def _show_below(self) -> None:
+        """Bring what is said below the cursor's line into sight, as far as there is room."""
+        last = self.cursor
+        while last < len(self._lines) and not self._lines[last].number:
+            last += 1
+        self.keep_in_sight(self.line_of(min(last, len(self._lines))))
+        self.keep_in_sight(self.line_of(self.cursor), margin=1)
 
     def _build(self, number: int) -> None:
         shown = self.shown
-        self._lines = lines_of(shown.readme, shown.checked, self._opened) if shown else []
-        self._digits = len(str(max((line.number for line in self._lines), default=1)))
+        lines = lines_of(shown.readme, shown.checked, self._opened) if shown else []
+        self._digits = len(str(max((line.number for line in lines), default=1)))
+        self._width = self.text_width
+        room = max(10, self._width - self._digits - 4)
+        self._lines = [row for line in lines for row in ([line] if line.number else _wrapped(line, room))]
         at = next((place for place, line in enumerate(self._lines, 1) if line.number == number), 1) if number else 1
         self.rows_changed(cursor=at)
+
+    def on_resize(self) -> None:
+        """Wrap what is said for the new width."""
+        if self.text_width != self._width:
+            self._build(self.number)
 
     def row_count(self) -> int:
         """Return the number of rows, the heading included."""
@@ -164,3 +183,11 @@ class CheckList(HeadedList):
             return
         self._opened ^= {line.number}
         self._build(line.number)
+        self._show_below()
+
+
+def _wrapped(line: CheckLine, width: int) -> list[CheckLine]:
+    """Return what is said below a line in rows that fit; rows that go on are indented like the first."""
+    indent = line.text[: len(line.text) - len(line.text.lstrip())]
+    rows = wrap(line.text, width, initial_indent="", subsequent_indent=f"{indent}  ") or [line.text]
+    return [replace(line, text=row) for row in rows]

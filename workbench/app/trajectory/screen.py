@@ -505,7 +505,7 @@ class TrajectoryScreen(TrialPanes):
     def action_check_readme(self) -> None:
         """Have the README checked, and show what comes."""
         self.outcome.choose(CHECK)
-        self.uncover(self.outcome)
+        self.focus_pane(self.outcome)
         self.actions.check_readme()
 
     def action_check_block(self) -> None:
