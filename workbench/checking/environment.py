@@ -32,7 +32,7 @@ from workbench.regeneration.declarations import Declarations
 from workbench.text import one_line
 
 #: Incremented whenever environments are built differently.
-_FORMAT = 4
+_FORMAT = 5
 _SECONDS = 600.0
 _PAGES = (".md", ".markdown", ".rst")
 _LEFT_OUT = {
@@ -197,7 +197,17 @@ async def _made(
     uv = Path(_uv())
     ended = await run_in_sandbox(
         [
-            *(str(uv), "pip", "install", "--quiet", "--offline", "--no-cache", "--no-deps", "--no-build-isolation"),
+            *(
+                str(uv),
+                "pip",
+                "install",
+                "--quiet",
+                "--offline",
+                "--no-cache",
+                "--no-deps",
+                "--no-build-isolation",
+                "--no-sources",
+            ),
             *("--compile-bytecode", "--link-mode", "copy", "--python", str(python), str(folder / "source")),
         ],
         folder=folder,

@@ -208,6 +208,8 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
         return fails()
     if what := lacking(f"{said} {str(error['text'])[-600:]}"):
         return _not_run(step, f"it needs {what}: {one_line(said, 120)}", line)
+    if kind == "AssertionError" and at_page and not _asserts_something(step.code, line - step.line + 1):
+        return _not_run(step, "it shows an assertion that cannot hold, whatever the project does", line)
     if step.stand_ins:
         return _not_run(step, f"it needs the reader's own {step.stand_ins[0]}", line)
     if _MEANT.search(_comments(context.around)):
@@ -241,6 +243,15 @@ def _of_another_section(code: str, message: str, context: Context) -> str:
     missing = re.findall(r"has no attribute '(\w+)'", message)
     names = re.findall(rf"\b(\w+)\.{re.escape(missing[0])}\b", code) if missing else []
     return names[0] if names and all(name in context.elsewhere for name in names) else ""
+
+
+def _asserts_something(code: str, line: int) -> bool:
+    """Tell whether the statement at a line names anything, so that its value may come of the project."""
+    tree = python_of(code)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Assert) and node.lineno <= line <= (node.end_lineno or line):
+            return any(isinstance(one, ast.Name) for one in ast.walk(node.test))
+    return True
 
 
 def _comments(around: str) -> str:
@@ -288,6 +299,8 @@ def _example(step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], c
             return _exception(step, error, context, imported)
         return works
     if error is not None:
+        if re.search(r"(?<!\w)_(?!\w)", str(example["source"])) and "_" not in context.imported:
+            return _not_run(step, "it uses _, which no earlier snippet that ran defines", line)
         said = _exception(step, {**error, "line": error.get("line") or line}, context, imported)
         return said if said.verdict is Verdict.NOT_RUN else _unless_stood_in(step, said)
     want, got, err = str(example["want"]), str(example["got"]), str(example.get("stderr", ""))
@@ -351,6 +364,8 @@ def _shell(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdic
         return _not_run(step, f"it prints something else, after {context.before}")
     if not any(word in context.commands or word.startswith("python") for word in step.code.split()):
         return _not_run(step, "its output is the reader's own")
+    if set(step.code.split()) & {"--version", "-V", "version"}:
+        return _not_run(step, "what it says of its version depends on how it was built and on what it runs")
     return StepVerdict(Verdict.DIFFERS, step.line, "what it prints differs from what the page says", out[-1500:], diff)
 
 

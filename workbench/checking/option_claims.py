@@ -82,8 +82,15 @@ class OptionClaims:
             return
         if not (plain in own or any(plain.startswith(f"{one}-") for one in own) or nearest(plain, own, 0.85)[0]):
             return
-        made = rb"scripts" in self._project.sources.get("setup.py", b"") and not self._project.declared.scripts
-        if not self._commands or made or (plain in own and not self._helps) or name in self._project.folders:
+        made = rb"scripts" in self._project.sources.get("setup.py", b"") and not (
+            self._helps or self._project.declared.scripts
+        )
+        if (
+            not self._commands
+            or made
+            or (plain in own and not any(self._helps.values()))
+            or name in self._project.folders
+        ):
             yield self._claim(line, "command", name, Truth.UNKNOWN, "the project's commands cannot be read")
             return
         near = nearest(name, self._commands, 0.5)
