@@ -45,6 +45,8 @@ async def help_texts(project: Project, environment: Environment) -> dict[str, st
             python=environment.python,
             mounts=(environment.folder, _INSIDE),
             seconds=_SECONDS * 12,
+            # A help in a table cuts long options off where it is narrow.
+            variables={"COLUMNS": "300", "TERMINAL_WIDTH": "300"},
         )
         try:
             found = {str(key): str(text) for key, text in json.loads((folder / "help.json").read_text()).items()}

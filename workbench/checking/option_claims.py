@@ -14,7 +14,7 @@ from workbench.checking.shell_commands import commands_of, simple_commands
 from workbench.checking.verdicts import ClaimResult, Truth
 from workbench.grounding import known
 
-_LONG = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*")
+_LONG = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*(?![\w…-])")
 _DERIVING = re.compile(
     rb"\b(?:import|from)\s+(?:typer|fire|cyclopts|tyro|defopt|jsonargparse|simple_parsing|clize|plac|docopt|pydantic_settings|hydra|absl)\b"
 )
