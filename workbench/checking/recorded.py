@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from workbench.checking.stored import COLUMNS, CheckDamaged, from_json
-from workbench.checking.works import Works
+from workbench.rubric.works import Works
 
 if TYPE_CHECKING:
     from workbench.checking.verdicts import Checked

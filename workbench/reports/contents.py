@@ -19,8 +19,8 @@ from workbench.session.reader import SessionReader
 from workbench.session.rows import AnnotationRow, LabelRow, RunRow, ScoreRow, TrialRow
 
 if TYPE_CHECKING:
-    from workbench.checking.works import Works
     from workbench.rubric.scorecard import Evidence, Scorecard, TierScore
+    from workbench.rubric.works import Works
 
 PREFERRED_RUBRIC = "aeo-bench"
 

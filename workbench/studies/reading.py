@@ -168,7 +168,7 @@ _SCORES = "SELECT trial_id, rubric, judge, total, out_of, tier1, tier2, tier3, t
 _COUNTED = ("works", "fails", "differs", "not_run", "claims_true", "claims_untrue", "claims_unknown")
 _CHECKED = (
     f"SELECT trial_id, {', '.join(_COUNTED)} FROM checks "
-    "WHERE trial_id IN (SELECT value FROM json_each(?)) AND state = 'done' AND executed = 1 ORDER BY at"
+    "WHERE trial_id IN (SELECT value FROM json_each(?)) AND result_blob IS NOT NULL ORDER BY executed, rules, at"
 )
 
 
@@ -216,9 +216,11 @@ def _scores(reader: SessionReader, trials: str) -> dict[str, dict[tuple[str, str
 
 
 def _checks(reader: SessionReader, trials: str) -> dict[str, dict[str, tuple[int, int]]]:
-    """Return what the latest whole check of each README says, by trial and measure."""
+    """Return what the check of each README that counts says, by trial and measure; see :mod:`workbench.checking.recorded`."""
     found = {}
     for trial, *numbers in reader.query(_CHECKED, (trials,)):
+        if not all(isinstance(one, int) and one >= 0 for one in numbers):
+            continue
         done = Works.of(dict(zip(_COUNTED, numbers, strict=True)))
         found[trial] = {"works": (done.works, done.run), "claims": (done.true, done.said)}
     return found

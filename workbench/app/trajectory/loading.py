@@ -15,9 +15,9 @@ from workbench.session.pending_work import trial_problem
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.checking.works import Works
     from workbench.rubric.agreement import Agreement
     from workbench.rubric.spread import PointSpread
+    from workbench.rubric.works import Works
     from workbench.session.reader import SessionReader
     from workbench.session.rows import AccessedFileRow, AnnotationRow, RunRow, StepRow, TrialRow
 
