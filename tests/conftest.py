@@ -22,7 +22,7 @@ from loopback.server import LoopbackServer
 from needing_sandboxes import needs_bubblewrap
 from small_disks import SmallDisk, small_disk
 
-from workbench.app.collecting import THRESHOLDS, collect_rarely
+from workbench.collecting import THRESHOLDS, collect_rarely
 
 # How long an example takes says how busy the machine is, nothing of the code; the tests' own time limits stay.
 hypothesis.settings.register_profile("workbench", deadline=None)
