@@ -13,8 +13,8 @@ from workbench.session.judges import in_words, is_offline
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.checking.works import Works
     from workbench.rubric.agreement import Agreement
+    from workbench.rubric.works import Works
 
 
 @dataclass(frozen=True, slots=True)
