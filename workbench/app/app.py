@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from workbench.app.facts import SessionFacts
     from workbench.app.marks import Marks, Pair
-    from workbench.app.messages import SessionChanged, SessionFailed
+    from workbench.app.messages import SessionChanged, SessionFailed, SessionMigrated
     from workbench.app.place import Place
     from workbench.app.run_control import RunControl
     from workbench.app.search.searched import Searched
@@ -274,6 +274,10 @@ class WorkbenchApp(OpeningApp):
     def on_session_changed(self, message: SessionChanged) -> None:
         """Hand a batch of changes to the modes."""
         self.opened.take(message)
+
+    def on_session_migrated(self, message: SessionMigrated) -> None:
+        """Follow the file that took the place of one of a former version."""
+        self.opened.renew(message.reader)
 
     def on_session_failed(self, message: SessionFailed) -> None:
         """Say why a session is no longer followed."""

@@ -6,7 +6,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from workbench.app.messages import SessionChanged, SessionFailed, merged
+from workbench.app.messages import SessionChanged, SessionFailed, SessionMigrated, merged
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
@@ -82,7 +82,7 @@ class SessionFeed(threading.Thread):
                     news = merged(news, self._liveness(states, fresh))
                     states = fresh
             except Exception as error:
-                self._fail(reader, error)
+                self._fail(reader, SessionMigrated(reader) if self._is_migrated(reader) else _failure(error))
                 continue
             with self._wake:
                 if self._reader is not reader:
@@ -102,6 +102,17 @@ class SessionFeed(threading.Thread):
             raise WorkbenchError(f"{reader.path.name} was {fate.value}; what is shown is how it was before.")
 
     @staticmethod
+    def _is_migrated(reader: SessionReader) -> bool:
+        """Return whether a file of a former schema gave its place to one of this, as the first writer makes it."""
+        from workbench.errors import WorkbenchError
+        from workbench.session.file import peek_version
+
+        try:
+            return peek_version(reader.path) > int(reader.query("PRAGMA user_version")[0][0])
+        except WorkbenchError:
+            return False
+
+    @staticmethod
     def _read(reader: SessionReader, since: int) -> tuple[tuple[Change, ...], int]:
         news: tuple[Change, ...] = ()
         while batch := reader.changes(since, _BATCH):
@@ -118,9 +129,13 @@ class SessionFeed(threading.Thread):
         changed = [run for run, state in after.items() if before.get(run, state) != state]
         return tuple(Change(0, "run", run, "liveness") for run in changed)
 
-    def _fail(self, reader: SessionReader, error: Exception) -> None:
+    def _fail(self, reader: SessionReader, told: SessionFailed | SessionMigrated) -> None:
         with self._wake:
             if self._reader is not reader or self._stopped:
                 return  # the app closed it under us: it watches something else now
             self._reader = None
-        self._target.post_message(SessionFailed(f"The session is no longer followed: {error}"))
+        self._target.post_message(told)
+
+
+def _failure(error: Exception) -> SessionFailed:
+    return SessionFailed(f"The session is no longer followed: {error}")

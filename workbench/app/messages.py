@@ -38,6 +38,14 @@ class SessionFailed(Message):
         self.sentence = sentence
 
 
+class SessionMigrated(Message):
+    """A writer gave a session of a former version the form of this one: another file is in its place."""
+
+    def __init__(self, reader: SessionReader) -> None:
+        super().__init__()
+        self.reader = reader
+
+
 def merged(earlier: tuple[Change, ...], later: tuple[Change, ...]) -> tuple[Change, ...]:
     """Return both batches as one: no change lost, and what changed twice named once, at its last place."""
     last = {(change.kind, change.item, change.part): change for change in earlier}

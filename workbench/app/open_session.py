@@ -118,8 +118,16 @@ class OpenSession:
         self._then, self._wanted = then, path
         if self.reader is not None and self.reader.path == path:
             self._after_opening()
-            return
+        else:
+            self._read(path)
 
+    def renew(self, reader: SessionReader) -> None:
+        """Open the file again that took the place of a reader's; the same trial or run is shown, and nothing is said."""
+        if reader is self.reader and self._wanted in {None, reader.path}:
+            self._wanted = reader.path
+            self._read(reader.path)
+
+    def _read(self, path: Path) -> None:
         def work() -> tuple[SessionReader, int]:
             from workbench.errors import WorkbenchError
             from workbench.session.reader import SessionReader
@@ -151,7 +159,8 @@ class OpenSession:
             return
         before, self.reader = self.reader, reader
         self.path = reader.path
-        app.selected_trial = app.selected_run = None
+        if before is None or before.path != reader.path:
+            app.selected_trial = app.selected_run = None
         self.facts = None
         if self._feed is None:
             self._feed = SessionFeed(_pump(app))

@@ -16,8 +16,6 @@ _OF_COLUMNS = {
     Verdict.WORKS: "works", Verdict.FAILS: "fails", Verdict.DIFFERS: "differs", Verdict.NOT_RUN: "not_run",
     Truth.TRUE: "claims_true", Truth.UNTRUE: "claims_untrue", Truth.UNKNOWN: "claims_unknown",
 }  # fmt: skip
-COLUMNS = tuple(_OF_COLUMNS.values())
-"""Columns of the session's table that count blocks and claims."""
 
 
 class CheckDamaged(WorkbenchError):

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 from workbench.checking.verdicts import BlockResult, ClaimResult, Truth
 from workbench.text import one_line
 
 
 def sentence(claim: ClaimResult) -> str:
     """Return what is wrong with a claim, and the nearest true one: ``--stopwach``; there is ``--stopwatch``."""
-    near = f"; there is {claim.nearest}" if claim.nearest and claim.nearest not in claim.reason else ""
-    shown = "" if claim.text in claim.reason else f"{one_line(claim.text, 60)}: "
+    near = f"; there is {claim.nearest}" if claim.nearest and not _named(claim.nearest, claim.reason) else ""
+    shown = "" if _named(claim.text, claim.reason) else f"{one_line(claim.text, 60)}: "
     return f"{shown}{claim.reason}{near}"
+
+
+def _named(text: str, reason: str) -> bool:
+    """Return whether a reason names a text: ``--words`` does not name ``--word``."""
+    return re.search(rf"(?<![\w-]){re.escape(text)}(?![\w-])", reason) is not None
 
 
 def alarm(one: BlockResult | ClaimResult) -> str:

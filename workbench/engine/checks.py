@@ -38,7 +38,7 @@ def plan_check(
         anew: Whether what was checked in the same way already is checked once more.
 
     Returns:
-        The run's id, "" where everything meant has been checked in the same way; and the trials that are meant.
+        The run's id, "" where everything meant has been or is being checked in the same way; and the trials that are meant.
 
     Raises:
         UsageError: Nothing is meant, or a named trial has no README.
@@ -50,7 +50,8 @@ def plan_check(
         if execute:
             _require_isolation()
         keys = [(trial.id, int(execute), float(seconds), RULES) for trial in trials]
-        waits = [key for key in keys if anew or block >= 0 or not _is_done(reader, known.get(key))]
+        idle = [key for key in keys if not _is_under_way(reader, known.get(key))]
+        waits = [key for key in idle if anew or block >= 0 or not _is_done(known.get(key))]
     meant = [trial.id for trial in trials]
     if not waits:
         return "", meant
@@ -85,9 +86,14 @@ def key_of(row: CheckRow) -> Key:
     return row.trial_id, row.executed, row.step_seconds, row.rules
 
 
-def _is_done(reader: SessionReader, row: CheckRow | None) -> bool:
-    """Return whether a check has been done, or is being done by another run."""
-    return row is not None and (row.state == "done" or reader.holder(row.run_id) is not None)
+def _is_done(row: CheckRow | None) -> bool:
+    """Return whether a check has been done."""
+    return row is not None and row.state == "done"
+
+
+def _is_under_way(reader: SessionReader, row: CheckRow | None) -> bool:
+    """Return whether an engine is at work on a check, or comes to it."""
+    return row is not None and row.state in ("queued", "running") and reader.holder(row.run_id) is not None
 
 
 def _meant(session: Path, rows: Sequence[TrialRow], items: Sequence[str]) -> list[TrialRow]:

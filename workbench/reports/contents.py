@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from workbench.checking.recorded import works_by_trial
 from workbench.reports import wording
 from workbench.reports.items import Item, all_items, short_ids
 from workbench.reports.regenerated import Regenerated, regenerated
 from workbench.rubric.agreement import Agreement, agreements
 from workbench.rubric.spread import Spread, spreads
+from workbench.rubric.works import works_by_trial
 from workbench.session.forks import below_parents
 from workbench.session.labels import in_words, labels_by_part, part_in_words
 from workbench.session.pending_work import is_rescored, trial_problem

@@ -6,8 +6,16 @@ not be judged stands beside the share, for a share of one in ninety is worth lit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import CheckRow
+
+COLUMNS = ("works", "fails", "differs", "not_run", "claims_true", "claims_untrue", "claims_unknown")
+"""Columns of a session's checks that count blocks and claims."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +77,10 @@ class Works:
             )
         return ", ".join(found) or "it has neither blocks nor claims"
 
+    def brief(self) -> str:
+        """Return it in few words: ``4/5 blocks · 26/27 claims``."""
+        return f"{_of(self.works, self.run)} blocks · {_of(self.true, self.said)} claims"
+
     def short(self) -> str:
         """Return it for a table: ``4/5 · 26/27``, blocks before claims, – where there is none to count."""
         return f"{_of(self.works, self.run)} · {_of(self.true, self.said)}"
@@ -80,3 +92,36 @@ class Works:
 
 def _of(some: int, all_of_them: int) -> str:
     return f"{some:,}/{all_of_them:,}" if all_of_them else "–"
+
+
+def counting(rows: Iterable[CheckRow]) -> CheckRow | None:
+    """Return the check of a trial's README that counts: of those that came to an end one with blocks, by the newest rules, the last.
+
+    One whose counts are damaged does not count.
+    """
+    ended = [row for row in rows if row.result_blob is not None and _counted(row)]
+    return max(ended, key=lambda row: (row.executed, row.rules, row.at), default=None)
+
+
+def _counted(row: CheckRow) -> bool:
+    """Return whether all numbers of a row are numbers: SQLite keeps a text in a column of numbers as well."""
+    whole = [getattr(row, name) for name in (*COLUMNS, "executed", "rules")]
+    return all(isinstance(one, int) and one >= 0 for one in whole) and isinstance(row.at, float | int)
+
+
+def works_of(row: CheckRow) -> Works:
+    """Return how much of the README holds by a check that counts."""
+    return Works.of({name: getattr(row, name) for name in COLUMNS})
+
+
+def works_by_trial(reader: SessionReader, trial: str | None = None) -> dict[str, Works]:
+    """Return *Works* of each trial, or of one, whose README was checked.
+
+    Raises:
+        SessionError: The session cannot be read at all.
+    """
+    rows: dict[str, list[CheckRow]] = {}
+    for row in reader.checks(trial):
+        rows.setdefault(row.trial_id, []).append(row)
+    found = {key: counting(mine) for key, mine in rows.items()}
+    return {key: works_of(row) for key, row in found.items() if row is not None}

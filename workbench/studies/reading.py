@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from workbench.rubric.works import Works
+from workbench.rubric.works import works_by_trial
 from workbench.session.groups import settings_of
 from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as
 from workbench.session.reader import SessionReader
@@ -165,13 +165,6 @@ SELECT id, run_id, case_id, agent, model, repeat, state, coalesce(error, ''), st
 _SCORES = "SELECT trial_id, rubric, judge, total, out_of, tier1, tier2, tier3, tier4 FROM scorecards WHERE trial_id IN (SELECT value FROM json_each(?))"
 
 
-_COUNTED = ("works", "fails", "differs", "not_run", "claims_true", "claims_untrue", "claims_unknown")
-_CHECKED = (
-    f"SELECT trial_id, {', '.join(_COUNTED)} FROM checks "
-    "WHERE trial_id IN (SELECT value FROM json_each(?)) AND result_blob IS NOT NULL ORDER BY executed, rules, at"
-)
-
-
 def trial_cells(
     reader: SessionReader, study: Study, pointed: Sequence[StudyCellRow]
 ) -> dict[tuple[str, str], CellWork]:
@@ -179,7 +172,7 @@ def trial_cells(
     meant = {(one.row_name, one.column_name): _trials_meant(one) for one in pointed}
     every = json.dumps(list(dict.fromkeys(trial for trials in meant.values() for trial in trials)))
     rows = {row[0]: row for row in reader.query(f"{_TRIALS} WHERE id IN (SELECT value FROM json_each(?))", (every,))}
-    scores, checks = _scores(reader, every), _checks(reader, every)
+    scores, checks = _scores(reader, every), _checks(reader)
     states = _run_states(reader, {row[1] for row in rows.values()} | {one.run_id for one in pointed if one.run_id})
     columns = {column.name: column for column in study.columns}
     cells = {}
@@ -215,15 +208,12 @@ def _scores(reader: SessionReader, trials: str) -> dict[str, dict[tuple[str, str
     return found
 
 
-def _checks(reader: SessionReader, trials: str) -> dict[str, dict[str, tuple[int, int]]]:
-    """Return what the check of each README that counts says, by trial and measure; see :mod:`workbench.checking.recorded`."""
-    found = {}
-    for trial, *numbers in reader.query(_CHECKED, (trials,)):
-        if not all(isinstance(one, int) and one >= 0 for one in numbers):
-            continue
-        done = Works.of(dict(zip(_COUNTED, numbers, strict=True)))
-        found[trial] = {"works": (done.works, done.run), "claims": (done.true, done.said)}
-    return found
+def _checks(reader: SessionReader) -> dict[str, dict[str, tuple[int, int]]]:
+    """Return what the check of each README that counts says, by trial and measure."""
+    return {
+        trial: {"works": (found.works, found.run), "claims": (found.true, found.said)}
+        for trial, found in works_by_trial(reader).items()
+    }
 
 
 def _trial_cell(
@@ -261,7 +251,7 @@ def trials_of_others(reader: SessionReader, study: Study, source: str, _: object
         (json.dumps(study.rows),),
     )
     every = json.dumps([row[0] for row in rows])
-    scores, checks = _scores(reader, every), _checks(reader, every)
+    scores, checks = _scores(reader, every), _checks(reader)
     cells: dict[tuple[str, Column], list[Any]] = {}
     for row in rows:
         cells.setdefault((row[2], Column(row[3], row[4], source)), []).append(row)

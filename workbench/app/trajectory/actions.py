@@ -96,6 +96,9 @@ class Actions(RunActions):
         state, warm = self._shown.state, self._host.warm
         if state is None:
             return
+        if state.check_run:
+            self._host.notify("This README is being checked already; c stops it.")
+            return
         trial = state.trial.id
 
         def work(session: Path) -> str:
@@ -110,6 +113,8 @@ class Actions(RunActions):
                     raise
                 run, _ = checks.plan_check(session, [trial], execute=False, anew=True)
                 alone = f"Nothing is run, only names are looked up: {error}"
+            if not run:
+                return "This README is being checked already; c stops it."
             launching.launch(session, run, warm)
             return alone
 
@@ -145,11 +150,12 @@ class Actions(RunActions):
         self.on_own(work, done)
 
     def cancel(self) -> None:
-        """Ask the engine to stop the run."""
+        """Ask the engine to stop the trial's run, or where that has ended the check of its README."""
         state = self._shown.state
         if state is None:
             return
-        run, trial = state.trial.run_id, state.trial.id
+        trial, checking = state.trial.id, not state.live and bool(state.check_run)
+        run = state.check_run if checking else state.trial.run_id
 
         def work(session: Path) -> None:
             from workbench.engine import client
@@ -159,7 +165,7 @@ class Actions(RunActions):
         def done(session: Path, _: object) -> str:
             if session != self._host.session_path:
                 self._show(session, trial)
-            return "Asked the engine to stop this run."
+            return "Asked the engine to stop the check." if checking else "Asked the engine to stop this run."
 
         self.on_own(work, done)
 
@@ -200,7 +206,7 @@ class Actions(RunActions):
         if action == "resume":
             return state_of(state) in {"interrupted", "unscored", "failed", "cancelled"}
         if action == "cancel":
-            return state.live
+            return state.live or bool(state.check_run)
         if action == "fork":
             return state.step_count > 0
         return True

@@ -119,7 +119,9 @@ def _block(block: BlockResult, at: int) -> Iterator[CheckLine]:
     def row(text: str, style: str = "dim", word: str = "") -> CheckLine:
         return CheckLine(0, text, word, at, style=style)
 
-    reason = f": {block.reason}" if block.reason else ""
+    # The part of which it is says it as well.
+    told = not block.reason or any(part.reason == block.reason for part in block.parts)
+    reason = "" if told else f": {block.reason}"
     yield row(f"{block.kind} · {block.verdict}{reason}", SIGNS[str(block.verdict)][1], str(block.verdict))
     if not block.parts:
         yield from (row(line, _of_diff(line)) for line in _output(block.diff, block.output))
@@ -127,7 +129,8 @@ def _block(block: BlockResult, at: int) -> Iterator[CheckLine]:
         code = part.code.strip().splitlines() or [""]
         more = f"  … {len(code) - 1} more lines" if len(code) > 1 else ""
         took = f"  {part.seconds:.1f} s" if part.seconds else ""
-        yield row(f"line {part.line:,}: {one_line(code[0], 120)}{more}", "")
+        if len(block.parts) > 1 or more:  # a single line of code stands right above
+            yield row(f"line {part.line:,}: {one_line(code[0], 120)}{more}", "")
         why = f": {part.reason}" if part.reason else ""
         yield row(f"  {part.verdict}{why}{took}", SIGNS[str(part.verdict)][1], str(part.verdict))
         yield from (row(f"    {line}", _of_diff(line)) for line in _output(part.diff, part.output))

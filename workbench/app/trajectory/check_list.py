@@ -11,8 +11,9 @@ from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trajectory.check_lines import SIGNS, CheckLine, lines_of
-from workbench.checking.recorded import counting, result_of, works_of
-from workbench.checking.stored import CheckDamaged, from_json
+from workbench.checking.recorded import result_of
+from workbench.checking.stored import CheckDamaged, from_json, works
+from workbench.rubric.works import counting
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class ShownCheck:
         readme: The README.
         live: Whether an engine is at work on it.
         sentence: How it stands.
+        brief: The same where there is no room for it, "" where it has no shorter form.
     """
 
     row: CheckRow | None
@@ -41,6 +43,7 @@ class ShownCheck:
     readme: str
     live: bool
     sentence: str
+    brief: str = ""
 
 
 def load_check(reader: SessionReader, trial: TrialRow) -> ShownCheck:
@@ -65,7 +68,9 @@ def load_check(reader: SessionReader, trial: TrialRow) -> ShownCheck:
         checked = from_json(row.partial) if row.partial else result_of(reader, row)
     except CheckDamaged as error:
         return ShownCheck(row, None, readme, live, str(error))
-    return ShownCheck(row, checked, readme, live or coming, _sentence(row, checked, live or coming))
+    under_way = live or coming
+    brief = works(checked).brief() if checked is not None and row.state == "done" else ""
+    return ShownCheck(row, checked, readme, under_way, _sentence(row, checked, under_way), brief)
 
 
 def _sentence(row: CheckRow, checked: Checked | None, live: bool) -> str:
@@ -77,7 +82,7 @@ def _sentence(row: CheckRow, checked: Checked | None, live: bool) -> str:
     if row.state != "done" or checked is None:
         what = "cancelled" if row.state == "cancelled" else "interrupted"
         return f"The check was {what}. K does it again."
-    return works_of(row).words()
+    return works(checked).words()
 
 
 class CheckList(HeadedList):
@@ -163,7 +168,9 @@ class CheckList(HeadedList):
         sentence = self.shown.sentence if self.shown else "Looking for a check…"
         wrong = len(self.alarms)
         keys = f"  n {wrong:,} alarm{'' if wrong == 1 else 's'}" if wrong else ""
-        said = fit(f" {one_line(sentence, 300)}", max(1, width - len(keys)))
+        room = max(1, width - len(keys))
+        brief = self.shown.brief if self.shown else ""
+        said = fit(f" {one_line(brief if brief and len(sentence) >= room else sentence, 300)}", room)
         return [(said, "strong"), (keys, "failed")]
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:

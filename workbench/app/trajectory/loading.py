@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.app.toolkit.amounts import money
 from workbench.app.toolkit.header import Header, Part
-from workbench.checking.recorded import works_by_trial
 from workbench.glyphs import STATES
+from workbench.rubric.works import works_by_trial
 from workbench.session.labels import STAR, in_words, labels_by_part
 from workbench.session.pending_work import trial_problem
 from workbench.text import one_line
@@ -64,7 +64,7 @@ class TrialState:
     ``files`` are (path, bytes) that the agent could have seen; ``problem`` says why a judge gave no scores, ``told_apart``
     marks the content where another trial of the same name has other content; ``agreement`` is that of the session's judges,
     where several scored this trial, as of ``scored`` (number of scorecards, time of the last); ``works`` is how much of its
-    README holds, None where that was not checked.
+    README holds, None where that was not checked; ``check_run`` is the run that checks it now, "" for none.
     """
 
     trial: TrialRow
@@ -82,6 +82,7 @@ class TrialState:
     agreement: tuple[Agreement, ...] = ()
     scored: tuple[int, float] = (0, 0.0)
     works: Works | None = None
+    check_run: str = ""
 
     @property
     def live(self) -> bool:
@@ -120,7 +121,16 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
         agreement=before.agreement if before and before.scored == scored else _agreement(reader, cards),
         scored=scored,
         works=works_by_trial(reader, trial_id).get(trial_id),
+        check_run=_check_run(reader, trial_id),
     )
+
+
+def _check_run(reader: SessionReader, trial_id: str) -> str:
+    for row in reversed(reader.checks(trial_id)):
+        run = reader.run(row.run_id) if row.state in {"queued", "running"} else None
+        if run is not None and reader.run_state(run) in {"queued", "running"}:
+            return run.id
+    return ""
 
 
 def latest_trial(reader: SessionReader) -> str | None:

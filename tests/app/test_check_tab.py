@@ -1,0 +1,266 @@
+"""The Check tab beside the README: signs in the margin, alarms below their lines, live while it runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import recorded
+from recorded import Recorder
+from trajectory_app import press, screen_text, trajectory, until
+
+from workbench.app.trajectory.check_list import NEVER, CheckList
+from workbench.app.trajectory.outcome import CHECK
+from workbench.app.trajectory.screen import TrajectoryScreen
+from workbench.checking.stored import RULES, columns, to_json
+from workbench.checking.verdicts import BlockResult, Checked, ClaimResult, Part, Truth, Verdict
+from workbench.session import engine_starts
+
+PAGE = "README.md"
+KEY = ("t1", 1, 10.0, RULES)
+LINES = recorded.README.splitlines()
+BLOCK = LINES.index("python wordcount.py file.txt") + 1
+OPTION = LINES.index("| `--words` | only words |") + 1
+COMMAND = "python wordcount.py file.txt"
+
+
+def block(verdict: Verdict, reason: str = "", *, first: int = BLOCK, end: int = 0, **more: object) -> BlockResult:
+    part = Part(first, COMMAND, verdict, reason, str(more.get("output", "")), more.get("diff", ()), 0.4)  # type: ignore[arg-type]
+    return BlockResult(PAGE, first, "shell", verdict, reason, parts=(part,), first=first, end=end or first)
+
+
+def claim(truth: Truth, line: int = OPTION, text: str = "--words", **more: str) -> ClaimResult:
+    return ClaimResult(PAGE, line, "option", text, truth, **more)  # type: ignore[arg-type]
+
+
+CHECKED = Checked(
+    (PAGE,),
+    (block(Verdict.DIFFERS, "what it prints differs from what the page says", diff=("@@ -1 +1 @@", "-3 lines", "+4 lines")),),
+    (claim(Truth.UNTRUE, reason="there is no option --words", nearest="--word"), claim(Truth.TRUE, OPTION + 1, "--top")),
+)  # fmt: skip
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> Recorder:
+    made = Recorder(tmp_path / "demo.session")
+    made.run()
+    recorded.word_counter(made, "t1")
+    return made
+
+
+def keep(recorder: Recorder, checked: Checked, *, key: tuple[str, int, float, int] = KEY, run: str = "check-1") -> None:
+    """Record a check as an engine does at its end."""
+    writer = recorder.writer
+    writer.add_run(run, "document", {"trials": [key[0]], "check": "run", "check_only": True})
+    writer.set_run(run, state="done")
+    writer.put_check(key, run)
+    writer.set_check(key, state="done", result_blob=writer.blob(to_json(checked)), seconds=1.0, **columns(checked))
+
+
+async def checks(pilot: Pilot[int], screen: TrajectoryScreen) -> CheckList:
+    """Go to the Check tab and wait for what it shows."""
+    screen.focus_pane(screen.outcome)
+    screen.outcome.choose(CHECK)
+    found = screen.outcome.checks
+    await until(
+        pilot, lambda: found.display and found.shown is not None and screen.outcome.check_loader.idle, "the check"
+    )
+    screen.set_focus(found)
+    return found
+
+
+async def test_never_checked_says_which_key(recorder: Recorder) -> None:
+    recorder.close()
+    async with trajectory(recorder.path) as (pilot, screen):
+        shown = await checks(pilot, screen)
+        assert shown.shown is not None
+        assert shown.shown.sentence == NEVER
+        assert "Not checked. K runs its blocks" in screen_text(pilot.app)
+        assert not shown.alarms
+        await press(pilot, screen, "s", "s")  # to the scores, and to those by the strict rubric
+        assert "not checked yet; K checks the README" in screen_text(pilot.app)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
+async def test_alarms_stand_below_their_lines_and_enter_shows_the_rest(
+    recorder: Recorder, size: tuple[int, int], snapshot: object
+) -> None:
+    keep(recorder, CHECKED)
+    recorder.close()
+    async with trajectory(recorder.path, size=size) as (pilot, screen):
+        shown = await checks(pilot, screen)
+        assert len(shown.alarms) == 2
+        await press(pilot, screen, "n")
+        assert shown.number == BLOCK
+        assert "≠" in screen_text(pilot.app)
+        assert "differs: what it prints" in screen_text(pilot.app)
+        assert "+4 lines" not in screen_text(pilot.app)
+        await press(pilot, screen, "enter")
+        assert shown.number == BLOCK
+        for text in ("shell · differs", "-3 lines", "+4 lines"):
+            assert text in screen_text(pilot.app)
+        body = "\n".join(line.rstrip() for line in screen_text(pilot.app).splitlines()[1:-2])
+        assert body == snapshot
+        await press(pilot, screen, "enter", "n")
+        assert "+4 lines" not in screen_text(pilot.app)
+        assert shown.number == OPTION
+        assert "there is --word" in screen_text(pilot.app)
+        await press(pilot, screen, "n")
+        assert shown.number == BLOCK
+        await press(pilot, screen, "N")
+        assert shown.number == OPTION
+
+
+async def test_works_stands_beside_the_points_of_strict_and_in_none(recorder: Recorder) -> None:
+    recorder.close()
+    async with trajectory(recorder.path) as (pilot, screen):
+        await press(pilot, screen, "s", "s")
+        before = screen.score_pane.card
+        assert before is not None
+        assert before["rubric"] == "strict"
+        with recorder.writer.__class__(recorder.path) as writer:
+            recorder.writer = writer
+            keep(recorder, CHECKED)
+        await until(pilot, lambda: "0 of 1 blocks work, 1 of 2 claims are true" in screen_text(pilot.app), "Works")
+        assert screen.score_pane.card == before
+        assert "in no points" in screen_text(pilot.app)
+        await press(pilot, screen, "s")
+        assert "blocks work" not in screen_text(pilot.app)
+
+
+async def test_a_check_is_followed_while_it_runs_and_c_stops_it(recorder: Recorder) -> None:
+    writer = recorder.writer
+    writer.add_run("check-2", "document", {"trials": ["t1"], "check": "run", "check_only": True})
+    writer.put_check(KEY, "check-2")
+    engine_starts.started("check-2", os.getpid())
+    async with trajectory(recorder.path) as (pilot, screen):
+        shown = await checks(pilot, screen)
+        assert "Checking: an engine is starting…" in screen_text(pilot.app)
+        assert shown.shown is not None
+        assert shown.shown.live
+        await press(pilot, screen, "K")
+        with sqlite3.connect(recorder.path) as connection:
+            assert connection.execute("SELECT count(*) FROM runs").fetchone() == (2,)
+        lease = writer.acquire("check-2")
+        writer.set_run("check-2", state="running")
+        waiting = Checked((PAGE,), (block(Verdict.WORKS, first=3), block(Verdict.NOT_RUN)), waiting=(1,))
+        writer.set_check(KEY, state="running", problem="running blocks…", partial=to_json(waiting))
+        await until(pilot, lambda: "running blocks… · 1 of 2 blocks" in screen_text(pilot.app), "what is known")
+        rows = {line.number: line.word for line in shown._lines}
+        assert (rows[3], rows[BLOCK]) == ("works", "waiting")
+        await press(pilot, screen, "c")
+        await until(pilot, lambda: writer.take_requests("check-2") == ["cancel"], "the request")
+        writer.set_check(
+            KEY, state="done", problem=None, partial="", result_blob=writer.blob(to_json(CHECKED)), **columns(CHECKED)
+        )
+        writer.set_run("check-2", state="done")
+        writer.release(lease)
+        await until(pilot, lambda: "0/1 blocks · 1/2 claims" in screen_text(pilot.app), "the end")
+        assert screen.state is not None
+        assert screen.state.check_run == ""
+    recorder.close()
+
+
+@pytest.mark.parametrize(
+    ("state", "problem", "sentence"),
+    [
+        ("failed", "The README has 9 MB.", "It could not be checked: The README has 9 MB. K tries again."),
+        ("cancelled", None, "The check was cancelled. K does it again."),
+        ("running", "running blocks…", "The check was interrupted. K does it again."),
+    ],
+)
+async def test_one_that_did_not_come_to_its_end_says_why(
+    recorder: Recorder, state: str, problem: str | None, sentence: str
+) -> None:
+    writer = recorder.writer
+    writer.add_run("check-1", "document", {"trials": ["t1"], "check": "run", "check_only": True})
+    writer.set_run("check-1", state="running" if state == "running" else "done")
+    writer.put_check(KEY, "check-1")
+    writer.set_check(KEY, state=state, problem=problem)
+    recorder.close()
+    async with trajectory(recorder.path) as (pilot, screen):
+        shown = await checks(pilot, screen)
+        assert shown.shown is not None
+        assert shown.shown.sentence == sentence
+        assert "# word_counter" in screen_text(pilot.app)  # the README is there all the same
+
+
+async def test_claims_alone_do_not_hide_a_check_with_blocks(recorder: Recorder) -> None:
+    keep(recorder, CHECKED)
+    keep(recorder, Checked((PAGE,), (), CHECKED.claims), key=("t1", 0, 10.0, RULES), run="check-2")
+    recorder.close()
+    async with trajectory(recorder.path) as (pilot, screen):
+        shown = await checks(pilot, screen)
+        assert shown.shown is not None
+        assert shown.shown.sentence == "0 of 1 blocks work, 1 of 2 claims are true"
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ("UPDATE checks SET works = 'many'", "0 of 1 blocks work"),
+        ("DELETE FROM blobs WHERE digest IN (SELECT result_blob FROM checks)", "is missing from the session file"),
+        ("UPDATE checks SET result_blob = (SELECT readme_blob FROM trials)", "The recorded check is damaged"),
+        ("UPDATE checks SET state = 'done', result_blob = NULL", "K does it again"),
+    ],
+)
+async def test_damaged_rows_are_one_sentence_and_the_readme_is_shown(
+    recorder: Recorder, change: str, sentence: str
+) -> None:
+    keep(recorder, CHECKED)
+    recorder.close()
+    with sqlite3.connect(recorder.path) as connection:
+        connection.execute(change)
+    async with trajectory(recorder.path) as (pilot, screen):
+        shown = await checks(pilot, screen)
+        assert shown.shown is not None
+        assert sentence in shown.shown.sentence
+        assert "# word_counter" in screen_text(pilot.app)
+
+
+async def test_five_thousand_lines_with_three_hundred_blocks(recorder: Recorder) -> None:
+    text = "\n".join(f"```\nrun {number}\n```\n" + "words\n" * 13 for number in range(300))
+    starts = [at for at, line in enumerate(text.splitlines(), 1) if line.startswith("run ")]
+    many = tuple(
+        block(Verdict.FAILS if at % 100 == 99 else Verdict.WORKS, "exit status 2" if at % 100 == 99 else "", first=line)
+        for at, line in enumerate(starts)
+    )
+    recorder.writer.set_trial("t1", readme_blob=recorder.writer.blob(text))
+    keep(recorder, Checked((PAGE,), many))
+    recorder.close()
+    async with trajectory(recorder.path) as (pilot, screen):
+        shown = await checks(pilot, screen)
+        assert len(text.splitlines()) > 5_000
+        assert shown.row_count() == 1 + len(text.splitlines()) + 3
+        await press(pilot, screen, "n", "n", "n")
+        assert shown.number == starts[299]
+        assert "fails: exit status 2" in screen_text(pilot.app)
+        assert "297 of 300 blocks work" in screen_text(pilot.app)
+
+
+async def test_k_on_a_session_of_a_former_schema_checks_it(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    former = Path(__file__).parents[1] / "session" / "former" / "schema-8.session"
+    session = Path(shutil.copy(former, tmp_path / "older.session"))
+    async with trajectory(session) as (pilot, screen):
+        told: list[str] = []
+        monkeypatch.setattr(type(pilot.app), "notify", lambda self, message, **_: told.append(message))
+        await checks(pilot, screen)
+        await press(pilot, screen, "K")
+        await until(
+            pilot,
+            lambda: screen.outcome.checks.shown is not None and screen.outcome.checks.shown.row is not None,
+            "the check",
+        )
+        ended = ("done", "failed")
+        await until(pilot, lambda: screen.outcome.checks.shown.row.state in ended, "its end", 60)  # type: ignore[union-attr]
+        assert not [one for one in told if "followed" in one], told
