@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
@@ -91,6 +91,17 @@ def up_to(plan: Plan, last: int) -> Plan:
     steps = [
         replace(step, kind="settled", reason="only an earlier block was to be run", harmless=True)
         if step.block > last and step.kind != "settled"
+        else step
+        for step in plan.steps
+    ]
+    return Plan(plan.kinds, steps)
+
+
+def only(plan: Plan, blocks: Sequence[int]) -> Plan:
+    """Return a plan that runs nothing but some of its blocks."""
+    steps = [
+        replace(step, kind="settled", reason="only other blocks were to be run", harmless=True)
+        if step.block not in blocks and step.kind != "settled"
         else step
         for step in plan.steps
     ]
