@@ -56,7 +56,7 @@ async def run_page(
     """Run a page and return the verdicts on its blocks, in order.
 
     An alarm counts if it comes out the same with another seed for hashes; one that does not is *not run*. A block that works
-    where only its own section is run works.
+    where only its section is run, or it alone, works.
 
     Args:
         page: The page.
@@ -80,14 +80,14 @@ async def run_page(
         # of two elements of a set.
         if seed == _SAME and first == before and not any(_only_order(part.diff) for one in first for part in one.parts):
             break
-    for section in sorted({page.codes[at].section for at, one in enumerate(first) if one.verdict in ALARMS}):
-        own = [at for at, code in enumerate(page.codes) if code.section == section]
-        if len(own) == len(page.codes):
-            break
-        alone = await _once(page, only(plan, own), project, environment, seconds, "0")
-        # A reader may begin with it, without what other sections have set.
-        works = {at for at in own if first[at].verdict in ALARMS and alone[at].verdict is Verdict.WORKS}
-        first = tuple(alone[at] if at in works else one for at, one in enumerate(first))
+    for at in [at for at, one in enumerate(first) if one.verdict in ALARMS]:
+        # A reader may begin with its section, or with the block, without what others have set.
+        section = [index for index, code in enumerate(page.codes) if code.section == page.codes[at].section]
+        for own in (section, [at]):
+            if first[at].verdict in ALARMS and len(own) < len(page.codes):
+                alone = await _once(page, only(plan, own), project, environment, seconds, "0")
+                works = alone[at].verdict is Verdict.WORKS
+                first = (*first[:at], alone[at] if works else first[at], *first[at + 1 :])
     return first
 
 
