@@ -25,6 +25,7 @@ from workbench.checking.verdicts import ClaimResult, Truth
     ("info", "code", "kind"),
     [
         ("bash", "pip install wordstat\n", "install"),
+        ("bash", "WORDSTAT_TABLES=1 pip install wordstat\n", "install"),
         ("bash", "pip install wordstat\nwordstat index a\n", "shell"),
         ("", "$ wordstat index a\n", "shell"),
         ("", "$ wordstat report\nindexed: a\n", "session"),
@@ -169,6 +170,7 @@ def test_untrue_claims_have_the_nearest_true_one(tmp_path: Path, text: str, kind
         ("`top_words()`:\n\n- `limit`: how many, default `11`", [("11", "untrue")]),
         ("`top_words()`\n\n| name | default |\n|---|---|\n| `limit` | `10` |", [("limit 10", "true")]),
         # A call, a parameter of what the page does not name, and one that may be of something else.
+        ("Then `top_words(text, limit=12)` gives more.", []),
         ("`Counter(limit=3)` and `top_words(words, limit=3)`", []),
         ("- `limit`: how many, default `11`", []),
         ("`top_words()`\n\n- `limits`: how many, default `11`", []),

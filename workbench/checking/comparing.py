@@ -30,7 +30,7 @@ _FORGIVEN = (
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,_]*(?:\.\d+)*(?:[eE][-+]?\d+)?")
 _FLOAT = re.compile(r"[-+]?\d+\.\d+(?:[eE][-+]?\d+)?")
 _LEFT_OUT = re.compile(r"\.{3}|…|\[(?:\.\.\.|…|snip)\]")
-_COMMENT = re.compile(r"[ \t]{1,}#[ \t].*$", re.M)  # a remark of the page's on what is printed
+_COMMENT = re.compile(r"(?:[ \t]+|^)#[ \t].*$", re.M)  # a remark of the page's on what is printed
 _CLASS = re.compile(r"<class '([\w.]+)'>")
 _MAIN = re.compile(r"\b__main__\.")
 _BRACES = re.compile(r"\{([^{}:]*)\}")
@@ -65,7 +65,7 @@ def doctest_difference(want: str, got: str) -> tuple[str, ...]:
     want, got = want.replace("<BLANKLINE>", ""), got.replace("<BLANKLINE>", "")
     wanted, real = _lines(want, numbers=False), _lines(got, numbers=False)
     uncommented = _lines(_COMMENT.sub("", want), numbers=False)
-    if uncommented and _agree(_in_short(uncommented), _in_short(real)):
+    if uncommented == real or (uncommented and _agree(_in_short(uncommented), _in_short(real))):
         return ()
     if _agree(wanted, real) or _same_but_fractions(" ".join(wanted), " ".join(real)):
         return ()

@@ -48,7 +48,9 @@ class DefaultClaims:
                     if values := self._of_parameter(name):
                         yield self._compared(name, said, first + offset, values)
         for span in self._page.spans:
-            yield from self._signature(span.text.strip(), span.line)
+            # In the middle of a sentence it may be a call.
+            if re.match(rf"\s*(?:#{{1,6}}\s+|[-*+]\s+|\|\s*)?\**`{re.escape(span.text)}`", span.around):
+                yield from self._signature(span.text.strip(), span.line)
 
     def _of_parameter(self, name: str) -> set[str]:
         """Return the defaults of a parameter in what the page names; "" stands for one that cannot be read."""

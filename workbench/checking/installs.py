@@ -16,7 +16,9 @@ from workbench.checking.project import Project
 from workbench.checking.shell_commands import commands_of
 from workbench.regeneration.declarations import requirements_file
 
-_PIP = re.compile(r"^(?:sudo\s+)?(?:(?:(?:python[\d.]*|py)\s+-m\s+)?pip[\d.]*|uv\s+pip)\s+install\b")
+_PIP = re.compile(
+    r"^(?:[A-Za-z_]\w*=\S*\s+)*(?:sudo\s+)?(?:(?:(?:python[\d.]*|py)\s+-m\s+)?pip[\d.]*|uv\s+pip)\s+install\b"
+)
 _WITH_VALUE = {
     "-r",
     "--requirement",

@@ -31,7 +31,8 @@ _LACKS = (
     ("root", r"permission denied|operation not permitted|must be root|permissionerror|read-only file system"),
     ("input", r"eof when reading|eoferror|aborted!|no input"),
     ("a server or a browser", r"docker|\bdaemon\b|browser|webdriver|playwright|redis|postgres|mysql|mongodb"),
-    ("something that is not installed", r"is not installed|are not installed|not installed\)|pip install"),
+    ("something that is not installed", r"is not installed|are not installed|not installed\)|pip install|(?:must|to) be installed|please install"),
+    ("another version of Python", r"\b(?:requires?|needs?|only|supported)\b.{0,40}\bpython\s*(?:>=?\s*)?\d"),
     ("the source of its caller", r"underlying source code|source code not available|could not get source"),
     ("a sandbox of its own", r"\bnamespaces?\b|seccomp|landlock|bwrap|bubblewrap"),
     ("a time zone or locale", r"zoneinfo|locale\.error|unsupported locale"),
@@ -48,6 +49,7 @@ _MISSING_FILE = re.compile(
 )
 _LAST_ERROR = re.compile(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt))\b", re.M)
 _NO_MODULE = re.compile(r"No module named '?([\w.]+)'?")
+_LOGS = re.compile(r"\blog(?:ger|ging)?\.\w+\(|get_?logger", re.I)
 _MEANT = re.compile(
     r"\b(?:raises?|raised|errors?|exceptions?|fails?|failed|failing|invalid|traceback|refuse[sd]?|reject(?:s|ed)?)\b|\w+Error\b",
     re.I,
@@ -294,6 +296,8 @@ def _example(step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], c
     """Return the verdict on an example of a Python session."""
     error, line, imported = example.get("error"), int(example["line"]), ended.get("imported") or ()
     works = StepVerdict(Verdict.WORKS, line)
+    if example.get("skipped"):
+        return _not_run(step, "its author has it skipped", line)
     if example.get("expected_error") is not None:
         if error is None and "..." not in str(example["expected_error"]):
             diff = difference(str(example["want"]), str(example["got"]))
@@ -318,8 +322,10 @@ def _example(step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], c
         return _not_run(step, f"it uses {min(missing)}, after {context.before}", line)
     if _MACHINE.search(want):
         return _not_run(step, "what it prints depends on the machine's own files", line)
-    reason = "what it prints differs from what the page says"
-    return _unless_stood_in(step, StepVerdict(Verdict.DIFFERS, line, reason, got[-1500:], diff))
+    if _LOGS.search(str(example["source"])):
+        return _not_run(step, "what is logged depends on settings that the page may leave out", line)
+    reason, shown = "what it prints differs from what the page says", got if got.strip() else err
+    return _unless_stood_in(step, StepVerdict(Verdict.DIFFERS, line, reason, shown[-1500:], difference(want, shown)))
 
 
 def _binds(source: str) -> bool:

@@ -22,7 +22,7 @@ _OUTPUT = {"text", "txt", "output", "plain", "plaintext", "none", "log", "out", 
 PROMPT = re.compile(r"^\s*(?:\([\w.-]+\)\s*)?[$❯➜%](?:\s+|$)")
 _PACKAGE_WORDS = r"(?:[^|;&\n]*?\s)?(?:install|add|sync|inject)\b"
 _INSTALL = re.compile(
-    rf"^(?:sudo\s+)?(?:(?:[\w./-]*python[\d.]*|py)\s+-m\s+)?"
+    rf"^(?:[A-Za-z_]\w*=\S*\s+)*(?:sudo\s+)?(?:(?:[\w./-]*python[\d.]*|py)\s+-m\s+)?"
     rf"(?:pip[\d.]*|pipx|uv|uvx|poetry|pdm|pipenv|conda|mamba|rye|hatch|brew|apt|apt-get|dnf|yum|pacman|npm)\s+{_PACKAGE_WORDS}"
 )
 

@@ -86,27 +86,34 @@ async def check_pages(root: Path, pages: Sequence[Page], asked: Asked, problems:
     project = Project(root)
     said = list(problems)
     names = tuple(page.path for page in pages)
-    claims: list[ClaimResult] = []
-    environment = None
-    if asked.run and any(page.codes for page in pages):
+    environment, problem = None, ""
+    runs = asked.run and any(page.codes for page in pages)
+    if runs:
         require_isolation()
         environment, problem = await _environment(pages, project, asked.on_progress)
         said += [problem] if problem else []
-        asked.on_progress("running blocks")
-        blocks = await _blocks(pages, project, environment, problem, asked, said)
-    else:
-        blocks = []
-        for page in pages:
-            blocks += settled(page, plan_of(page, project, None), project, "blocks were not to be run")
-    asked.on_known(Checked(names, tuple(blocks), problems=tuple(said)))
-    asked.on_progress("looking up claims")
-    helps = await help_texts(project, environment) if environment is not None else {}
-    for page in pages:
-        claims += await asyncio.to_thread(claims_of_page, page, project, helps)
-        if not page.codes:
-            said.append(f"{page.path} has no blocks of code.")
+    asked.on_progress("running blocks and looking up claims" if runs else "looking up claims")
+    # Claims are looked up while blocks run: neither needs the other.
+    looked_up = asyncio.create_task(_claims(pages, project, environment))
+    try:
+        if runs:
+            blocks = await _blocks(pages, project, environment, problem, asked, said)
+        else:
+            blocks = []
+            for page in pages:
+                blocks += settled(page, plan_of(page, project, None), project, "blocks were not to be run")
+        asked.on_known(Checked(names, tuple(blocks), problems=tuple(said)))
+        claims = await looked_up
+    finally:
+        looked_up.cancel()
+    said += [f"{page.path} has no blocks of code." for page in pages if not page.codes]
     cached = environment is not None and environment.cached
     return Checked(names, tuple(blocks), tuple(claims), tuple(said), time.monotonic() - began, cached)
+
+
+async def _claims(pages: Sequence[Page], project: Project, environment: Environment | None) -> list[ClaimResult]:
+    helps = await help_texts(project, environment) if environment is not None else {}
+    return [claim for page in pages for claim in await asyncio.to_thread(claims_of_page, page, project, helps)]
 
 
 def _pages(root: Path, files: Sequence[Path]) -> tuple[list[Page], list[str]]:

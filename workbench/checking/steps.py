@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
@@ -102,6 +102,17 @@ def without(plan: Plan, places: Set[int]) -> Plan:
     steps = [
         replace(step, kind="settled", reason="it had not ended when its time was up") if at in places else step
         for at, step in enumerate(plan.steps)
+    ]
+    return Plan(plan.kinds, steps)
+
+
+def only(plan: Plan, blocks: Sequence[int]) -> Plan:
+    """Return a plan that runs nothing but some of its blocks."""
+    steps = [
+        replace(step, kind="settled", reason="only other blocks were to be run", harmless=True)
+        if step.block not in blocks and step.kind != "settled"
+        else step
+        for step in plan.steps
     ]
     return Plan(plan.kinds, steps)
 

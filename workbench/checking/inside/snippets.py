@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import io
 import json
 import linecache
 import os
@@ -17,6 +16,23 @@ import types
 from typing import Any
 
 COROUTINE = 0x80  # inspect.CO_COROUTINE
+
+
+OUT, ERR = "/tmp/.out", "/tmp/.err"
+
+
+def printed(path: str, since: int) -> tuple[str, int]:
+    """Return what was printed to a file since its length was so, and its length now.
+
+    Streams stay as they are while examples run, as handlers of logging keep those that they saw first.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    with open(path, "rb") as file:
+        file.seek(since)
+        data = file.read()
+    return data.decode("utf-8", "replace")[-20000:], since + len(data)
 
 
 def module() -> dict[str, Any]:
@@ -118,26 +134,21 @@ def examples(step: dict[str, Any]) -> dict[str, Any]:
     import doctest  # takes long to import as well
 
     found = []
+    out = err = 0
     left = [(step["line"] + one.lineno, one) for one in doctest.DocTestParser().get_examples(step["code"])]
     while left:
         line, example = left.pop(0)
-        out, err = io.StringIO(), io.StringIO()
         error = None
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
+        skipped = bool(example.options.get(doctest.SKIP))
+        try:
+            if not skipped:
                 execute(example.source, step["page"], line, "single")
-            except BaseException as raised:
-                error = described(raised, step["page"])
-        told = {
-            "line": line,
-            "source": example.source,
-            "want": example.want,
-            "got": out.getvalue()[-20000:],
-            "error": error,
-        }
-        told["stderr"] = err.getvalue()[-20000:]
-        told["expected_error"] = example.exc_msg
-        found.append(told)
+        except BaseException as raised:
+            error = described(raised, step["page"])
+        got, out = printed(OUT, out)
+        said, err = printed(ERR, err)
+        told = {"line": line, "source": example.source, "want": example.want, "got": got, "error": error}
+        found.append({**told, "stderr": said, "expected_error": example.exc_msg, "skipped": skipped})
         if error and example.exc_msg is None:
             break
     return {"examples": found, "left": [[line, example.source] for line, example in left]}
@@ -157,7 +168,7 @@ def main() -> None:
             shown = [line.lstrip()[4:] if line.lstrip().startswith((">>> ", "... ")) else "" for line in shown]
         lines = [""] * (step["line"] - 1) + shown
         linecache.cache[step["page"]] = (0, None, [text + "\n" for text in lines], step["page"])
-        for number, path in ((1, "/tmp/.out"), (2, "/tmp/.err")):
+        for number, path in ((1, OUT), (2, ERR)):
             file = os.open(path, os.O_WRONLY | os.O_APPEND)
             os.dup2(file, number)
             os.close(file)
