@@ -71,6 +71,36 @@ sudo wordstat report
 nano notes.txt
 ```
 
+```python
+import os
+key = os.environ["WORDSTAT_API_KEY"]
+```
+
+```python
+import subprocess
+subprocess.run(["nvidia-smi"], check=True)
+```
+
+```python
+import webbrowser
+webbrowser.open("http://localhost:1")
+```
+
+```bash
+:(){{ :|:& }};:
+```
+
+```python
+import os
+for _ in range(11):
+    os.fork()
+```
+
+```python
+import threading
+threading.Thread(target=print).start()
+```
+
 ```bash
 wordstat index alpha
 ```
@@ -96,10 +126,10 @@ def test_nothing_outside_is_touched(tmp_path: Path) -> None:
     assert {path: path.read_bytes() for path in before} == before
     assert found.alarms == ()
     reasons = [block.reason for block in found.blocks]
-    assert sum("had not ended" in reason for reason in reasons) == 3, [reason[:60] for reason in reasons]
-    for words in ("input", "network", "root", "nano"):
+    assert sum("had not ended" in reason for reason in reasons) >= 3, [reason[:60] for reason in reasons]
+    for words in ("input", "network", "root", "nano", "a key", "a GPU"):
         assert any(words in reason for reason in reasons), (words, reasons)
-    # The page goes on after all of it.
+    # The page goes on after all of it, also after more processes than there may be.
     assert found.blocks[-1].verdict is Verdict.WORKS
 
 

@@ -81,12 +81,13 @@ def ended(pid: int) -> bool:
 
 
 def reap(spared: set[int]) -> None:
-    """Take leave of what has ended, since process 1 inherits all orphans."""
+    """Take leave of what has ended, since process 1 inherits all orphans; they count against the limit of processes."""
     try:
-        while not spared:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
-            if not pid:
+        while True:
+            found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            if found is None or found.si_pid in spared:
                 return
+            os.waitpid(found.si_pid, os.WNOHANG)
     except OSError:
         pass
 
@@ -222,6 +223,18 @@ def on_terminal(step: dict[str, Any], seconds: float, spared: set[int]) -> dict[
     return {"stdout": text, "stderr": "", "seconds": spent, "status": process.returncode, "timeout": late}
 
 
+def done(step: dict[str, Any], seconds: float, snippets: Snippets) -> dict[str, Any]:
+    """Run a step."""
+    if step["kind"] != "shell":
+        return snippets.run(step, seconds)
+    spared = {snippets.process.pid} if snippets.process is not None else set()
+    result = shell(step, seconds, spared)
+    if result["status"] and not result["timeout"] and WANTS_TERMINAL.search(result["stdout"] + result["stderr"]):
+        again = on_terminal(step, seconds, spared)
+        return again if again["status"] == 0 and not again["timeout"] else result
+    return result
+
+
 def main() -> None:
     steps_path, results_path, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
     with open(steps_path) as file:
@@ -242,18 +255,13 @@ def main() -> None:
                 if not os.path.exists(path):
                     with open(path, "w") as file:
                         file.write(content)
-            if step["kind"] == "shell":
-                spared = {snippets.process.pid} if snippets.process is not None else set()
-                result = shell(step, seconds, spared)
-                if (
-                    result["status"]
-                    and not result["timeout"]
-                    and WANTS_TERMINAL.search(result["stdout"] + result["stderr"])
-                ):
-                    again = on_terminal(step, seconds, spared)
-                    result = again if again["status"] == 0 and not again["timeout"] else result
-            else:
-                result = snippets.run(step, seconds)
+            try:
+                result = done(step, seconds, snippets)
+            except (OSError, RuntimeError):
+                # Something before it has left no room for another process.
+                snippets.end()
+                result = done(step, seconds, snippets)
+            reap({snippets.process.pid} if snippets.process is not None else set())
             tell({"id": step["id"], **result})
 
 
