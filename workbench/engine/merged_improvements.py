@@ -28,9 +28,9 @@ def add_improvements(connection: sqlite3.Connection, runs: Mapping[str, str]) ->
         places = ", ".join("?" * len(row))
         connection.execute(f"INSERT INTO main.improvements ({orders}) VALUES ({places})", tuple(row.values()))
         for attempt in connection.execute(
-            f"SELECT {tried} FROM src.attempts WHERE improvement_id = ?", (row["id"],)
+            f"SELECT {tried} FROM src.docstring_attempts WHERE improvement_id = ?", (row["id"],)
         ).fetchall():
             made = dict(zip(tried.split(", "), attempt, strict=True))
             made["run_id"] = runs.get(made["run_id"], made["run_id"])
             places = ", ".join("?" * len(made))
-            connection.execute(f"INSERT INTO main.attempts ({tried}) VALUES ({places})", tuple(made.values()))
+            connection.execute(f"INSERT INTO main.docstring_attempts ({tried}) VALUES ({places})", tuple(made.values()))

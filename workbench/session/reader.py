@@ -512,7 +512,7 @@ class SessionReader(BlobReader):
         """Return what was tried for an order, in the order of its tasks, then by number."""
         return self._rows(
             AttemptRow,
-            "attempts",
+            "docstring_attempts",
             "WHERE improvement_id = ? ORDER BY (SELECT position FROM tasks WHERE tasks.id = task_id), task_id, number",
             (improvement_id,),
         )

@@ -188,7 +188,7 @@ CREATE TABLE improvements (
 ) WITHOUT ROWID;
 
 -- Docstrings that were tried; seen, before and after are JSON of [passed, counted].
-CREATE TABLE attempts (
+CREATE TABLE docstring_attempts (
     improvement_id TEXT NOT NULL REFERENCES improvements (id), task_id TEXT NOT NULL, number INTEGER NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('asking', 'testing', 'refused', 'kept')), gate TEXT, reason TEXT, docstring_blob TEXT,
     run_id TEXT, seen TEXT, before TEXT, after TEXT, held_out_by TEXT NOT NULL DEFAULT '', at REAL NOT NULL,
@@ -234,7 +234,7 @@ _FED = {
     "studies": ("study", "NEW.name", "NULL"),
     "study_cells": ("study", "NEW.study", "NEW.row_name"),
     "improvements": ("improvement", "NEW.id", "NEW.run_id"),
-    "attempts": ("improvement", "NEW.improvement_id", "NEW.task_id"),
+    "docstring_attempts": ("improvement", "NEW.improvement_id", "NEW.task_id"),
 }
 TRIGGERS = "\n".join(
     [
@@ -300,7 +300,7 @@ _ADDED_IN_6: dict[str, tuple[str, ...]] = {
 }
 _TABLES_OF_7 = ("studies", "study_cells", "verdict_counts")
 _TABLES_OF_8 = ("imported",)
-_TABLES_OF_9 = ("checks", "improvements", "attempts")
+_TABLES_OF_9 = ("checks", "improvements", "docstring_attempts")
 PUT_AWAY_RUNS = "(SELECT id FROM runs WHERE deleted_at IS NOT NULL)"
 """SQL for the runs that a person put away: neither they nor what belongs to them counts."""
 
@@ -377,7 +377,7 @@ READ_AS: dict[int, dict[str, dict[str, str]]] = {
         "improvements": dict.fromkeys(
             ("id", "run_id", "plan", "state", "stage", "now_run", "problem", "spent_before", "created_at", "finished_at"), "NULL"
         ),
-        "attempts": dict.fromkeys(
+        "docstring_attempts": dict.fromkeys(
             ("improvement_id", "task_id", "number", "state", "gate", "reason", "docstring_blob", "run_id", "seen", "before", "after",
              "held_out_by", "at"),
             "NULL",

@@ -57,9 +57,9 @@ _FURTHER = {
             ("studies", "declaration"): "'object'",
             ("study_cells", "pointer"): "'object'",
             ("improvements", "plan"): "'object'",
-            ("attempts", "seen"): "'array'",
-            ("attempts", "before"): "'array'",
-            ("attempts", "after"): "'array'",
+            ("docstring_attempts", "seen"): "'array'",
+            ("docstring_attempts", "before"): "'array'",
+            ("docstring_attempts", "after"): "'array'",
         }.items()
     },
 }
@@ -139,7 +139,7 @@ _NEUTRAL: Mapping[str, Mapping[str, str]] = {
         "state": "'cancelled'",
         "stage": "''",
     },
-    "attempts": {"state": "'refused'", "held_out_by": "''", "at": "0.0"},
+    "docstring_attempts": {"state": "'refused'", "held_out_by": "''", "at": "0.0"},
     "meta": {"value": "''"},
 }
 # How a row of a table is called, from its key columns.
@@ -167,7 +167,7 @@ _NAMES = {
     "studies": "study {name}",
     "study_cells": "cell {row_name} × {column_name} of study {study}",
     "improvements": "the order {id} to improve docstrings",
-    "attempts": "attempt {number} at the docstring of task {task_id}",
+    "docstring_attempts": "attempt {number} at the docstring of task {task_id}",
     "verdict_counts": "the counts of task {task_id} by {evaluator}",
     "former_verdicts": "former verdict {number} of candidate {candidate_id}",
 }

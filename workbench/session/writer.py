@@ -475,7 +475,7 @@ class SessionWriter:
     def put_attempt(self, attempt: AttemptRow) -> None:
         """Record how an attempt stands, in place of what was recorded of it."""
         values = {name: getattr(attempt, name) for name in AttemptRow.__dataclass_fields__}
-        self.insert("attempts", values, conflict="REPLACE")
+        self.insert("docstring_attempts", values, conflict="REPLACE")
 
     def annotate(self, item: str, text: str, step: int | None = None, *, criterion: str = "") -> None:
         """Keep a person's remark on a work item, or on one of its steps or criteria.
