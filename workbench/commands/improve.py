@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable
+import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,10 +15,11 @@ from workbench.commands.output import print_json, say, tell
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.engine.improvement import Improved, ImprovementPlan
-    from workbench.engine.orders import Order
-    from workbench.engine.plan import RegenerationPlan
-    from workbench.improving import Attempt, Checkout
+    import subprocess
+
+    from workbench.engine.improvement_result import Improved
+    from workbench.improving import Checkout
+    from workbench.session import SessionReader
 
 SUMMARY = (
     "find docstrings from which a function cannot be written again, and let a model write better ones that are tested"
@@ -37,25 +39,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="who writes bodies from them; that of the session's run, else the default",
     )
     parser.add_argument(
-        "--session", help="a session file or name; a regeneration with the original docs that it has is used"
+        "--second-evaluator",
+        default="",
+        metavar="MODEL",
+        help="who writes the held-out samples, so that a gain holds for another model as well; the evaluator unless given",
+    )
+    parser.add_argument(
+        "--session",
+        help="a session file or name; a regeneration with the original docs, or an order, that it has is gone on with",
     )
     parser.add_argument(
         "--task", action="append", default=[], metavar="PATTERN", help="only these: id, beginning, glob, or name"
     )
     parser.add_argument("--limit", type=whole(), default=0, metavar="N", help="improve at most N functions")
-    parser.add_argument("--below", type=_share, default=0.5, metavar="SHARE", help="a pass@1 below this is bad (0.5)")
+    parser.add_argument("--below", type=_share, default=0.0, metavar="SHARE", help="a pass@1 below this is bad (0.5)")
     parser.add_argument(
         "--samples", type=whole(), default=0, metavar="M", help="samples a function that the writer sees (3)"
     )
     parser.add_argument(
         "--held-out",
         type=whole(),
-        default=5,
+        default=0,
         metavar="M",
         help="further samples, which it never sees and which decide (5)",
     )
     parser.add_argument(
-        "--attempts", type=whole(1, 20), default=2, metavar="N", help="docstrings tried for a function at most (2)"
+        "--attempts", type=whole(1, 20), default=0, metavar="N", help="docstrings tried for a function at most (2)"
     )
     parser.add_argument("--patch", type=path, metavar="FILE", help="where the patch is written (NAME-docstrings.patch)")
     parser.add_argument(
@@ -66,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prompt", default="", help="as for regenerate")
     parser.add_argument("--context", default="", help="as for regenerate")
     parser.add_argument(
-        "--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this, in each run"
+        "--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this, for the whole order"
     )
     add_estimate_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
@@ -77,8 +86,15 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.commands.damaged import look_for_damage
     from workbench.commands.improve_table import closing, print_table
     from workbench.commands.run import session_path
-    from workbench.engine.improvement import Improvement, ImprovementPlan, resolved_improvement
+    from workbench.engine.improvement_client import (
+        launch_improvement,
+        order_improvement,
+        resolved_improvement,
+        stop_improvement,
+    )
     from workbench.engine.improvement_estimate import estimate_improvement
+    from workbench.engine.improvement_plan import ImprovementPlan
+    from workbench.engine.improvement_result import improved
     from workbench.engine.plan import RegenerationPlan
 
     session = session_path(arguments.session)
@@ -98,28 +114,44 @@ def run(arguments: argparse.Namespace) -> int:
     plan = resolved_improvement(
         session,
         ImprovementPlan(
-            base, arguments.writer, arguments.held_out, arguments.below, arguments.attempts, arguments.limit
+            base,
+            arguments.writer,
+            arguments.held_out,
+            arguments.below,
+            arguments.attempts,
+            arguments.limit,
+            arguments.second_evaluator,
         ),
     )
     what = f"{arguments.source} × {plan.base.evaluator}, docstrings by {plan.writer}"
+    if plan.second_evaluator:
+        what += f", held-out samples by {plan.second_evaluator}"
     leave = settle(arguments, what, lambda measured: estimate_improvement(measured, session, plan), into=session)
     if leave is not None:
         return leave
     damaged = look_for_damage(session)
-    carrying = _Carrying(session, arguments.json)
+    order = order_improvement(session, plan)
+    process = launch_improvement(session, order)
     try:
-        improved = Improvement(session, plan, carrying, _telling(arguments.json)).run()
+        state, problem = _Watch(session, order, process, arguments.json).to_the_end()
     except KeyboardInterrupt:
-        carrying.stop()
-        tell(f"Interrupted; what is there is kept. Go on with the same command and --session {session}.")
+        stop_improvement(session, order)
+        tell(
+            f"Interrupted; what is there is kept. Go on with: workbench improve {arguments.source} --session {session}"
+        )
         return 130
-    result = closing(session, plan, improved)
-    result |= _written(improved, plan, patch, checkout, arguments.branch)
+    if state != "done":
+        then = f"Go on with: workbench improve {arguments.source} --session {session}"
+        tell(f"workbench: {problem or f'The order is {state}.'} {then}")
+        return 130 if state == "cancelled" else 1
+    came = improved(session, order)
+    result = closing(session, came)
+    result |= _written(came, patch, checkout, arguments.branch)
     if arguments.json:
         print_json(result)
     else:
-        print_table(session, improved, result)
-    return max(damaged, 0 if len(improved.kept) == len(improved.tried) else 1)
+        print_table(session, came, result)
+    return max(damaged, 0 if len(came.kept) == len(came.tried) else 1)
 
 
 def _share(text: str) -> float:
@@ -154,80 +186,94 @@ def _checkout(arguments: argparse.Namespace) -> Checkout | None:
     return found
 
 
-class _Carrying:
-    """Orders regenerations into a session and follows each to its end."""
+_LOOK_SECONDS = 0.1
 
-    def __init__(self, session: Path, as_json: bool) -> None:
+
+class _Watch:
+    """Shows what an order comes to: the runs that are carried out for it, and each attempt."""
+
+    def __init__(self, session: Path, improvement: str, process: subprocess.Popen[bytes] | None, as_json: bool) -> None:
+        from workbench.commands.regeneration_watching import position
+
         self._session = session
+        self._id = improvement
+        self._process = process
         self._as_json = as_json
-        self._run = ""
+        self._since = position(session)
+        self._told: dict[tuple[str, int], str] = {}
 
-    def __call__(self, plan: RegenerationPlan) -> Order:
-        """Return the order once it has ended.
-
-        Raises:
-            WorkbenchError: It failed, or an engine refused it.
-        """
-        from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow, order_end, position
+    def to_the_end(self) -> tuple[str, str]:
+        """Return the state in which the order ended, and why it failed."""
+        from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow
         from workbench.commands.watching import follow
-        from workbench.engine import launching
-        from workbench.engine.improvement import failed_run
-        from workbench.engine.regeneration_client import carried_out, order_regeneration
+        from workbench.engine.improvement_client import state_of
+        from workbench.session import SessionReader
 
-        if (known := carried_out(self._session, plan)) is not None:
-            return known
-        since = position(self._session)
-        order = order_regeneration(self._session, plan)
-        self._run = order.run
-        process = launching.launch(self._session, order.run)
-        terminal = None if self._as_json else TerminalShow()
-        if terminal is not None:
-            terminal.start()
-        try:
-            show = terminal or print_json
-            state = follow(self._session, order.run, process, show, RegenerationWatch(since), order_end(order))
-        finally:
-            if terminal is not None:
-                terminal.end()
-        if (failed := failed_run(self._session, order, state)) is not None:
-            raise failed
-        return order
+        shown: tuple[str, str | None] = ("", None)
+        watch = RegenerationWatch(self._since)
+        with SessionReader(self._session) as reader:
+            while True:
+                row = reader.improvement(self._id)
+                state = state_of(row) if row is not None else "cancelled"
+                self._tell_attempts(reader)
+                if row is None or state not in ("queued", "running"):
+                    return state, (row.problem if row is not None else None) or ""
+                now = (row.stage, row.now_run)
+                if now == shown or not row.now_run:
+                    time.sleep(_LOOK_SECONDS)
+                    continue
+                shown = now
+                if not self._as_json:
+                    say(f"{row.stage}", flush=True)
+                terminal = None if self._as_json else TerminalShow()
+                if terminal is not None:
+                    terminal.start()
+                try:
+                    show = terminal or print_json
+                    follow(self._session, row.now_run, self._process, show, watch, partial(self._moved, now))
+                finally:
+                    if terminal is not None:
+                        terminal.end()
 
-    def stop(self) -> None:
-        """Cancel what is under way."""
-        from workbench.commands.watching import stop
+    def _moved(self, from_stage: tuple[str, str | None], reader: SessionReader) -> str:
+        row = reader.improvement(self._id)
+        if row is None or (row.stage, row.now_run) != from_stage or row.state not in ("queued", "running"):
+            return "over"
+        return ""
 
-        if self._run:
-            stop(self._session, self._run)
+    def _tell_attempts(self, reader: SessionReader) -> None:
+        """Tell of attempts that were kept or refused since."""
+        from workbench.commands.improve_table import attempt_json
+        from workbench.engine.improvement_client import plan_of
+        from workbench.engine.improvement_result import attempts_of
+        from workbench.session.task_names import row_id
+
+        row = reader.improvement(self._id)
+        plan = plan_of(row) if row is not None else None
+        if row is None or plan is None:
+            return
+        for attempt in sorted(attempts_of(reader, row, plan), key=lambda one: one.number):
+            key = (attempt.task.id, attempt.number)
+            if (attempt.refusal is None and not attempt.is_kept) or self._told.get(key) == attempt.words:
+                continue
+            self._told[key] = attempt.words
+            if self._as_json:
+                print_json(attempt_json(attempt))
+            else:
+                say(f"{row_id(attempt.task)}: {attempt.words}", flush=True)
 
 
-def _telling(as_json: bool) -> Callable[[Attempt], None]:
-    from workbench.commands.improve_table import attempt_json
-    from workbench.session.task_names import row_id
-
-    def show(attempt: Attempt) -> None:
-        if as_json:
-            print_json(attempt_json(attempt))
-        else:
-            say(f"{row_id(attempt.task)}: {attempt.words}", flush=True)
-
-    return show
-
-
-def _written(
-    improved: Improved, plan: ImprovementPlan, file: Path, checkout: Checkout | None, branch: str
-) -> dict[str, str | None]:
+def _written(improved: Improved, file: Path, checkout: Checkout | None, branch: str) -> dict[str, str | None]:
     """Write what was kept: the patch first, as a branch may be refused."""
     from workbench.errors import WorkbenchError
-    from workbench.improving import commit_message, patch_of
+    from workbench.improving import patch_of
     from workbench.read_only import must_write
 
     told: dict[str, str | None] = {"patch": None, "branch": None, "commit": None, "problem": None}
     if not improved.kept:
         return told
     must_write("write a patch")
-    ks = tuple(k for k in plan.base.k if k <= plan.held_out)
-    message = commit_message(improved.kept, ks, improved.evaluator)
+    message = improved.message
     file.write_bytes(patch_of(improved.changes, message, checkout.prefix if checkout is not None else ""))
     told["patch"] = str(file)
     if branch and checkout is not None:

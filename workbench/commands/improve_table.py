@@ -13,7 +13,7 @@ from workbench.improving.standing import Kind
 from workbench.session.task_names import row_id
 
 if TYPE_CHECKING:
-    from workbench.engine.improvement import Improved, ImprovementPlan
+    from workbench.engine.improvement_result import Improved
     from workbench.improving import Attempt
 
 _MOST_ROWS = 200
@@ -35,14 +35,16 @@ def attempt_json(attempt: Attempt) -> dict[str, Any]:
         "run": attempt.run or None,
         "seen": [attempt.seen.passed, attempt.seen.counted] if attempt.seen else None,
         "before": [gain.before.passed, gain.before.counted] if gain else None,
+        "held_out_by": attempt.held_out_by or None,
         "after": [gain.after.passed, gain.after.counted] if gain else None,
         "gain": gain.value if gain else None,
         "interval": gain.interval if gain else None,
     }
 
 
-def closing(session: Path, plan: ImprovementPlan, improved: Improved) -> dict[str, Any]:
+def closing(session: Path, improved: Improved) -> dict[str, Any]:
     """Return the summary as JSON values."""
+    plan = improved.plan
     counts = Counter(str(one.kind) for one in improved.standings)
     # Whatever came to its held-out samples is in the figure, also what was refused there.
     tested = [
@@ -52,7 +54,8 @@ def closing(session: Path, plan: ImprovementPlan, improved: Improved) -> dict[st
         "type": "summary",
         "session": str(session),
         "run": improved.run,
-        "evaluator": improved.evaluator,
+        "evaluator": plan.base.evaluator,
+        "second_evaluator": plan.second_evaluator or None,
         "writer": plan.writer,
         "samples": plan.base.samples,
         "held_out": plan.held_out,
@@ -82,7 +85,9 @@ def print_table(session: Path, improved: Improved, result: dict[str, Any]) -> No
     console = Terminal(piped_width=120)
     last = {attempt.task.id: attempt for attempt in improved.attempts}
     table = Table(box=None, pad_edge=False)
-    for heading in ("function", "documented", "passed", "held out", "new docstring"):
+    second = result["second_evaluator"]
+    held_out = f"held out ({second})" if second else "held out"
+    for heading in ("function", "documented", "passed", held_out, "new docstring"):
         cut = heading in ("function", "new docstring")
         table.add_column(
             heading, overflow="fold" if cut else console.cut, no_wrap=not cut, max_width=44 if cut else None
@@ -110,7 +115,7 @@ def print_table(session: Path, improved: Improved, result: dict[str, Any]) -> No
     say(", ".join(f"{counts[str(kind)]} {kind}{'' if kind is Kind.UNTESTABLE else ' documented'}" for kind in Kind))
     say(
         f"{result['kept']} of {result['tried']} docstrings improved in {result['attempts']} attempts by {result['writer']}, "
-        f"tested with {result['evaluator']}"
+        f"tested with {result['evaluator']}" + (f"; held-out samples and gains are those of {second}" if second else "")
     )
     gain = result["gain"]
     if gain["value"] is not None:

@@ -1,4 +1,4 @@
-"""``python -m workbench.engine --session FILE --run ID``, or ``--study NAME``, or ``--warm``: import everything, then wait for an order.
+"""``python -m workbench.engine --session FILE --run ID``, or ``--study NAME``, ``--improvement ID``, or ``--warm``: import everything, then wait for an order.
 
 A run that waits in the queue is waited for before anything heavy is imported: ten of them are ten small processes.
 """
@@ -60,6 +60,17 @@ def _study(session: Path, name: str) -> int:
         return error.exit_code
 
 
+def _improvement(session: Path, key: str) -> int:
+    from workbench.engine.improvement_execution import execute_improvement
+    from workbench.errors import WorkbenchError
+
+    try:
+        return execute_improvement(session, key)
+    except WorkbenchError as error:
+        print(error, flush=True)
+        return error.exit_code
+
+
 def main() -> int:
     """Run the engine process and return its exit code."""
     collect_rarely()
@@ -68,11 +79,14 @@ def main() -> int:
     parser.add_argument("--session", type=Path)
     parser.add_argument("--run")
     parser.add_argument("--study", help="execute what a study lacks, run after run")
+    parser.add_argument("--improvement", help="execute an order to improve docstrings, by its id")
     arguments = parser.parse_args()
     if arguments.warm:
         return _warm()
     if arguments.session is not None and arguments.study is not None:
         return _study(arguments.session, arguments.study)
+    if arguments.session is not None and arguments.improvement is not None:
+        return _improvement(arguments.session, arguments.improvement)
     if arguments.session is None or arguments.run is None:
         parser.error("--session and --run belong together")
     if code := _in_turn(arguments.session, arguments.run):

@@ -6,10 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.engine.estimate import Estimate, Measured, added, estimate_candidates, is_free, seconds_of_request
-from workbench.engine.improvement import ImprovementPlan
+from workbench.engine.improvement_plan import ImprovementPlan
 from workbench.engine.orders import ordered_work
 from workbench.engine.regeneration_client import carried_out
 from workbench.engine.regeneration_estimate import estimate_order, known_tasks
+from workbench.engine.same_work import is_same_work
+from workbench.engine.selection import chosen, row_id
+from workbench.errors import UsageError
 from workbench.improving.standing import Kind, standings
 from workbench.session import SessionReader
 
@@ -26,6 +29,7 @@ def estimate_improvement(measured: Measured, session: Path, plan: ImprovementPla
         UsageError: The plan names what cannot be used here.
     """
     base = plan.base
+    _check_tasks(session, plan)
     first = estimate_order(measured, base, session)
     tried = _badly_documented(session, plan)
     if tried is None:
@@ -36,11 +40,12 @@ def estimate_improvement(measured: Measured, session: Path, plan: ImprovementPla
         tried = min(tried, plan.most)
     if tried == 0:
         return first
-    each = plan.held_out + plan.attempts * (base.samples + plan.held_out)
-    more = estimate_candidates(
-        measured, base.source, base.evaluator, candidates=None if tried is None else tried * each
-    )
-    told = replace(added((first, more)), building=first.building, documentation=first.documentation, up_to=True)
+    seen, held_out = plan.attempts * base.samples, (1 + plan.attempts) * plan.held_out
+    more = [
+        estimate_candidates(measured, base.source, model, candidates=None if tried is None else tried * each)
+        for model, each in ((base.evaluator, seen), (plan.held_out_by, held_out))
+    ]
+    told = replace(added((first, *more)), building=first.building, documentation=first.documentation, up_to=True)
     if tried is None:
         return told
     written = tried * plan.attempts
@@ -51,6 +56,21 @@ def estimate_improvement(measured: Measured, session: Path, plan: ImprovementPla
         seconds=None if told.seconds is None or near is None else told.seconds + near[0] * written,
         dollars=told.dollars if is_free(plan.writer) else None,
     )
+
+
+def _check_tasks(session: Path, plan: ImprovementPlan) -> None:
+    """Make sure that the chosen tasks are there, where it is known which ones there are.
+
+    Raises:
+        UsageError: None is.
+    """
+    base = plan.base
+    if not base.tasks or not session.exists():
+        return
+    with SessionReader(session) as reader:
+        rows = [task for run in reader.runs() if is_same_work(run, base) for task in reader.tasks(run.id)]
+    if rows and not chosen(base.asks[0], [(row_id(task), task.id, task) for task in rows]):
+        raise UsageError(f"No task is called {', '.join(base.tasks)}; `workbench tasks` lists their ids.")
 
 
 def _badly_documented(session: Path, plan: ImprovementPlan) -> int | None:

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from workbench.engine.merged_improvements import add_improvements
 from workbench.engine.merged_plans import is_readable, joined_plan, joined_state, renamed_trials
 from workbench.engine.merged_studies import add_studies
 from workbench.session.groups import CONTROLS
@@ -72,6 +73,7 @@ class _Adding:
         self._extend_plans()
         self._add_notes()
         add_studies(self._db, self._source.name, self._runs, self._trials)
+        add_improvements(self._db, self._runs)
         for table in ("names", "kept_trials", "kept_candidates", "call_names"):
             self._db.execute(f"DROP TABLE IF EXISTS temp.{table}")
         return self._tally

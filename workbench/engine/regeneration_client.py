@@ -55,7 +55,7 @@ def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
     check_sandbox(plan.sandbox or load().sandbox, plan.import_folders)
     check_place(session)
     # Done after all checks because it caches a copy of the repository: a refused order must leave nothing behind.
-    plan = replace(plan, snapshot=_content(plan.source))
+    plan = replace(plan, snapshot=content_of(plan.source))
     check_samples(session, plan)
     ensure(session)
     # Searched within the transaction: of several concurrent orders, the first creates the run and the others find it.
@@ -83,7 +83,7 @@ def carried_out(session: Path, plan: RegenerationPlan) -> Order | None:
     plan = resolved(plan)
     if not session.exists():
         return None
-    plan = replace(plan, snapshot=_content(plan.source))
+    plan = replace(plan, snapshot=content_of(plan.source))
     with SessionReader(session) as reader:
         same = [run for run in reader.runs() if is_same_work(run, plan)]
         run = max(same, key=_precedence, default=None)
@@ -305,7 +305,7 @@ def _extensions(plan: RegenerationPlan, sandbox: str) -> list[tuple[str, str]]:
 # -- a run that grows
 
 
-def _content(source: str) -> str:
+def content_of(source: str) -> str:
     """Return the digest of a source's current content; "" if it cannot change, is not local or cannot be used."""
     from workbench.catalog import current_snapshot, resolve_case
 

@@ -40,6 +40,7 @@ class Attempt:
         run: The run whose samples were asked for it, "" where it came to none.
         seen: Samples of the numbers that the writer saw, with the new docstring.
         gain: What held-out samples say; None where it did not come to them.
+        held_out_by: Whose samples these are, "" where there are none.
     """
 
     task: TaskRow
@@ -49,6 +50,7 @@ class Attempt:
     run: str = ""
     seen: Share | None = None
     gain: Gain | None = None
+    held_out_by: str = ""
 
     @property
     def is_kept(self) -> bool:
@@ -61,8 +63,9 @@ class Attempt:
         if self.refusal is not None:
             return f"attempt {self.number} refused ({self.refusal.gate}): {self.refusal.reason}"
         if self.gain is None:
-            return f"attempt {self.number} was not tested"
+            return f"attempt {self.number} is {'under way' if self.docstring else 'being written'}"
         return (
             f"attempt {self.number} kept: pass@1 {self.gain.before.at(1):.2f} → {self.gain.after.at(1):.2f} "
-            f"on {self.gain.after.counted} held-out samples, {self.gain.interval_words}"
+            f"on {self.gain.after.counted} held-out samples"
+            f"{f' of {self.held_out_by}' if self.held_out_by else ''}, {self.gain.interval_words}"
         )

@@ -21,6 +21,7 @@ from workbench.session.moved_files import Fate, Original, copy_into
 from workbench.session.rows import (
     AccessedFileRow,
     AnnotationRow,
+    AttemptRow,
     CallRow,
     CandidateRow,
     Change,
@@ -29,6 +30,7 @@ from workbench.session.rows import (
     FailingTestRow,
     FormerVerdictRow,
     ImportedRow,
+    ImprovementRow,
     LabelRow,
     RunRow,
     ScoreRow,
@@ -492,6 +494,28 @@ class SessionReader(BlobReader):
     def study_cells(self, study: str) -> list[StudyCellRow]:
         """Return the cells of a study, row by row."""
         return self._rows(StudyCellRow, "study_cells", "WHERE study = ? ORDER BY position", (study,))
+
+    # -- improved docstrings
+
+    def improvements(self, run_id: str | None = None) -> list[ImprovementRow]:
+        """Return the orders to improve docstrings, or those of a run; the latest comes last."""
+        if run_id is None:
+            return self._rows(ImprovementRow, "improvements", "ORDER BY created_at, id")
+        return self._rows(ImprovementRow, "improvements", "WHERE run_id = ? ORDER BY created_at, id", (run_id,))
+
+    def improvement(self, improvement_id: str) -> ImprovementRow | None:
+        """Return one of these orders."""
+        found = self._rows(ImprovementRow, "improvements", "WHERE id = ?", (improvement_id,))
+        return found[0] if found else None
+
+    def attempts(self, improvement_id: str) -> list[AttemptRow]:
+        """Return what was tried for an order, in the order of its tasks, then by number."""
+        return self._rows(
+            AttemptRow,
+            "docstring_attempts",
+            "WHERE improvement_id = ? ORDER BY (SELECT position FROM tasks WHERE tasks.id = task_id), task_id, number",
+            (improvement_id,),
+        )
 
 
 def read_blob(path: Path, digest: str) -> bytes:

@@ -442,8 +442,59 @@ class StudyCellRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ImprovementRow:
+    """An order to improve docstrings.
+
+    Attributes:
+        id: Its id.
+        run_id: The regeneration with the original docs, None before it was ordered.
+        plan: JSON of :class:`workbench.engine.improvement_plan.ImprovementPlan`.
+        state: ``queued``, ``running``, ``done``, ``failed`` or ``cancelled``.
+        stage: What it is at, in words.
+        now_run: The run that is under way for it.
+        problem: Why it failed.
+        spent_before: US dollars that ``run_id`` had cost when it was ordered first.
+        created_at: Unix seconds.
+        finished_at: Unix seconds.
+    """
+
+    id: str
+    run_id: str | None
+    plan: str
+    state: str
+    stage: str
+    now_run: str | None
+    problem: str | None
+    spent_before: float
+    created_at: float
+    finished_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """A docstring that was tried for a task, see :class:`workbench.improving.Attempt`; shares are JSON of [passed, counted]."""
+
+    improvement_id: str
+    task_id: str
+    number: int
+    state: str
+    gate: str | None
+    reason: str | None
+    docstring_blob: str | None
+    run_id: str | None
+    seen: str | None
+    before: str | None
+    after: str | None
+    held_out_by: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
-    """One entry of the feed; ``kind`` is run, trial, step, seen, score, annotation, task, dropped, stage, candidate or study."""
+    """One entry of the feed.
+
+    ``kind`` is run, trial, step, seen, score, check, annotation, task, dropped, stage, candidate, study or improvement.
+    """
 
     seq: int
     kind: str

@@ -178,6 +178,23 @@ CREATE TABLE study_cells (
     pointer TEXT NOT NULL DEFAULT '{}', problem TEXT, PRIMARY KEY (study, row_name, column_name)
 ) WITHOUT ROWID;
 
+-- Orders to improve docstrings: plan is JSON of workbench.engine.improvement_plan.ImprovementPlan, run_id the run with the original
+-- docs, now_run the one that is under way; spent_before is what run_id had cost when it was ordered.
+CREATE TABLE improvements (
+    id TEXT PRIMARY KEY, run_id TEXT, plan TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled')),
+    stage TEXT NOT NULL DEFAULT '', now_run TEXT, problem TEXT, spent_before REAL NOT NULL DEFAULT 0, created_at REAL NOT NULL,
+    finished_at REAL
+) WITHOUT ROWID;
+
+-- Docstrings that were tried; seen, before and after are JSON of [passed, counted].
+CREATE TABLE docstring_attempts (
+    improvement_id TEXT NOT NULL REFERENCES improvements (id), task_id TEXT NOT NULL, number INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('asking', 'testing', 'refused', 'kept')), gate TEXT, reason TEXT, docstring_blob TEXT,
+    run_id TEXT, seen TEXT, before TEXT, after TEXT, held_out_by TEXT NOT NULL DEFAULT '', at REAL NOT NULL,
+    PRIMARY KEY (improvement_id, task_id, number)
+) WITHOUT ROWID;
+
 -- What was read from another program's file: a trial, a task or a candidate, or the file as a whole (`file:DIGEST`) once all of it is
 -- here. `extra_blob` is JSON of what the other tables have no place for.
 CREATE TABLE imported (
@@ -216,6 +233,8 @@ _FED = {
     "candidates": ("candidate", "NEW.id", "NEW.task_id"),
     "studies": ("study", "NEW.name", "NULL"),
     "study_cells": ("study", "NEW.study", "NEW.row_name"),
+    "improvements": ("improvement", "NEW.id", "NEW.run_id"),
+    "docstring_attempts": ("improvement", "NEW.improvement_id", "NEW.task_id"),
 }
 TRIGGERS = "\n".join(
     [
@@ -281,7 +300,7 @@ _ADDED_IN_6: dict[str, tuple[str, ...]] = {
 }
 _TABLES_OF_7 = ("studies", "study_cells", "verdict_counts")
 _TABLES_OF_8 = ("imported",)
-_TABLES_OF_9 = ("checks",)
+_TABLES_OF_9 = ("checks", "improvements", "docstring_attempts")
 PUT_AWAY_RUNS = "(SELECT id FROM runs WHERE deleted_at IS NOT NULL)"
 """SQL for the runs that a person put away: neither they nor what belongs to them counts."""
 
@@ -354,7 +373,15 @@ READ_AS: dict[int, dict[str, dict[str, str]]] = {
             ("trial_id", "executed", "step_seconds", "rules", "run_id", "state", "problem", "again", "works", "fails", "differs",
              "not_run", "claims_true", "claims_untrue", "claims_unknown", "partial", "result_blob", "seconds", "at"),
             "NULL",
-        )
+        ),
+        "improvements": dict.fromkeys(
+            ("id", "run_id", "plan", "state", "stage", "now_run", "problem", "spent_before", "created_at", "finished_at"), "NULL"
+        ),
+        "docstring_attempts": dict.fromkeys(
+            ("improvement_id", "task_id", "number", "state", "gate", "reason", "docstring_blob", "run_id", "seen", "before", "after",
+             "held_out_by", "at"),
+            "NULL",
+        ),
     },
 }  # fmt: skip
 _NEW_TABLES = {2: ("former_verdicts",), 6: _TABLES_OF_7, 7: _TABLES_OF_8, 8: _TABLES_OF_9}
@@ -523,7 +550,7 @@ def _to_8(connection: sqlite3.Connection) -> None:
 
 
 def _to_9(connection: sqlite3.Connection) -> None:
-    """Add checks of READMEs."""
+    """Add checks of READMEs, orders to improve docstrings, and what was tried for them."""
     _create(connection, _TABLES_OF_9)
     for trigger in TRIGGERS.split("\n"):
         if any(f"TRIGGER {table}_" in trigger for table in _TABLES_OF_9):

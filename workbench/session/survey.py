@@ -56,6 +56,10 @@ _FURTHER = {
             ("former_verdicts", "recheck"): "'object'",
             ("studies", "declaration"): "'object'",
             ("study_cells", "pointer"): "'object'",
+            ("improvements", "plan"): "'object'",
+            ("docstring_attempts", "seen"): "'array'",
+            ("docstring_attempts", "before"): "'array'",
+            ("docstring_attempts", "after"): "'array'",
         }.items()
     },
 }
@@ -129,6 +133,13 @@ _NEUTRAL: Mapping[str, Mapping[str, str]] = {
     "imported": {**dict.fromkeys(("format", "source", "digest"), _UNKNOWN), "at": "0.0"},
     "studies": {"declaration": "'{}'", "created_at": "0.0"},
     "study_cells": {"position": "0", "pointer": "'{}'"},
+    "improvements": {
+        **dict.fromkeys(("spent_before", "created_at"), "0.0"),
+        "plan": "'{}'",
+        "state": "'cancelled'",
+        "stage": "''",
+    },
+    "docstring_attempts": {"state": "'refused'", "held_out_by": "''", "at": "0.0"},
     "meta": {"value": "''"},
 }
 # How a row of a table is called, from its key columns.
@@ -155,6 +166,8 @@ _NAMES = {
     "imported": "the origin of {item}",
     "studies": "study {name}",
     "study_cells": "cell {row_name} × {column_name} of study {study}",
+    "improvements": "the order {id} to improve docstrings",
+    "docstring_attempts": "attempt {number} at the docstring of task {task_id}",
     "verdict_counts": "the counts of task {task_id} by {evaluator}",
     "former_verdicts": "former verdict {number} of candidate {candidate_id}",
 }

@@ -17,7 +17,7 @@ from workbench.session import blobs, lease, log, schema
 from workbench.session.file import BUSY_MS, SessionError, connect, translated
 from workbench.session.labels import remark_target
 from workbench.session.moved_files import Fate, Original, forget_log, leave_open, rescue
-from workbench.session.rows import AccessedFileRow, ScoreRow, StepRow, StudyCellRow
+from workbench.session.rows import AccessedFileRow, AttemptRow, ScoreRow, StepRow, StudyCellRow
 
 #: A writer that nobody asks for checkpoints makes one by itself after so long.
 _CHECKPOINT_SECONDS = 2.0
@@ -459,6 +459,23 @@ class SessionWriter:
             connection.execute("DELETE FROM study_cells WHERE study = ?", (instead_of,))
             for cell in cells:
                 self.insert("study_cells", {name: getattr(cell, name) for name in StudyCellRow.__dataclass_fields__})
+
+    # -- improved docstrings
+
+    def add_improvement(self, improvement_id: str, plan: Mapping[str, object]) -> None:
+        """Record an order to improve docstrings."""
+        text = json.dumps(plan, ensure_ascii=False, sort_keys=True)
+        values = {"id": improvement_id, "plan": text, "state": "queued", "created_at": time.time()}
+        self.insert("improvements", values)
+
+    def set_improvement(self, improvement_id: str, **values: object) -> None:
+        """Change columns of an order to improve docstrings."""
+        self.update("improvements", {"id": improvement_id}, values)
+
+    def put_attempt(self, attempt: AttemptRow) -> None:
+        """Record how an attempt stands, in place of what was recorded of it."""
+        values = {name: getattr(attempt, name) for name in AttemptRow.__dataclass_fields__}
+        self.insert("docstring_attempts", values, conflict="REPLACE")
 
     def annotate(self, item: str, text: str, step: int | None = None, *, criterion: str = "") -> None:
         """Keep a person's remark on a work item, or on one of its steps or criteria.

@@ -1,0 +1,229 @@
+"""Order docstrings to be improved: write it into a session, hand it to an engine, cancel it, and say how it stands. Cheap to import."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from workbench import paths
+from workbench.engine import client
+from workbench.engine.improvement_plan import ImprovementPlan
+from workbench.engine.launching import engine_process
+from workbench.engine.plan import Ask, PlanDamaged, RegenerationPlan
+from workbench.engine.plan_checks import check_place
+from workbench.errors import UsageError
+from workbench.read_only import must_write
+from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
+from workbench.session.identity import run_id
+from workbench.session.rows import ImprovementRow
+
+HELD_OUT, BELOW, ATTEMPTS = 5, 0.5, 2
+"""What an order takes that leaves them open."""
+_OPEN = ("queued", "running")
+_LET_GO_SECONDS, _LOOK_SECONDS = 45.0, 0.05
+
+
+def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
+    """Return a plan with what it leaves open filled in.
+
+    An order of the same source that the session has already comes first, then the run that it has of it, then this machine's
+    defaults; 0 and "" are what is open.
+
+    Raises:
+        UsageError: A model, a source or a number cannot be meant.
+    """
+    from workbench.engine import defaults
+    from workbench.engine.regeneration_client import content_of, resolved
+    from workbench.models.names import check_model
+    from workbench.settings import load
+
+    settings = load()
+    plan = _as_before(session, plan)
+    writer = plan.writer or defaults.agent_model(settings)
+    for model, role in ((writer, "the writer"), (plan.second_evaluator, "the second evaluator")):
+        if model:
+            check_model(model, role, base_url=settings.base_url, local_model_path=settings.local_model_path)
+    base = plan.base
+    if (known := _recorded_ask(session, base)) is not None:
+        base = replace(
+            base,
+            evaluator=known.evaluator,
+            prompt=base.prompt or known.prompt,
+            context=base.context or known.context,
+            asks=(known,),
+        )
+    base = replace(base, samples=base.samples or defaults.SAMPLES)
+    for evaluator in (base.evaluator, plan.second_evaluator):
+        if evaluator in ("reference", "stub") or evaluator.startswith("samples:"):
+            raise UsageError(
+                f"{evaluator.partition(':')[0]} is no evaluator that reads docstrings, so none can be improved by it; name a model."
+            )
+    base = resolved(base)
+    if plan.second_evaluator == base.evaluator:
+        raise UsageError(f"{base.evaluator} is the evaluator already; a second evaluator is another model.")
+    return ImprovementPlan(
+        replace(base, snapshot=content_of(base.source)),
+        writer,
+        plan.held_out or HELD_OUT,
+        plan.below or BELOW,
+        plan.attempts or ATTEMPTS,
+        plan.most,
+        plan.second_evaluator,
+    )
+
+
+def _as_before(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
+    """Return a plan with what it leaves open as the session's last order of the same source has it."""
+    from workbench.engine.regeneration_client import absolute_source
+
+    if not session.exists():
+        return plan
+    source = absolute_source(plan.base.source)
+    with SessionReader(session) as reader:
+        orders = [
+            one for row in reader.improvements() if (one := plan_of(row)) is not None and one.base.source == source
+        ]
+    mine = [one for one in orders if not plan.base.evaluator or one.base.evaluator == plan.base.evaluator]
+    if not mine:
+        return plan
+    last, base = mine[-1], plan.base
+    return replace(
+        plan,
+        base=replace(
+            base,
+            evaluator=last.base.evaluator,
+            samples=base.samples or last.base.samples,
+            tasks=base.tasks or last.base.tasks,
+            sandbox=base.sandbox or last.base.sandbox,
+            prompt=base.prompt or last.base.prompt,
+            context=base.context or last.base.context,
+            spend_limit=base.spend_limit or last.base.spend_limit,
+        ),
+        writer=plan.writer or last.writer,
+        held_out=plan.held_out or last.held_out,
+        below=plan.below or last.below,
+        attempts=plan.attempts or last.attempts,
+        most=plan.most or last.most,
+        second_evaluator=plan.second_evaluator or last.second_evaluator,
+    )
+
+
+def plan_of(row: ImprovementRow) -> ImprovementPlan | None:
+    """Return what an order asks for, None where that is damaged."""
+    try:
+        return ImprovementPlan.from_json(row.plan)
+    except PlanDamaged:
+        return None
+
+
+def _recorded_ask(session: Path, base: RegenerationPlan) -> Ask | None:
+    """Return the first ask of a model in the run of a session that an order continues; None where it has none."""
+    from workbench.engine.regeneration_client import resolved
+    from workbench.engine.same_work import is_same_work
+
+    if not session.exists():
+        return None
+    plan = resolved(base)
+    with SessionReader(session) as reader:
+        runs = [run for run in reader.runs() if is_same_work(run, plan)]
+    asks = [ask for run in runs for ask in RegenerationPlan.from_json(run.config).asks if ask.prompt]
+    meant = [ask for ask in asks if not base.evaluator or ask.evaluator == base.evaluator]
+    # Later ones may be those of held-out samples.
+    return meant[0] if meant else None
+
+
+def order_improvement(session: Path, plan: ImprovementPlan) -> str:
+    """Write an order into a session (created if missing) and return its id; one that means the same is ordered on.
+
+    Args:
+        session: The session file.
+        plan: The order, resolved.
+
+    Raises:
+        NoIsolation: No sandbox was named and none isolates; nothing was written.
+        SandboxUnavailable: No sandbox of this machine can test candidates.
+        SessionError: The session cannot be written.
+    """
+    from workbench.engine.sandbox_check import check_sandbox
+    from workbench.settings import load
+
+    must_write("start a run")
+    check_sandbox(plan.base.sandbox or load().sandbox, plan.base.import_folders)
+    check_place(session)
+    ensure(session)
+    # Searched within the transaction: of several concurrent orders, the first is written and the others find it.
+    with SessionWriter(session) as writer, writer.transaction(), SessionReader(session) as reader:
+        same = [
+            row for row in reader.improvements() if (one := plan_of(row)) is not None and one.meaning == plan.meaning
+        ]
+        if not same:
+            key = run_id()
+            writer.add_improvement(key, plan.to_json())
+            return key
+        key = same[-1].id
+        if state_of(same[-1]) not in _OPEN:
+            writer.set_improvement(key, plan=json.dumps(plan.to_json(), ensure_ascii=False, sort_keys=True))
+        return key
+
+
+def launch_improvement(session: Path, improvement: str) -> subprocess.Popen[bytes] | None:
+    """Start a process that executes an order; it goes on when the caller exits. None where one is at it already."""
+    must_write("start a run")
+    with SessionReader(session) as reader:
+        row = reader.improvement(improvement)
+    if row is None or row.state not in _OPEN:
+        _let_go(improvement)
+    with SessionWriter(session) as writer, writer.transaction():
+        if engine_starts.is_coming(improvement):
+            return None
+        engine_starts.announce(improvement)
+        writer.set_improvement(improvement, state="queued", problem=None, finished_at=None)
+    process = engine_process(
+        ["--session", str(session.resolve()), "--improvement", improvement],
+        improvement_log(improvement),
+        stdin=subprocess.DEVNULL,
+        stdout=None,
+    )
+    engine_starts.started(improvement, process.pid)
+    return process
+
+
+def _let_go(improvement: str) -> None:
+    """Wait until the process of an order that has ended, or was cancelled, is gone."""
+    pause, end = threading.Event(), time.monotonic() + _LET_GO_SECONDS
+    while engine_starts.is_coming(improvement) and time.monotonic() < end:
+        pause.wait(_LOOK_SECONDS)
+
+
+def improvement_log(improvement: str) -> Path:
+    """Return the path of the log of the engine that executes (or executed) an order."""
+    return paths.state_dir() / "engine" / f"{improvement}.log"
+
+
+def cancel_improvement(session: Path, improvement: str) -> None:
+    """Stop an order; what is there is kept."""
+    with SessionWriter(session) as writer, writer.transaction(), SessionReader(session) as reader:
+        row = reader.improvement(improvement)
+        if row is None or row.state not in _OPEN:
+            return
+        writer.set_improvement(improvement, state="cancelled")
+    with SessionReader(session) as reader:
+        run = reader.run(row.now_run) if row.now_run else None
+        under_way = run is not None and reader.run_state(run) in _OPEN
+    if run is not None and under_way:
+        client.cancel(session, run.id)
+
+
+def stop_improvement(session: Path, improvement: str) -> None:
+    """Cancel an order, and wait until its process has let go."""
+    cancel_improvement(session, improvement)
+    _let_go(improvement)
+
+
+def state_of(row: ImprovementRow) -> str:
+    """Return how an order stands: as it says itself, or ``interrupted`` where no process executes it any more."""
+    return "interrupted" if row.state in _OPEN and not engine_starts.is_coming(row.id) else row.state
