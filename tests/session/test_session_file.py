@@ -237,7 +237,7 @@ def test_the_first_writer_migrates_an_older_session_on_a_copy_and_keeps_the_old_
     before, version = session.read_bytes(), schema.SCHEMA_VERSION
     monkeypatch.setattr(schema, "SCHEMA_VERSION", version + 1)
     monkeypatch.setattr(
-        schema, "MIGRATIONS", {version: lambda c: c.execute("ALTER TABLE trials ADD COLUMN extra TEXT")}
+        former_schemas, "MIGRATIONS", {version: lambda c: c.execute("ALTER TABLE trials ADD COLUMN extra TEXT")}
     )
     with SessionWriter(session) as writer, writer.transaction() as connection:
         assert connection.execute("SELECT extra FROM trials").fetchall() == [(None,)]
@@ -251,7 +251,9 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(session: Path, monkeyp
     with_trial(session).close()
     before = session.read_bytes()
     monkeypatch.setattr(schema, "SCHEMA_VERSION", schema.SCHEMA_VERSION + 1)
-    monkeypatch.setattr(schema, "MIGRATIONS", {schema.SCHEMA_VERSION - 1: lambda c: c.execute("DROP TABLE nonsense")})
+    monkeypatch.setattr(
+        former_schemas, "MIGRATIONS", {schema.SCHEMA_VERSION - 1: lambda c: c.execute("DROP TABLE nonsense")}
+    )
     with pytest.raises(SessionError):
         SessionWriter(session)
     assert session.read_bytes() == before

@@ -15,7 +15,7 @@ from pathlib import Path
 from workbench import __version__
 from workbench.errors import WorkbenchError
 from workbench.read_only import must_write
-from workbench.session import lease, log, schema, sqlite_errors
+from workbench.session import former_schemas, lease, log, schema, sqlite_errors
 from workbench.session.views import VIEWS
 
 SUFFIX = ".session"
@@ -161,7 +161,7 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
             else:
                 connection.execute("PRAGMA temp_store = MEMORY")
                 if version < schema.SCHEMA_VERSION:
-                    schema.read_as_current(connection, version)
+                    former_schemas.read_as_current(connection, version)
                 connection.execute("PRAGMA query_only = ON")
             # A reader shows what it can of a file that lacks even this.
             connection.execute("SELECT 1 FROM " + ("meta" if write else "sqlite_master")).fetchone()
@@ -339,7 +339,7 @@ def migrate(path: Path) -> Path | None:
                 source.backup(target)
                 target.execute("BEGIN IMMEDIATE")
                 for older in range(version, schema.SCHEMA_VERSION):
-                    step = schema.MIGRATIONS.get(older)
+                    step = former_schemas.MIGRATIONS.get(older)
                     if step is None:
                         raise SessionError(f"{path.name} has schema {older}, which this version cannot migrate.")
                     step(target)
