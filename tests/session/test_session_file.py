@@ -24,6 +24,7 @@ from workbench.session import (
     SessionWriter,
     blobs,
     create,
+    former_schemas,
     schema,
 )
 from workbench.session.file import peek_version
