@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 import threading
@@ -21,9 +22,14 @@ from loopback.server import LoopbackServer
 from needing_sandboxes import needs_bubblewrap
 from small_disks import SmallDisk, small_disk
 
+from workbench.collecting import THRESHOLDS, collect_rarely
+
 # How long an example takes says how busy the machine is, nothing of the code; the tests' own time limits stay.
 hypothesis.settings.register_profile("workbench", deadline=None)
 hypothesis.settings.load_profile("workbench")
+
+# While the tests are collected a million objects are made and none is garbage.
+gc.set_threshold(*THRESHOLDS)
 
 __all__ = ["fault_counts", "needs_bubblewrap", "pytest_terminal_summary"]
 
@@ -103,6 +109,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         marker = item.get_closest_marker("timeout")
         longest[item.path] = max(longest.get(item.path, 0.0), float(marker.args[0]) if marker is not None else 0.0)
     items.sort(key=lambda item: longest[item.path], reverse=True)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage as rarely as an open app does: what all tests have imported is none, and a look at it took a third of their time."""
+    collect_rarely()
 
 
 @pytest.hookimpl(hookwrapper=True)

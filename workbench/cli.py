@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench import __version__
+from workbench.collecting import collect_rarely
 from workbench.commands.arguments import check_texts
 from workbench.commands.output import tell, write
 from workbench.commands.verbs import with_verb
@@ -206,6 +207,7 @@ def _fill_standard_streams() -> bool:
 
 def entry() -> None:
     """Exit the process with the exit code of :func:`main`."""
+    collect_rarely()
     if _fill_standard_streams():
         tell("workbench: standard output is closed, so nothing could be shown; redirect it to a file or to /dev/null.")
         sys.exit(EXIT_USAGE)

@@ -35,8 +35,8 @@ from trajectory_app import quiet, until
 
 from workbench import settings
 from workbench.app.app import WorkbenchApp
-from workbench.app.collecting import collect_rarely
 from workbench.app.trajectory.screen import TrajectoryScreen
+from workbench.collecting import collect_rarely
 from workbench.session import SessionWriter
 
 EVENTS_A_SECOND = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000

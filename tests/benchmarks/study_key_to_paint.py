@@ -34,8 +34,8 @@ from trajectory_app import until
 
 from workbench import settings
 from workbench.app.app import WorkbenchApp
-from workbench.app.collecting import collect_rarely
 from workbench.app.study.screen import StudyScreen
+from workbench.collecting import collect_rarely
 from workbench.session import SessionReader, SessionWriter
 
 ROWS, DOCS, EVALUATORS, SAMPLES = 30, 4, 3, 5

@@ -351,3 +351,33 @@ def test_killed_twice_nothing_is_lost_and_nothing_done_again(scripted: LoopbackS
     first, second = (outcome.cell("word_counter", column).means["score"].value for column in outcome.columns)
     assert first == second
     assert (first or 0) > 0
+
+
+def test_checks_asked_for_later_run_no_agent_again(scripted: LoopbackServer, tmp_path: Path) -> None:
+    session = tmp_path / "mine.session"
+    order_study(session, AGENTS)
+    finish(session, AGENTS, 8)
+    checked = replace(AGENTS, rows=("word_counter",), settings=Settings(judges=("offline",), checks=True))
+    with SessionWriter(session) as writer, SessionReader(session) as reader:
+        readmes = [row.id for row in reader.trials() if row.case_id == "word_counter"]
+        for trial in readmes:
+            writer.set_trial(
+                trial, readme_blob=writer.blob("# word_counter\n\nSee `count_wrods()` and `count_words()`.\n")
+            )
+    asked = len(scripted.seen)
+    order_study(session, checked)
+    with SessionReader(session) as reader:
+        assert len(reader.trials()) == 8
+        assert len(pending_runs(reader, "mine")) == 2
+    assert execute_study(session, "mine") == 0
+    assert len(scripted.seen) == asked
+    with SessionReader(session) as reader:
+        rows = reader.checks()
+        outcome = read_study(reader, "mine")
+    assert sorted(row.trial_id for row in rows) == sorted(readmes)
+    assert {row.state for row in rows} == {"done"}
+    assert outcome.column("no-exploration").name
+    assert {cell.means["claims"].value for cell in outcome.cells.values()} == {50.0}
+    order_study(session, checked)
+    with SessionReader(session) as reader:
+        assert pending_runs(reader, "mine") == []

@@ -13,13 +13,13 @@ from textual.binding import Binding, BindingType
 from textual.signal import Signal
 
 from workbench.app import modes
-from workbench.app.collecting import collect_rarely
 from workbench.app.looking_only import refusal
 from workbench.app.open_session import OpenSession
 from workbench.app.opening import OpeningApp
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.literal import LastNet
 from workbench.app.tour_shown import was_shown
+from workbench.collecting import collect_rarely
 from workbench.errors import WorkbenchError
 from workbench.key_ids import KEY_IDS
 from workbench.read_only import is_read_only

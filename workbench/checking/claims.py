@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from workbench.checking.default_claims import DefaultClaims
 from workbench.checking.fact_claims import FactClaims
 from workbench.checking.option_claims import OptionClaims
 from workbench.checking.page import Page
@@ -24,6 +25,7 @@ def claims_of_page(page: Page, project: Project, helps: Mapping[str, str]) -> li
     for claims in (
         PythonClaims(page, project).all(),
         OptionClaims(page, project, helps).all(),
+        DefaultClaims(page, project).all(),
         FactClaims(page, project).all(),
     ):
         for claim in claims:

@@ -33,6 +33,7 @@ _LEFT_OUT = re.compile(r"\.{3}|…|\[(?:\.\.\.|…|snip)\]")
 _COMMENT = re.compile(r"[ \t]{1,}#[ \t].*$", re.M)  # a remark of the page's on what is printed
 _CLASS = re.compile(r"<class '([\w.]+)'>")
 _MAIN = re.compile(r"\b__main__\.")
+_BRACES = re.compile(r"\{([^{}:]*)\}")
 _MOST = 20_000
 
 
@@ -68,7 +69,7 @@ def doctest_difference(want: str, got: str) -> tuple[str, ...]:
         return ()
     if _agree(wanted, real) or _same_but_fractions(" ".join(wanted), " ".join(real)):
         return ()
-    if _same_value(want, got):
+    if _same_value(want, got) or _same_but_order(want, got):
         return ()
     if "'".join(want.split('"')).split() == "'".join(got.split('"')).split():
         return ()
@@ -102,8 +103,8 @@ def _agree(want: Sequence[str], real: Sequence[str]) -> bool:
     if flat == whole or flat.replace(" ", "") == whole.replace(" ", ""):
         return True
     if _LEFT_OUT.search(flat):
-        at = 0
-        for part in (piece.strip() for piece in _LEFT_OUT.split(flat)):
+        at, whole = 0, "".join(real).replace(" ", "")
+        for part in (piece.replace(" ", "") for piece in _LEFT_OUT.split(flat)):
             found = whole.find(part, at)
             if found < 0:
                 return False
@@ -126,6 +127,16 @@ def _same_value(want: str, got: str) -> bool:
         pass
     laid_out = want.lstrip().startswith(("{", "[", "(")) and len(want.strip().splitlines()) > 1
     return laid_out and Counter(re.findall(r"\w+", want)) == Counter(re.findall(r"\w+", got))
+
+
+def _same_but_order(want: str, got: str) -> bool:
+    """Tell whether two texts are the same but for the order in braces, in which a set has none, and the kind of quotes."""
+
+    def ordered(text: str) -> str:
+        plain = " ".join(text.replace('"', "'").split())
+        return _BRACES.sub(lambda found: "{" + ", ".join(sorted(re.split(r",\s*", found[1].strip(" ,")))) + "}", plain)
+
+    return "{" in want and ordered(want) == ordered(got)
 
 
 def _same_but_fractions(want: str, real: str) -> bool:

@@ -32,7 +32,7 @@ from workbench.regeneration.declarations import Declarations
 from workbench.text import one_line
 
 #: Incremented whenever environments are built differently.
-_FORMAT = 4
+_FORMAT = 7
 _SECONDS = 600.0
 _PAGES = (".md", ".markdown", ".rst")
 _LEFT_OUT = {
@@ -197,7 +197,17 @@ async def _made(
     uv = Path(_uv())
     ended = await run_in_sandbox(
         [
-            *(str(uv), "pip", "install", "--quiet", "--offline", "--no-cache", "--no-deps", "--no-build-isolation"),
+            *(
+                str(uv),
+                "pip",
+                "install",
+                "--quiet",
+                "--offline",
+                "--no-cache",
+                "--no-deps",
+                "--no-build-isolation",
+                "--no-sources",
+            ),
             *("--compile-bytecode", "--link-mode", "copy", "--python", str(python), str(folder / "source")),
         ],
         folder=folder,
@@ -228,7 +238,9 @@ def _contents(venv: Path, declared: Declarations) -> dict[str, Any]:
     modules = {path.name.split(".")[0] for path in site.iterdir() if not path.name.endswith((".dist-info", ".pth"))}
     commands = set(declared.scripts)
     for info in infos:
-        if plain(info.name.rpartition("-")[0]) == plain(declared.name) and (info / "entry_points.txt").is_file():
+        name = plain(info.name.removesuffix(".dist-info").rpartition("-")[0])
+        from_the_tree = name == plain(declared.name) or (info / "direct_url.json").is_file()
+        if from_the_tree and (info / "entry_points.txt").is_file():
             _, _, scripts = (info / "entry_points.txt").read_text("utf-8", "replace").partition("[console_scripts]")
             commands |= set(re.findall(r"^([\w.-]+)\s*=", scripts.partition("[")[0], re.M))
     installed = [plain(info.name.removesuffix(".dist-info").rpartition("-")[0]) for info in infos]

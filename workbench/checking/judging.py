@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.checking.comparing import alike, difference, doctest_difference, shell_difference
@@ -97,17 +97,34 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class StepVerdict:
-    """What became of a step; see :class:`.verdicts.BlockResult`."""
+    """What became of a step, or of the part of it that ``code`` is; see :class:`.verdicts.BlockResult`."""
 
     verdict: Verdict
     line: int
     reason: str = ""
     output: str = ""
     diff: tuple[str, ...] = ()
+    code: str = ""
 
 
 def judge(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdict:
-    """Return the verdict on a step that was run.
+    """Return the verdict on a step that was run: of a session's examples the first alarm's, else the first one not run.
+
+    Args:
+        step: The step.
+        ended: What the runner said of it.
+        context: What else counts.
+    """
+    found = judge_parts(step, ended, context)
+    for wanted in (Verdict.FAILS, Verdict.DIFFERS, Verdict.NOT_RUN):
+        for one in found:
+            if one.verdict is wanted:
+                return one
+    return _works(step)
+
+
+def judge_parts(step: Step, ended: Mapping[str, Any], context: Context) -> tuple[StepVerdict, ...]:
+    """Return the verdicts on the parts of a step that was run: on each example of a Python session, else one on all of it.
 
     Args:
         step: The step.
@@ -115,15 +132,15 @@ def judge(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdict
         context: What else counts.
     """
     if ended.get("timeout"):
-        return _not_run(step, "it had not ended when its time was up: it serves, waits, or takes longer")
+        return (_not_run(step, "it had not ended when its time was up: it serves, waits, or takes longer"),)
     if ended.get("ended"):
-        return _not_run(step, f"the process of the page's snippets ended with status {ended.get('status')}")
+        return (_not_run(step, f"the process of the page's snippets ended with status {ended.get('status')}"),)
     if step.kind == "doctest":
         return _doctest(step, ended, context)
     if step.kind == "python":
         error = ended.get("error")
-        return _works(step) if error is None else _exception(step, error, context, ended.get("imported") or ())
-    return _shell(step, ended, context)
+        return (_works(step) if error is None else _exception(step, error, context, ended.get("imported") or ()),)
+    return (_shell(step, ended, context),)
 
 
 def _works(step: Step) -> StepVerdict:
@@ -194,6 +211,8 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
         return fails()
     if what := lacking(f"{said} {str(error['text'])[-600:]}"):
         return _not_run(step, f"it needs {what}: {one_line(said, 120)}", line)
+    if kind == "AssertionError" and at_page and not _asserts_something(step.code, line - step.line + 1):
+        return _not_run(step, "it shows an assertion that cannot hold, whatever the project does", line)
     if step.stand_ins:
         return _not_run(step, f"it needs the reader's own {step.stand_ins[0]}", line)
     if _MEANT.search(_comments(context.around)):
@@ -229,6 +248,15 @@ def _of_another_section(code: str, message: str, context: Context) -> str:
     return names[0] if names and all(name in context.elsewhere for name in names) else ""
 
 
+def _asserts_something(code: str, line: int) -> bool:
+    """Tell whether the statement at a line names anything, so that its value may come of the project."""
+    tree = python_of(code)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Assert) and node.lineno <= line <= (node.end_lineno or line):
+            return any(isinstance(one, ast.Name) for one in ast.walk(node.test))
+    return True
+
+
 def _comments(around: str) -> str:
     """Return what of a block and its paragraph is said to a reader: all but code that has no comment."""
     prose, _, code = around.partition("\0")
@@ -243,45 +271,55 @@ def _is_own(place: str, context: Context) -> bool:
     return place.startswith("/checked/repo/")
 
 
-def _doctest(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdict:
+def _doctest(step: Step, ended: Mapping[str, Any], context: Context) -> tuple[StepVerdict, ...]:
+    found: list[StepVerdict] = []
     for example in ended.get("examples", ()):
-        error, line = example.get("error"), int(example["line"])
-        if example.get("expected_error") is not None:
-            if error is None and "..." not in str(example["expected_error"]):
-                diff = difference(str(example["want"]), str(example["got"]))
-                return _unless_stood_in(step, StepVerdict(Verdict.DIFFERS, line, "no exception is raised", "", diff))
-            if error is not None and not _same_exception(str(example["expected_error"]), str(error["type"])):
-                return _exception(step, error, context, ended.get("imported") or ())
-            continue
-        if error is not None:
-            imported = ended.get("imported") or ()
-            found = _exception(step, {**error, "line": error.get("line") or line}, context, imported)
-            return found if found.verdict is Verdict.NOT_RUN else _unless_stood_in(step, found)
-        got, err = str(example["got"]), str(example.get("stderr", ""))
-        if not got.strip() and not err.strip() and _binds(str(example["source"])):
-            continue  # a page shows what a name is now, where a session would print nothing
-        diff = doctest_difference(str(example["want"]), got)
-        if diff and err and not all(doctest_difference(str(example["want"]), each) for each in (err, f"{err}\n{got}")):
-            continue  # a terminal shows both
-        if diff and (what := lacking(f"{err}\n{ended.get('stderr', '')}")):
-            return _not_run(step, f"it needs {what}", line)
-        if diff and (missing := context.unbound & set(re.findall(r"\w+", step.code))):
-            return _not_run(step, f"it uses {min(missing)}, after {context.before}", line)
-        if diff and _MACHINE.search(str(example["want"])):
-            return _not_run(step, "what it prints depends on the machine's own files", line)
-        if diff:
-            found = StepVerdict(
-                Verdict.DIFFERS,
-                line,
-                "what it prints differs from what the page says",
-                str(example["got"])[-1500:],
-                diff,
-            )
-            return _unless_stood_in(step, found)
-    if not ended.get("examples"):
+        one = replace(_example(step, example, ended, context), code=str(example["source"]).strip())
+        after = next((other for other in found if other.verdict is not Verdict.WORKS), None)
+        if after is not None and one.verdict in (Verdict.FAILS, Verdict.DIFFERS):
+            # What went before may be why.
+            reason = f"it comes after line {after.line}, which did not work: {one.reason}"
+            one = StepVerdict(Verdict.NOT_RUN, one.line, reason, code=one.code)
+        found.append(one)
+    if not found:
         error = ended.get("error")
-        return _exception(step, error, context) if error else _not_run(step, "it holds no examples that can be run")
-    return _works(step)
+        return (_exception(step, error, context) if error else _not_run(step, "it holds no examples that can be run"),)
+    for line, source in ended.get("left", ()):
+        reason = f"it comes after line {found[-1].line}, at which the session ends"
+        found.append(StepVerdict(Verdict.NOT_RUN, int(line), reason, code=str(source).strip()))
+    return tuple(found)
+
+
+def _example(step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], context: Context) -> StepVerdict:
+    """Return the verdict on an example of a Python session."""
+    error, line, imported = example.get("error"), int(example["line"]), ended.get("imported") or ()
+    works = StepVerdict(Verdict.WORKS, line)
+    if example.get("expected_error") is not None:
+        if error is None and "..." not in str(example["expected_error"]):
+            diff = difference(str(example["want"]), str(example["got"]))
+            return _unless_stood_in(step, StepVerdict(Verdict.DIFFERS, line, "no exception is raised", "", diff))
+        if error is not None and not _same_exception(str(example["expected_error"]), str(error["type"])):
+            return _exception(step, error, context, imported)
+        return works
+    if error is not None:
+        if re.search(r"(?<!\w)_(?!\w)", str(example["source"])) and "_" not in context.imported:
+            return _not_run(step, "it uses _, which no earlier snippet that ran defines", line)
+        said = _exception(step, {**error, "line": error.get("line") or line}, context, imported)
+        return said if said.verdict is Verdict.NOT_RUN else _unless_stood_in(step, said)
+    want, got, err = str(example["want"]), str(example["got"]), str(example.get("stderr", ""))
+    if not got.strip() and not err.strip() and _binds(str(example["source"])):
+        return works  # a page shows what a name is now, where a session would print nothing
+    diff = doctest_difference(want, got)
+    if not diff or (err and not all(doctest_difference(want, each) for each in (err, f"{err}\n{got}"))):
+        return works  # a terminal shows both
+    if what := lacking(f"{err}\n{ended.get('stderr', '')}"):
+        return _not_run(step, f"it needs {what}", line)
+    if missing := context.unbound & set(re.findall(r"\w+", step.code)):
+        return _not_run(step, f"it uses {min(missing)}, after {context.before}", line)
+    if _MACHINE.search(want):
+        return _not_run(step, "what it prints depends on the machine's own files", line)
+    reason = "what it prints differs from what the page says"
+    return _unless_stood_in(step, StepVerdict(Verdict.DIFFERS, line, reason, got[-1500:], diff))
 
 
 def _binds(source: str) -> bool:
@@ -329,6 +367,8 @@ def _shell(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdic
         return _not_run(step, f"it prints something else, after {context.before}")
     if not any(word in context.commands or word.startswith("python") for word in step.code.split()):
         return _not_run(step, "its output is the reader's own")
+    if set(step.code.split()) & {"--version", "-V", "version"}:
+        return _not_run(step, "what it says of its version depends on how it was built and on what it runs")
     return StepVerdict(Verdict.DIFFERS, step.line, "what it prints differs from what the page says", out[-1500:], diff)
 
 

@@ -1,8 +1,7 @@
-"""What a page says of the project's command lines: commands, subcommands, options and their defaults."""
+"""What a page says of the project's command lines: commands, subcommands and options."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping
 
@@ -14,15 +13,10 @@ from workbench.checking.shell_commands import commands_of, simple_commands
 from workbench.checking.verdicts import ClaimResult, Truth
 from workbench.grounding import known
 
-_LONG = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*")
+LONG_OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*(?![\w…-])")
 _DERIVING = re.compile(
     rb"\b(?:import|from)\s+(?:typer|fire|cyclopts|tyro|defopt|jsonargparse|simple_parsing|clize|plac|docopt|pydantic_settings|hydra|absl)\b"
 )
-_DEFAULT = re.compile(
-    r"\bdefaults?(?:\s+(?:is|to|value|of))*\s*[:=]?\s*(?:(?P<q>[`\"'])(?P<quoted>[^`\"'\n]{1,60})(?P=q)|(?P<bare>-?\d+(?:\.\d+)?)(?![\w.]*\w))",
-    re.I,
-)
-_NO_DEFAULT = re.compile(r"\b(?:previous|formerly|was|used to|before|old)\b", re.I)
 
 
 class OptionClaims:
@@ -31,7 +25,7 @@ class OptionClaims:
     def __init__(self, page: Page, project: Project, helps: Mapping[str, str]) -> None:
         self._page, self._project, self._helps = page, project, helps
         self._commands = frozenset({*project.declared.scripts, *(name.split()[0] for name in helps)})
-        self._told = frozenset(flag for text in helps.values() for flag in _LONG.findall(text))
+        self._told = frozenset(flag for text in helps.values() for flag in LONG_OPTION.findall(text))
         self._stated = frozenset(name for option in project.options for name in option.names)
         self._known = self._told | {name for name in self._stated if name.startswith("--")}
 
@@ -47,7 +41,6 @@ class OptionClaims:
                     yield from self._command(command.text, code.line + command.line)
         for span in self._page.spans:
             yield from self._span(span)
-        yield from self._defaults()
 
     def _claim(
         self, line: int, kind: str, text: str, truth: Truth, reason: str = "", near: tuple[str, bool] = ("", False)
@@ -82,8 +75,15 @@ class OptionClaims:
             return
         if not (plain in own or any(plain.startswith(f"{one}-") for one in own) or nearest(plain, own, 0.85)[0]):
             return
-        made = rb"scripts" in self._project.sources.get("setup.py", b"") and not self._project.declared.scripts
-        if not self._commands or made or (plain in own and not self._helps) or name in self._project.folders:
+        made = rb"scripts" in self._project.sources.get("setup.py", b"") and not (
+            self._helps or self._project.declared.scripts
+        )
+        if (
+            not self._commands
+            or made
+            or (plain in own and not any(self._helps.values()))
+            or name in self._project.folders
+        ):
             yield self._claim(line, "command", name, Truth.UNKNOWN, "the project's commands cannot be read")
             return
         near = nearest(name, self._commands, 0.5)
@@ -91,7 +91,7 @@ class OptionClaims:
 
     def _words(self, command: str, words: list[str], text: str, line: int) -> Iterator[ClaimResult]:
         helps = [said for name, said in self._helps.items() if not command or name.split()[0] == command]
-        told = {flag for said in helps for flag in _LONG.findall(said)}
+        told = {flag for said in helps for flag in LONG_OPTION.findall(said)}
         positional = False
         subcommands = {name.split()[1] for name in self._helps if " " in name and name.split()[0] == command}
         if words and subcommands and re.fullmatch(r"[a-z][\w-]*", words[0]):
@@ -100,7 +100,7 @@ class OptionClaims:
             if word == "--":
                 return
             flag = word.partition("=")[0]
-            if _LONG.fullmatch(flag):
+            if LONG_OPTION.fullmatch(flag):
                 here = line + text[: max(0, text.find(flag))].count("\n")
                 yield self._option(flag, here, told, sure=bool(told) and not positional)
             elif not word.startswith("-") and not (number == 0 and word in subcommands):
@@ -171,7 +171,7 @@ class OptionClaims:
             "export",
             "split",
         }
-        for flag in _LONG.findall(text):
+        for flag in LONG_OPTION.findall(text):
             if flag in self._known or flag in self._project.flags:
                 yield self._claim(span.line, "option", flag, Truth.TRUE)
                 continue
@@ -180,80 +180,3 @@ class OptionClaims:
                 yield self._claim(span.line, "option", flag, Truth.UNTRUE, f"there is no option {flag}", near)
             else:
                 yield self._claim(span.line, "option", flag, Truth.UNKNOWN, "it may be of another program")
-
-    # -- defaults
-
-    def _defaults(self) -> Iterator[ClaimResult]:
-        defaults: dict[str, set[str]] = {}
-        for option in self._project.options:
-            for name in option.names:
-                defaults.setdefault(name, set()).add(option.default)
-        if not defaults:
-            return
-        for first, written in self._page.prose:
-            columns = _default_column(self._page.text.splitlines(), first)
-            for offset, row in enumerate(written.split("\n")):
-                flags = set(_LONG.findall(row))
-                if len(flags) == 1 and not _NO_DEFAULT.search(row):
-                    yield from self._default(flags.pop(), row, first + offset, defaults, columns)
-
-    def _default(
-        self, flag: str, row: str, line: int, defaults: Mapping[str, set[str]], column: int | None
-    ) -> Iterator[ClaimResult]:
-        found = _DEFAULT.search(row)
-        said = found and (found["quoted"] or found["bare"])
-        cells = [cell.strip() for cell in row.strip().strip("|").split("|")]
-        if not said and column is not None and column < len(cells):
-            said = cells[column].strip("`\"' ")
-        if not said or flag not in defaults:
-            return
-        real = defaults[flag]
-        if len(real) != 1 or not (value := next(iter(real))):
-            yield self._claim(line, "default", f"{flag} {said}", Truth.UNKNOWN, "its default cannot be read")
-        elif (same := _same(said, value)) is None:
-            yield self._claim(line, "default", f"{flag} {said}", Truth.UNKNOWN, f"its default is written as {value}")
-        elif same:
-            yield self._claim(line, "default", f"{flag} {said}", Truth.TRUE)
-        else:
-            yield self._claim(line, "default", said, Truth.UNTRUE, f"the default of {flag} is {value}", (value, True))
-
-
-def _default_column(lines: list[str], line: int) -> int | None:
-    """Return the column of a table that is headed *default*, for a row at ``line``; None for no table."""
-    at = line - 1
-    if at >= len(lines) or "|" not in lines[at]:
-        return None
-    while at > 0 and "|" in lines[at - 1]:
-        at -= 1
-    heads = [cell.strip().lower() for cell in lines[at].strip().strip("|").split("|")]
-    return next((number for number, head in enumerate(heads) if re.fullmatch(r"defaults?(?: value)?", head)), None)
-
-
-def _same(said: str, real: str) -> bool | None:
-    """Return whether a stated default is the real one; None where the two cannot be compared."""
-    said = said.strip("`\"' ")
-    if said == real:
-        return True
-    try:
-        return math.isclose(float(said), float(real))
-    except ValueError:
-        pass
-    if re.fullmatch(r"[A-Za-z][\w-]*", said) and re.fullmatch(r"[A-Za-z][\w-]*", real):
-        same = said.lower() == real.lower()
-        vague = {
-            "none",
-            "auto",
-            "off",
-            "on",
-            "false",
-            "true",
-            "no",
-            "yes",
-            "current",
-            "stdout",
-            "stdin",
-            "empty",
-            "all",
-        }
-        return True if same else None if {said.lower(), real.lower()} & vague else False
-    return None

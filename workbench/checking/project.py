@@ -54,6 +54,7 @@ class Project:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._occurring: dict[str, bool] = {}
+        self._defaults: dict[str, tuple[tuple[str, str], ...]] = {}
         self._parsed: dict[str, ast.Module | None] = {}
 
     @cached_property
@@ -180,6 +181,35 @@ class Project:
                 return None
         return found[0] if len(found) == 1 else None
 
+    def parameters_named(self, owner: str) -> tuple[str, ...] | None:
+        """Return the parameters of the one function or class of that name outside tests; None where that is not one."""
+        found = []
+        for node in self._definitions_with(owner):
+            if node.name == owner:
+                found.append(parameters_of(node))
+        return found[0] if len(found) == 1 else None
+
+    def defaults_of(self, parameter: str) -> tuple[tuple[str, str], ...]:
+        """Return what has a parameter with a default outside tests: name of the function, method or class, and the default.
+
+        The default is the text of a value, "" where it is none that can be read, or None.
+        """
+        if parameter not in self._defaults:
+            self._defaults[parameter] = tuple(
+                (owner, default)
+                for node in self._definitions_with(parameter)
+                for owner, default in _defaults(node, parameter)
+            )
+        return self._defaults[parameter]
+
+    def _definitions_with(self, word: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+        for path, text in self.sources.items():
+            if word and not is_test(path) and _whole_word(text, word.encode()):
+                tree = self.parsed(path)
+                for node in ast.walk(tree) if tree is not None else ():
+                    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                        yield node
+
     # -- command lines
 
     @cached_property
@@ -231,6 +261,37 @@ def parameters_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -
     if arguments.kwarg or node.decorator_list:
         return None
     return tuple(one.arg for one in (*arguments.args, *arguments.kwonlyargs))
+
+
+def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, parameter: str) -> Iterator[tuple[str, str]]:
+    """Yield a definition's default of a parameter; of a class those of its constructor and of its declared fields."""
+    values: list[ast.expr] = []
+    if isinstance(node, ast.ClassDef):
+        for one in node.body:
+            if isinstance(one, ast.FunctionDef) and one.name == "__init__":
+                values += [value for name, value in _with_defaults(one) if name == parameter]
+            elif isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and one.target.id == parameter:
+                values += [one.value] if one.value is not None else []
+    elif node.name != "__init__":
+        values = [value for name, value in _with_defaults(node) if name == parameter]
+    for value in values:
+        readable = isinstance(value, ast.Constant) and value.value is not Ellipsis and value.value is not None
+        yield node.name, str(ast.literal_eval(value)) if readable or _is_negative(value) else ""
+
+
+def _is_negative(value: ast.expr) -> bool:
+    return isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub) and isinstance(value.operand, ast.Constant)
+
+
+def _with_defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, ast.expr]]:
+    named = node.args
+    positional = [*named.posonlyargs, *named.args]
+    yield from zip(
+        (one.arg for one in positional[len(positional) - len(named.defaults) :]), named.defaults, strict=True
+    )
+    for one, value in zip(named.kwonlyargs, named.kw_defaults, strict=True):
+        if value is not None:
+            yield one.arg, value
 
 
 def _bound_by(node: ast.AST) -> frozenset[str]:

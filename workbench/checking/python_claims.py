@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 from workbench.checking.kinds import kind_of, python_of
@@ -35,6 +35,7 @@ class PythonClaims:
         self._page, self._project = page, project
         self._bound: dict[str, _Bound] = {}
         self._defined: set[str] = set()
+        self._foreign: set[str] = set()  # what the page's code imports of other projects
 
     def all(self) -> Iterator[ClaimResult]:
         """Yield every claim, in the order of blocks and then of running text."""
@@ -45,6 +46,7 @@ class PythonClaims:
                 trees += [(code.line, tree) for tree in _trees(code, kind)]
         for _, tree in trees:
             self._defined.update(_defined_in(tree))
+            self._foreign.update(_imported_of_others(tree, self._project.modules))
         for line, tree in trees:
             yield from self._in(tree, line)
         for span in self._page.spans:
@@ -170,13 +172,18 @@ class PythonClaims:
         first, *rest = name.split(".")
         if rest and first in self._project.modules:
             yield from self._dotted(name, span.line)
-        elif known.is_python(name) or known.is_placeholder(name) or len(first) < 3 or first in self._defined:
+        elif (
+            known.is_python(name)
+            or known.is_placeholder(name)
+            or len(first) < 3
+            or first in self._defined | self._foreign
+        ):
             return
         elif self._project.occurs(name.split(".")[-1]):
             yield self._claim(span.line, "name", text, Truth.TRUE)
         elif call is not None and (not rest or first in self._project.defined):
             near = nearest(name.split(".")[-1], self._project.defined)
-            if near[0] and not known.is_known(name):
+            if near[0] and near[0][0].isupper() == name.split(".")[-1][0].isupper() and not known.is_known(name):
                 reason = f"nothing is called {name.split('.')[-1]}"
                 yield self._claim(span.line, "name", name.split(".")[-1], Truth.UNTRUE, reason, near)
             else:
@@ -239,6 +246,14 @@ def _defined_in(tree: ast.Module) -> Iterator[str]:
             yield node.name
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
+
+
+def _imported_of_others(tree: ast.Module, own: Set[str]) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (one.asname or one.name for one in node.names if one.name.split(".")[0] not in own)
+        elif isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").split(".")[0] not in own:
+            yield from (one.asname or one.name for one in node.names)
 
 
 def _assigned(tree: ast.Module) -> set[str]:

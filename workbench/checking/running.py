@@ -15,13 +15,13 @@ from typing import Any
 from workbench import paths
 from workbench.checking.comparing import alike, shell_difference
 from workbench.checking.environment import Environment, copy_tree
-from workbench.checking.judging import Context, StepVerdict, judge
+from workbench.checking.judging import Context, StepVerdict, judge_parts
 from workbench.checking.kinds import python_of
 from workbench.checking.page import Page
 from workbench.checking.project import Project
 from workbench.checking.sandboxed import run_in_sandbox
-from workbench.checking.steps import Plan, Step, up_to, without
-from workbench.checking.verdicts import BlockResult, Part, Verdict
+from workbench.checking.steps import Plan, up_to, without
+from workbench.checking.verdicts import ALARMS, BlockResult, Part, Verdict
 from workbench.errors import WorkbenchError
 from workbench.text import one_line
 
@@ -32,7 +32,7 @@ _SHOWS = re.compile(
 #: How often an alarm has to come out the same, and how often more on a page of which something does not.
 _SAME, _SAME_WHERE_RANDOM = 1, 5
 _LOOK_SECONDS = 0.25
-_ALARMS = (Verdict.FAILS, Verdict.DIFFERS)
+_RANDOM = "it ends differently each time"
 #: Seconds that a step may take.
 STEP_SECONDS = 10.0
 
@@ -71,34 +71,51 @@ async def run_page(
     """
     first, late = await _once(page, plan, project, environment, seconds, "0", on_known)
     for seed in range(1, 1 + _SAME + _SAME_WHERE_RANDOM):
-        if not any(one.verdict in _ALARMS for one in first):
+        if not any(one.verdict in ALARMS for one in first):
             break
-        last = max(at for at, one in enumerate(first) if one.verdict in _ALARMS)
+        last = max(at for at, one in enumerate(first) if one.verdict in ALARMS)
         # What ran out of time would again, and what comes after the last alarm has no part in it.
         shorter = up_to(without(plan, late), last)
         again, _ = await _once(page, shorter, project, environment, seconds, str(seed))
         before, first = first, tuple(_twice(one, other) for one, other in zip(first, again, strict=True))
-        # Where something is drawn at random, the rest may be as well, and have come out the same by chance.
-        if seed == _SAME and first == before:
+        # Where something is drawn at random, the rest may be as well, and have come out the same by chance; so may the order
+        # of two elements of a set.
+        if seed == _SAME and first == before and not any(_only_order(part.diff) for one in first for part in one.parts):
             break
     return first
 
 
-def _twice(one: BlockResult, other: BlockResult) -> BlockResult:
-    if one.verdict not in _ALARMS:
-        return one
-    if (
-        one.verdict is other.verdict
-        and one.line == other.line
-        and (one.verdict is Verdict.FAILS or one.output == other.output)
-    ):
-        return one
-    reason = "it ends differently each time"
-    parts = tuple(
-        replace(part, verdict=Verdict.NOT_RUN, reason=reason, output="", diff=()) if part.verdict in _ALARMS else part
-        for part in one.parts
+def _only_order(diff: Sequence[str]) -> bool:
+    """Tell whether claimed and real output have the same words in another order."""
+    claimed, real = (
+        sorted(word for line in diff if line.startswith(sign) for word in re.findall(r"\w+", line[1:])) for sign in "-+"
     )
-    return replace(one, verdict=Verdict.NOT_RUN, reason=reason, command="", output="", diff=(), parts=parts)
+    return bool(diff) and claimed == real
+
+
+def _twice(one: BlockResult, other: BlockResult) -> BlockResult:
+    """Return a block without the alarms that did not come out the same again."""
+    if one.verdict not in ALARMS:
+        return one
+    if not any(part.verdict in ALARMS for part in one.parts):
+        same = other.verdict is one.verdict and one.output == other.output
+        return one if same else replace(one, verdict=Verdict.NOT_RUN, reason=_RANDOM, output="", diff=())
+    again = {(part.line, part.code): part for part in other.parts}
+    parts = [
+        part
+        if part.verdict not in ALARMS or _same(part, again.get((part.line, part.code)))
+        else replace(part, verdict=Verdict.NOT_RUN, reason=_RANDOM, output="", diff=())
+        for part in one.parts
+    ]
+    return one.with_parts(parts, bool(one.command))
+
+
+def _same(one: Part, other: Part | None) -> bool:
+    return (
+        other is not None
+        and one.verdict is other.verdict
+        and (one.verdict is Verdict.FAILS or one.output == other.output)
+    )
 
 
 async def _once(
@@ -123,7 +140,7 @@ async def _once(
                 for at, step in enumerate(plan.steps)
                 if step.kind != "settled" and at not in so_far
             }
-            on_known(blocks, [at for at, one in enumerate(blocks) if at in open_blocks or one.verdict in _ALARMS])
+            on_known(blocks, [at for at, one in enumerate(blocks) if at in open_blocks or one.verdict in ALARMS])
 
     if runnable:
         tell({})
@@ -229,14 +246,14 @@ def _judged(
     before = ""
     unbound: set[str] = set()
     bound: dict[str, int] = {}  # names, and the section whose code bound them last
-    verdicts: dict[int, list[tuple[Step, StepVerdict, float]]] = {}
+    parts: dict[int, list[Part]] = {}
     for index, step in enumerate(plan.steps):
         code = page.codes[step.block]
         if step.kind == "settled":
             verdict = Verdict.FAILS if step.failed else Verdict.NOT_RUN if step.reason else Verdict.WORKS
-            found = StepVerdict(verdict, step.line, step.reason)
+            found: tuple[StepVerdict, ...] = (StepVerdict(verdict, step.line, step.reason),)
         elif index not in ended:
-            found = StepVerdict(Verdict.NOT_RUN, step.line, "the sandbox ended before it")
+            found = (StepVerdict(Verdict.NOT_RUN, step.line, "the sandbox ended before it"),)
         else:
             context = Context(
                 page.path,
@@ -250,18 +267,36 @@ def _judged(
                 frozenset(name for name, section in bound.items() if section != code.section),
                 frozenset(unbound),
             )
-            found = judge(step, ended[index], context)
+            found = judge_parts(step, ended[index], context)
         if plan.kinds[step.block] in ("python", "doctest"):
             names_bound = _bound_by(step.code)
             bound.update(dict.fromkeys(names_bound, code.section))
-            worked = found.verdict is Verdict.WORKS
+            worked = all(one.verdict is Verdict.WORKS for one in found)
             unbound = unbound - names_bound if worked else unbound | names_bound
-        if found.verdict is not Verdict.WORKS and not step.harmless and not before:
-            what = "was not run" if found.verdict is Verdict.NOT_RUN else "did not work"
-            before = f"line {found.line}, which {what}"
+        bad = next((one for one in found if one.verdict is not Verdict.WORKS), None)
+        if bad is not None and not step.harmless and not before:
+            what = "was not run" if bad.verdict is Verdict.NOT_RUN else "did not work"
+            before = f"line {bad.line}, which {what}"
         seconds = float(ended[index].get("seconds") or 0.0) if index in ended else 0.0
-        verdicts.setdefault(step.block, []).append((step, found, seconds))
-    results = [_block(page, index, plan.kinds[index], verdicts.get(index, [])) for index in range(len(page.codes))]
+        for one in found:
+            parts.setdefault(step.block, []).append(
+                Part(
+                    one.line,
+                    one.code or step.code,
+                    one.verdict,
+                    one.reason,
+                    one.output,
+                    one.diff,
+                    seconds,
+                    step.harmless,
+                )
+            )
+            seconds = 0.0
+    commands = {step.block for step in plan.steps if step.kind == "shell" or step.failed}
+    results = [
+        _block(page, index, plan.kinds[index], parts.get(index, []), index in commands)
+        for index in range(len(page.codes))
+    ]
     return tuple(_with_output(page, plan, results, ended))
 
 
@@ -303,35 +338,11 @@ def _names(page: Page) -> list[str]:
     return found
 
 
-def _block(page: Page, index: int, kind: str, found: Sequence[tuple[Step, StepVerdict, float]]) -> BlockResult:
-    """Return the verdict on a block from those on its parts.
-
-    It fails or differs if one of them does, and works if all that could be run worked and something was run.
-    """
-    parts = tuple(
-        Part(said.line, step.code, said.verdict, said.reason, said.output, said.diff, seconds)
-        for step, said, seconds in found
-    )
-    path, line = page.path, page.codes[index].line
+def _block(page: Page, index: int, kind: str, parts: Sequence[Part], is_command: bool) -> BlockResult:
+    """Return the verdict on a block from those on its parts."""
+    line = page.codes[index].line
     end = line + max(0, len(page.codes[index].code.splitlines()) - 1)
-    for wanted in _ALARMS:
-        for (step, _, _), one in zip(found, parts, strict=True):
-            if one.verdict is wanted:
-                command = step.code if step.kind == "shell" or step.failed else ""
-                return BlockResult(
-                    path, one.line, kind, wanted, one.reason, command, one.output, one.diff, parts, line, end
-                )
-    not_run = [one for one in parts if one.verdict is Verdict.NOT_RUN]
-    counted = [part for (step, _, _), part in zip(found, parts, strict=True) if part in not_run and not step.harmless]
-    if any(one.verdict is Verdict.WORKS for one in parts):
-        reason = f"{len(counted)} of its {len(parts)} commands were not run: {counted[0].reason}" if counted else ""
-        return BlockResult(path, line, kind, Verdict.WORKS, reason, parts=parts, first=line, end=end)
-    reasons = counted or not_run
-    if not reasons:
-        nothing = "there is nothing in it to run"
-        return BlockResult(path, line, kind, Verdict.NOT_RUN, nothing, parts=parts, first=line, end=end)
-    why = reasons[0]
-    return BlockResult(path, why.line, kind, Verdict.NOT_RUN, why.reason, parts=parts, first=line, end=end)
+    return BlockResult(page.path, line, kind, Verdict.NOT_RUN, first=line, end=end).with_parts(parts, is_command)
 
 
 def _with_output(

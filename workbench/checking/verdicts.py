@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -16,6 +16,10 @@ class Verdict(StrEnum):
     NOT_RUN = "not run"
 
 
+#: The verdicts that are alarms.
+ALARMS = (Verdict.FAILS, Verdict.DIFFERS)
+
+
 class Truth(StrEnum):
     """What can be said of a claim."""
 
@@ -26,7 +30,7 @@ class Truth(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A command, snippet or session of a block with its verdict.
+    """A command, snippet or example of a block with its verdict.
 
     Attributes:
         line: Line of the page at which something failed, else the part's first line; from 1.
@@ -35,7 +39,8 @@ class Part:
         reason: Why, in one sentence without a full stop; "" where it works.
         output: The end of what it printed, where it does not work.
         diff: Lines of a unified difference between claimed and real output.
-        seconds: How long it took, 0 where it was not run.
+        seconds: How long it took, 0 where it was not run; of examples of one session the first has the time of all.
+        harmless: Nothing can be missing because it was not run: it makes a place to work in, as a check has one.
     """
 
     line: int
@@ -45,6 +50,7 @@ class Part:
     output: str = ""
     diff: tuple[str, ...] = ()
     seconds: float = 0.0
+    harmless: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +66,7 @@ class BlockResult:
         command: What was run where it failed.
         output: The end of what that printed.
         diff: Lines of a unified difference between claimed and real output.
-        parts: Its commands, snippets or sessions in order.
+        parts: Its commands, snippets or examples in order.
         first: Its first line of code.
         end: Its last one.
     """
@@ -76,6 +82,51 @@ class BlockResult:
     parts: tuple[Part, ...] = ()
     first: int = 0
     end: int = 0
+
+    @property
+    def alarming(self) -> tuple[BlockResult, ...]:
+        """What fails or differs in it, each at its own line as if it were the block."""
+        bad = [part for part in self.parts if part.verdict in ALARMS]
+        if self.verdict not in ALARMS:
+            return ()
+        return tuple(
+            replace(
+                self, line=part.line, verdict=part.verdict, reason=part.reason, output=part.output, diff=part.diff,
+                command=part.code if self.command else "",
+            )
+            for part in bad
+        ) or (self,)  # fmt: skip
+
+    def with_parts(self, parts: Sequence[Part], is_command: bool) -> BlockResult:
+        """Return it with parts, and the verdict that follows from these.
+
+        It fails or differs if one of them does, works if one works and none of these, and is *not run* where nothing was.
+
+        Args:
+            parts: Its parts in order.
+            is_command: Whether its parts are commands, so that the one that fails says what was run.
+        """
+        parts = tuple(parts)
+        for wanted in ALARMS:
+            for one in parts:
+                if one.verdict is wanted:
+                    command = one.code if is_command else ""
+                    return replace(
+                        self, line=one.line, verdict=wanted, reason=one.reason, command=command, output=one.output,
+                        diff=one.diff, parts=parts,
+                    )  # fmt: skip
+        plain = replace(self, line=self.first, reason="", command="", output="", diff=(), parts=parts)
+        not_run = [one for one in parts if one.verdict is Verdict.NOT_RUN]
+        counted = [one for one in not_run if not one.harmless]
+        ran = sum(one.verdict is Verdict.WORKS for one in parts)
+        if ran:
+            of = ran + len(counted)
+            reason = f"{ran:,} of {of:,} ran; line {counted[0].line}: {counted[0].reason}" if counted else ""
+            return replace(plain, verdict=Verdict.WORKS, reason=reason)
+        if not not_run:
+            return replace(plain, verdict=Verdict.NOT_RUN, reason="there is nothing in it to run")
+        why = (counted or not_run)[0]
+        return replace(plain, verdict=Verdict.NOT_RUN, line=why.line, reason=why.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +180,7 @@ class Checked:
     @property
     def alarms(self) -> tuple[BlockResult | ClaimResult, ...]:
         """Blocks that fail or differ and claims that are untrue, in the order of pages and lines."""
-        bad: list[BlockResult | ClaimResult] = [
-            one for one in self.blocks if one.verdict in (Verdict.FAILS, Verdict.DIFFERS)
-        ]
+        bad: list[BlockResult | ClaimResult] = [one for one in self.blocks if one.verdict in ALARMS]
         bad += [one for one in self.claims if one.truth is Truth.UNTRUE]
         return tuple(sorted(bad, key=lambda one: (self.pages.index(one.path), one.line)))
 

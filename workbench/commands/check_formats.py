@@ -20,7 +20,10 @@ def text(checked: Checked, *, verbose: bool = False) -> list[str]:
     """Return the lines of a test runner: ``file:line``, what is wrong, a short difference; at the end the counts."""
     lines: list[str] = []
     for one in checked.alarms:
-        lines += [*_block(one), ""] if isinstance(one, BlockResult) else [_claim(one)]
+        if isinstance(one, BlockResult):
+            lines += [line for bad in one.alarming for line in (*_block(bad), "")]
+        else:
+            lines.append(_claim(one))
     if verbose:
         lines += [
             f"{block.path}:{one.line}: {block.kind} not run: {one.reason}"
@@ -83,7 +86,12 @@ def junit(checked: Checked) -> list[str]:
                 bad += 1
                 message = one.reason if isinstance(one, BlockResult) else sentence(one)
                 failure = ET.SubElement(case, "failure", message=_xml(message))
-                failure.text = _xml("\n".join(_block(one)) if isinstance(one, BlockResult) else message)
+                text_of = (
+                    [line for bad in one.alarming for line in _block(bad)]
+                    if isinstance(one, BlockResult)
+                    else [message]
+                )
+                failure.text = _xml("\n".join(text_of))
             elif one.reason and (isinstance(one, BlockResult) or one.truth is Truth.UNKNOWN):
                 skipped += 1
                 ET.SubElement(case, "skipped", message=_xml(one.reason))
@@ -100,7 +108,8 @@ def _xml(text: str) -> str:
 def github(checked: Checked) -> list[str]:
     """Return workflow commands, which GitHub shows as annotations at the lines."""
     lines = []
-    for one in checked.alarms:
+    alarms = [bad for one in checked.alarms for bad in (one.alarming if isinstance(one, BlockResult) else (one,))]
+    for one in alarms:
         if isinstance(one, BlockResult):
             title, message = (
                 f"{one.kind} {one.verdict}",

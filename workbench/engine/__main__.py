@@ -12,6 +12,8 @@ import sys
 import threading
 from pathlib import Path
 
+from workbench.collecting import collect_rarely
+
 
 def _warm() -> int:
     # The heavy imports happen now, while nobody waits for them. LiteLLM, the heaviest, goes on while an order is taken
@@ -60,6 +62,7 @@ def _study(session: Path, name: str) -> int:
 
 def main() -> int:
     """Run the engine process and return its exit code."""
+    collect_rarely()
     parser = argparse.ArgumentParser(prog="python -m workbench.engine")
     parser.add_argument("--warm", action="store_true", help="wait on standard input for one order")
     parser.add_argument("--session", type=Path)

@@ -59,11 +59,14 @@ def load() -> Any:
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # otherwise the import waits for the network
         os.environ.setdefault("LITELLM_LOG", "CRITICAL")
         _keep_loopback_direct()
-        # Thousands of classes are made and none is garbage: looking for some takes a seventh of the import's time.
+        # Thousands of classes are made and none is garbage: looking for some takes a seventh of the import's time, and a
+        # second of the processor once more when the process ends, unless it is told never to look at them.
         collecting = gc.isenabled()
         gc.disable()
         try:
             import litellm
+
+            gc.freeze()
         finally:
             if collecting:
                 gc.enable()

@@ -1,19 +1,25 @@
 """Runs the blocks of a page, as process 1 of a sandbox: ``python -I -B page_runner.py STEPS RESULTS SECONDS``.
 
-Needs nothing but the standard library of any Python from 3.9 on. STEPS is a JSON list; a line of JSON is appended to RESULTS
+Needs nothing but the standard library of any Python from 3.9 on, of Unix. STEPS is a JSON list; a line of JSON is appended to RESULTS
 for each step, and a first one that proves the isolation. Commands for a shell share working directory and exported variables,
-snippets of Python share a namespace; each step has its own time limit.
+snippets of Python share a namespace; each step has its own time limit. Nothing has a terminal; a command that ends with an error and
+says that it wants one is run again on one of a fixed size whose input has ended.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
+import re
 import resource
 import select
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from typing import Any, BinaryIO
 
@@ -180,6 +186,42 @@ def shell(step: dict[str, Any], seconds: float, spared: set[int]) -> dict[str, A
         }
 
 
+WANTS_TERMINAL = re.compile(r"\btty\b|isatty|terminal|ioctl|termios|curses", re.I)
+LINES, COLUMNS = 24, 80
+
+
+def on_terminal(step: dict[str, Any], seconds: float, spared: set[int]) -> dict[str, Any]:
+    """Run a command in bash on a terminal that nobody types at: what is read from it is its end."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+    began, data, late = time.monotonic(), b"", False
+
+    def own_terminal() -> None:
+        limit()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    process = subprocess.Popen(
+        ["/bin/bash", "-c", f"{WRAPPED}{step['code']}\n"],
+        stdin=slave, stdout=slave, stderr=slave, preexec_fn=own_terminal, start_new_session=True,
+    )  # fmt: skip
+    os.close(slave)
+    os.write(master, b"\x04" * 32)  # the end of input, for each of several reads
+    while process.poll() is None or select.select([master], [], [], 0)[0]:
+        late = late or time.monotonic() - began > seconds
+        if late and process.poll() is None:
+            end_all(spared)
+        try:
+            if select.select([master], [], [], 0.02)[0]:
+                data = (data + os.read(master, OUTPUT))[-OUTPUT:]
+        except OSError:  # nobody holds the other end any more
+            break
+    process.wait()
+    os.close(master)
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+    spent = time.monotonic() - began
+    return {"stdout": text, "stderr": "", "seconds": spent, "status": process.returncode, "timeout": late}
+
+
 def main() -> None:
     steps_path, results_path, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
     with open(steps_path) as file:
@@ -203,6 +245,13 @@ def main() -> None:
             if step["kind"] == "shell":
                 spared = {snippets.process.pid} if snippets.process is not None else set()
                 result = shell(step, seconds, spared)
+                if (
+                    result["status"]
+                    and not result["timeout"]
+                    and WANTS_TERMINAL.search(result["stdout"] + result["stderr"])
+                ):
+                    again = on_terminal(step, seconds, spared)
+                    result = again if again["status"] == 0 and not again["timeout"] else result
             else:
                 result = snippets.run(step, seconds)
             tell({"id": step["id"], **result})

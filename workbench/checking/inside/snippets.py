@@ -118,10 +118,11 @@ def examples(step: dict[str, Any]) -> dict[str, Any]:
     import doctest  # takes long to import as well
 
     found = []
-    for example in doctest.DocTestParser().get_examples(step["code"]):
+    left = [(step["line"] + one.lineno, one) for one in doctest.DocTestParser().get_examples(step["code"])]
+    while left:
+        line, example = left.pop(0)
         out, err = io.StringIO(), io.StringIO()
         error = None
-        line = step["line"] + example.lineno
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
                 execute(example.source, step["page"], line, "single")
@@ -139,7 +140,7 @@ def examples(step: dict[str, Any]) -> dict[str, Any]:
         found.append(told)
         if error and example.exc_msg is None:
             break
-    return {"examples": found}
+    return {"examples": found, "left": [[line, example.source] for line, example in left]}
 
 
 def main() -> None:

@@ -1,0 +1,137 @@
+"""What a page says of defaults: of options of the command line, and of parameters of Python."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterator
+
+from workbench.checking.kinds import python_of
+from workbench.checking.option_claims import LONG_OPTION
+from workbench.checking.page import Page
+from workbench.checking.project import Project
+from workbench.checking.verdicts import ClaimResult, Truth
+
+_DEFAULT = re.compile(
+    r"\bdefaults?(?:\s+(?:is|to|value|of))*\s*[:=]?\s*(?:(?P<q>[`\"'])(?P<quoted>[^`\"'\n]{1,60})(?P=q)|(?P<bare>-?\d+(?:\.\d+)?)(?![\w.]*\w))",
+    re.I,
+)
+_NO_DEFAULT = re.compile(r"\b(?:previous|formerly|was|used to|before|old)\b", re.I)
+#: A parameter at the beginning of an entry of a list or of a row of a table, in code, with or without its type.
+_PARAMETER = re.compile(r"^\s*(?:[-*+]\s+|\|\s*|\d+\.\s+)?\**`(?P<name>[A-Za-z_]\w{2,})(?:\s*:[^`]*)?`")
+
+
+class DefaultClaims:
+    """The claims of one page."""
+
+    def __init__(self, page: Page, project: Project) -> None:
+        self._page, self._project = page, project
+        self._lines = page.text.splitlines()
+
+    def all(self) -> Iterator[ClaimResult]:
+        """Yield every claim."""
+        options: dict[str, set[str]] = {}
+        for option in self._project.options:
+            for name in option.names:
+                options.setdefault(name, set()).add(option.default)
+        for first, written in self._page.prose:
+            column = _default_column(self._lines, first)
+            for offset, row in enumerate(written.split("\n")):
+                if _NO_DEFAULT.search(row) or not (said := _said(row, column)):
+                    continue
+                flags = set(LONG_OPTION.findall(row))
+                if len(flags) == 1 and (flag := flags.pop()) in options:
+                    yield self._compared(flag, said, first + offset, options[flag])
+                elif not flags and (found := _PARAMETER.match(row)):
+                    name = found["name"]
+                    if values := self._of_parameter(name):
+                        yield self._compared(name, said, first + offset, values)
+        for span in self._page.spans:
+            yield from self._signature(span.text.strip(), span.line)
+
+    def _of_parameter(self, name: str) -> set[str]:
+        """Return the defaults of a parameter in what the page names; "" stands for one that cannot be read."""
+        return {
+            default
+            for owner, default in self._project.defaults_of(name)
+            if re.search(rf"(?<!\w){re.escape(owner)}(?!\w)", self._page.text)
+        }
+
+    def _signature(self, text: str, line: int) -> Iterator[ClaimResult]:
+        """Yield the defaults of a signature: a call whose first arguments are called as the function's parameters are."""
+        tree = python_of(text) if text.endswith(")") else None
+        call = tree.body[0].value if tree and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) else None
+        if not isinstance(call, ast.Call) or not call.args:
+            return
+        owner = ast.unparse(call.func).split(".")[-1]
+        names = [one.id if isinstance(one, ast.Name) else "" for one in call.args]
+        known = self._project.parameters_named(owner)
+        if known is None or names != [one for one in known if one not in ("self", "cls")][: len(names)]:
+            return
+        for keyword in call.keywords:
+            values = {value for one, value in self._project.defaults_of(keyword.arg or "") if one == owner}
+            if isinstance(keyword.value, ast.Constant) and values:
+                yield self._compared(keyword.arg or "", str(keyword.value.value), line, values)
+
+    def _compared(self, name: str, said: str, line: int, real: set[str]) -> ClaimResult:
+        def claim(text: str, truth: Truth, reason: str = "", near: str = "", exact: bool = False) -> ClaimResult:
+            return ClaimResult(self._page.path, line, "default", text, truth, reason, near, exact)
+
+        if any(value and _same(said, value) for value in real):
+            return claim(f"{name} {said}", Truth.TRUE)
+        if len(real) != 1 or not (value := next(iter(real))):
+            return claim(f"{name} {said}", Truth.UNKNOWN, "its default cannot be read")
+        if _same(said, value) is None:
+            return claim(f"{name} {said}", Truth.UNKNOWN, f"its default is written as {value}")
+        return claim(said, Truth.UNTRUE, f"the default of {name} is {value}", value, True)
+
+
+def _said(row: str, column: int | None) -> str:
+    """Return what a row says that a default is, "" where it says nothing."""
+    found = _DEFAULT.search(row)
+    if said := found and (found["quoted"] or found["bare"]):
+        return str(said)
+    cells = [cell.strip() for cell in row.strip().strip("|").split("|")]
+    return cells[column].strip("`\"' ") if column is not None and column < len(cells) else ""
+
+
+def _default_column(lines: list[str], line: int) -> int | None:
+    """Return the column of a table that is headed *default*, for a row at ``line``; None for no table."""
+    at = line - 1
+    if at >= len(lines) or "|" not in lines[at]:
+        return None
+    while at > 0 and "|" in lines[at - 1]:
+        at -= 1
+    heads = [cell.strip().lower() for cell in lines[at].strip().strip("|").split("|")]
+    return next((number for number, head in enumerate(heads) if re.fullmatch(r"defaults?(?: value)?", head)), None)
+
+
+def _same(said: str, real: str) -> bool | None:
+    """Return whether a stated default is the real one; None where the two cannot be compared."""
+    said = said.strip("`\"' ")
+    if said == real:
+        return True
+    try:
+        return math.isclose(float(said), float(real))
+    except ValueError:
+        pass
+    if re.fullmatch(r"[A-Za-z][\w-]*", said) and re.fullmatch(r"[A-Za-z][\w-]*", real):
+        same = said.lower() == real.lower()
+        vague = {
+            "none",
+            "auto",
+            "off",
+            "on",
+            "false",
+            "true",
+            "no",
+            "yes",
+            "current",
+            "stdout",
+            "stdin",
+            "empty",
+            "all",
+        }
+        return True if same else None if {said.lower(), real.lower()} & vague else False
+    return None
