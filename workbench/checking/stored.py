@@ -17,6 +17,14 @@ _OF_COLUMNS = {
     Truth.TRUE: "claims_true", Truth.UNTRUE: "claims_untrue", Truth.UNKNOWN: "claims_unknown",
 }  # fmt: skip
 
+_TYPES: dict[str, Any] = {
+    "str": str,
+    "int": int,
+    "float": (int, float),
+    "tuple[str, ...]": tuple,
+    "tuple[int, ...]": tuple,
+}
+
 
 class CheckDamaged(WorkbenchError):
     """What a session keeps of a check cannot be read."""
@@ -52,6 +60,8 @@ def from_json(text: str) -> Checked:
         blocks = tuple(_block(one) for one in values.pop("blocks"))
         claims = tuple(_made(ClaimResult, {**one, "truth": Truth(one["truth"])}) for one in values.pop("claims"))
         made: Checked = _made(Checked, {**values, "blocks": blocks, "claims": claims})
+        if not {one.path for one in (*blocks, *claims)} <= set(made.pages):
+            raise ValueError("a page that was not checked")
         return made
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise CheckDamaged("The recorded check is damaged; check the README again.") from None
@@ -68,7 +78,10 @@ def _made(kind: type[Any], values: dict[str, Any]) -> Any:
     fields = kind.__dataclass_fields__
     known = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     made = kind(**{name: value for name, value in known.items() if name in fields})
-    for name in ("line", "end"):
-        if name in fields and not isinstance(getattr(made, name), int):
+    for name, one in fields.items():
+        value = getattr(made, name)
+        if not isinstance(value, _TYPES.get(one.type, object)):
+            raise TypeError(name)
+        if one.type == "tuple[str, ...]" and not all(isinstance(text, str) for text in value):
             raise TypeError(name)
     return made

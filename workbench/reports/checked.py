@@ -54,7 +54,8 @@ def checked_readme(reader: SessionReader, trial: Trial) -> CheckedReadme | None:
             f"line {one.line:,}: {one_line(alarm(one), 300)}",
             tuple(shown_lines(one, _MOST_OUTPUT)) if isinstance(one, BlockResult) else (),
         )
-        for one in checked.alarms
+        for found in checked.alarms
+        for one in (found.alarming if isinstance(found, BlockResult) else (found,))
     ]
     if len(alarms) > MOST_LISTED:
         alarms = [*alarms[:MOST_LISTED], Alarm(f"and {len(alarms) - MOST_LISTED:,} more", ())]

@@ -67,10 +67,14 @@ class Works:
     def words(self) -> str:
         """Return it in words: ``4 of 5 blocks work (2 not run), 26 of 27 claims are true (3 cannot be said)``."""
         found = []
-        if self.blocks:
+        if self.blocks and not self.run:
+            found.append(f"none of {self.blocks:,} blocks was run")
+        elif self.blocks:
             left = self.blocks - self.run
             found.append(f"{self.works:,} of {self.run:,} blocks work" + (f" ({left:,} not run)" if left else ""))
-        if self.claims:
+        if self.claims and not self.said:
+            found.append(f"nothing can be said of {self.claims:,} claims")
+        elif self.claims:
             left = self.claims - self.said
             found.append(
                 f"{self.true:,} of {self.said:,} claims are true" + (f" ({left:,} cannot be said)" if left else "")
