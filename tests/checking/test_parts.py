@@ -71,3 +71,18 @@ def test_each_command_and_example_has_a_verdict_at_its_own_line(tmp_path: Path) 
         len([line for line in check_formats.github(found) if line.startswith("::error ") and "untrue" not in line]) == 3
     )
     assert "\n".join(check_formats.junit(found)).count("README.md:12: fails") == 1
+
+
+def test_what_asked_for_a_network_and_went_on_without_is_no_alarm(tmp_path: Path) -> None:
+    root = write_project(tmp_path)
+    with (root / "wordstat" / "__init__.py").open("a") as file:
+        file.write(
+            "\n\ndef fetched(url):\n    import urllib.request\n    try:\n        return urllib.request.urlopen(url).read()\n"
+            "    except OSError:\n        return ''\n"
+        )
+    (root / "README.md").write_text(
+        "```pycon\n>>> from wordstat import fetched\n>>> len(fetched('http://example.org/'))\n1256\n```\n"
+    )
+    block = asyncio.run(check(root)).blocks[0]
+    assert [str(part.verdict) for part in block.parts] == ["works", "not run"]
+    assert block.parts[1].reason.startswith("it asked for a network")

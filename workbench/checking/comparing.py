@@ -31,6 +31,7 @@ _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,_]*(?:\.\d+)*(?:[eE][-+]?\d+)?")
 _FLOAT = re.compile(r"[-+]?\d+\.\d+(?:[eE][-+]?\d+)?")
 _LEFT_OUT = re.compile(r"\.{3}|…|\[(?:\.\.\.|…|snip)\]")
 _COMMENT = re.compile(r"(?:[ \t]+|^)#[ \t].*$", re.M)  # a remark of the page's on what is printed
+_REMARK = re.compile(r"^[ \t]*(?:#|//)[ \t].*$\n?", re.M)  # a line that is one
 _CLASS = re.compile(r"<class '([\w.]+)'>")
 _MAIN = re.compile(r"\b__main__\.")
 _BRACES = re.compile(r"\{([^{}:]*)\}")
@@ -41,7 +42,7 @@ def shell_difference(claimed: str, stdout: str, stderr: str = "") -> tuple[str, 
     """Return the lines of a difference between claimed and real output of a command, empty where they agree.
 
     Numbers, times, addresses and paths are forgiven, white space and the order of lines make no difference, an ellipsis stands
-    for anything, and a page may show only some of the lines.
+    for anything, and a page may show only some of the lines and remarks of its own.
     """
     want = _lines(claimed, numbers=True)
     for real in (stdout, stderr, f"{stdout}\n{stderr}", f"{stderr}\n{stdout}"):
@@ -49,6 +50,9 @@ def shell_difference(claimed: str, stdout: str, stderr: str = "") -> tuple[str, 
             return ()
     if _same_value(claimed, stdout) or (len(want) > 1 and sorted(want) == sorted(_lines(stdout, numbers=True))):
         return ()
+    remarked = _REMARK.sub("", claimed)
+    if remarked.strip() and remarked != claimed:
+        return shell_difference(remarked, stdout, stderr)
     return difference(claimed, stdout if stdout.strip() else stderr)
 
 

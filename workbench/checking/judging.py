@@ -16,7 +16,7 @@ from typing import Any
 from workbench.checking.comparing import alike, difference, doctest_difference, shell_difference
 from workbench.checking.kinds import python_of
 from workbench.checking.steps import Step
-from workbench.checking.verdicts import Verdict
+from workbench.checking.verdicts import ALARMS, Verdict
 from workbench.reasons import last_words
 from workbench.text import clean, one_line
 
@@ -137,6 +137,16 @@ def judge_parts(step: Step, ended: Mapping[str, Any], context: Context) -> tuple
         return (_not_run(step, "it had not ended when its time was up: it serves, waits, or takes longer"),)
     if ended.get("ended"):
         return (_not_run(step, f"the process of the page's snippets ended with status {ended.get('status')}"),)
+    if step.kind != "shell" and ended.get("asked"):
+        found = judge_parts(step, {**ended, "asked": ()}, context)
+        # A program that goes on without one says nothing of it.
+        reason = f"it asked for {ended['asked'][0]}, or what went before it did: "
+        return tuple(
+            replace(one, verdict=Verdict.NOT_RUN, reason=reason + one.reason, output="", diff=())
+            if one.verdict in ALARMS
+            else one
+            for one in found
+        )
     if step.kind == "doctest":
         return _doctest(step, ended, context)
     if step.kind == "python":
@@ -278,7 +288,7 @@ def _doctest(step: Step, ended: Mapping[str, Any], context: Context) -> tuple[St
     for example in ended.get("examples", ()):
         one = replace(_example(step, example, ended, context), code=str(example["source"]).strip())
         after = next((other for other in found if other.verdict is not Verdict.WORKS), None)
-        if after is not None and one.verdict in (Verdict.FAILS, Verdict.DIFFERS):
+        if after is not None and one.verdict in ALARMS:
             # What went before may be why.
             reason = f"it comes after line {after.line}, which did not work: {one.reason}"
             one = StepVerdict(Verdict.NOT_RUN, one.line, reason, code=one.code)

@@ -64,6 +64,8 @@ def why_not_shell(
         own_names: Its modules and the plain name of its distribution: ``python -m`` with one is the project's.
         in_environment: Other commands that the page has installed.
     """
+    if re.search(r"\bHEAD\b|\borigin/", command):
+        return "it needs the history of a repository, of which a check has one state"
     if hole := placeholder(command):
         return f"{hole} stands for something of the reader's"
     parts = simple_commands(command)

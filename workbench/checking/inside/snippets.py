@@ -35,6 +35,20 @@ def printed(path: str, since: int) -> tuple[str, int]:
     return data.decode("utf-8", "replace")[-20000:], since + len(data)
 
 
+ASKED: list[str] = []  # what the snippets of this process asked for and a sandbox does not have
+
+
+def watch(event: str, given: tuple[Any, ...]) -> None:
+    """Note that a snippet asked for a network: a program that goes on without says nothing of it."""
+    if event == "socket.getaddrinfo" and str(given[0]) not in ("localhost", "127.0.0.1", "::1", "", "None", "0.0.0.0"):
+        ASKED.append("a network")
+    elif event == "webbrowser.open":
+        ASKED.append("a browser")
+
+
+sys.addaudithook(watch)
+
+
 def module() -> dict[str, Any]:
     made = types.ModuleType("__main__")
     sys.modules["__main__"] = made
@@ -182,6 +196,7 @@ def main() -> None:
         if os.getpid() != own:
             os._exit(0)  # a process that the snippet forked; it goes on for nobody
         result["imported"] = imported
+        result["asked"] = ASKED[:1]
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 stream.flush()
