@@ -15,6 +15,7 @@ CHANGING = {
             "check_block",
             "check_readme",
             "fork",
+            "improve",
             "rerun",
             "rerun_failed",
             "rerun_model",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import time
 from functools import partial
 from pathlib import Path
@@ -87,6 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.commands.improve_table import closing, print_table
     from workbench.commands.run import session_path
     from workbench.engine.improvement_client import (
+        as_before,
         launch_improvement,
         order_improvement,
         resolved_improvement,
@@ -111,18 +111,16 @@ def run(arguments: argparse.Namespace) -> int:
         context=arguments.context,
         spend_limit=arguments.spend_limit,
     )
-    plan = resolved_improvement(
-        session,
-        ImprovementPlan(
-            base,
-            arguments.writer,
-            arguments.held_out,
-            arguments.below,
-            arguments.attempts,
-            arguments.limit,
-            arguments.second_evaluator,
-        ),
+    asked = ImprovementPlan(
+        base,
+        arguments.writer,
+        arguments.held_out,
+        arguments.below,
+        arguments.attempts,
+        arguments.limit,
+        arguments.second_evaluator,
     )
+    plan = resolved_improvement(session, as_before(session, asked))
     what = f"{arguments.source} × {plan.base.evaluator}, docstrings by {plan.writer}"
     if plan.second_evaluator:
         what += f", held-out samples by {plan.second_evaluator}"
@@ -165,20 +163,17 @@ def _share(text: str) -> float:
 
 
 def _patch_file(arguments: argparse.Namespace) -> Path:
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", arguments.source.rstrip("/").rpartition("/")[2]).strip("-.")
-    patch: Path = arguments.patch or Path(f"{name or 'improved'}-docstrings.patch")
-    if patch.exists():
-        raise UsageError(f"{patch} is there already; name another file with --patch.")
-    if not patch.absolute().parent.is_dir():
-        raise UsageError(f"There is no folder {patch.absolute().parent} for the patch; name another file with --patch.")
+    from workbench.improving.handing_over import check_patch, suggested_name
+
+    patch: Path = arguments.patch or Path(suggested_name(arguments.source))
+    check_patch(patch)
     return patch
 
 
 def _checkout(arguments: argparse.Namespace) -> Checkout | None:
-    from workbench.improving import checkout_of
+    from workbench.improving.handing_over import source_checkout
 
-    folder = Path(arguments.source).expanduser()
-    found = checkout_of(folder) if folder.is_dir() else None
+    found = source_checkout(arguments.source)
     if arguments.branch:
         if found is None:
             raise UsageError("--branch needs a SOURCE that is a folder of a git checkout; a patch is written for any.")

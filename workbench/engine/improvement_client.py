@@ -16,12 +16,13 @@ from workbench.engine.launching import engine_process
 from workbench.engine.plan import Ask, PlanDamaged, RegenerationPlan
 from workbench.engine.plan_checks import check_place
 from workbench.errors import UsageError
+from workbench.improving.kinds import BELOW
 from workbench.read_only import must_write
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.identity import run_id
 from workbench.session.rows import ImprovementRow
 
-HELD_OUT, BELOW, ATTEMPTS = 5, 0.5, 2
+HELD_OUT, ATTEMPTS = 5, 2
 """What an order takes that leaves them open."""
 _OPEN = ("queued", "running")
 _LET_GO_SECONDS, _LOOK_SECONDS = 45.0, 0.05
@@ -30,8 +31,7 @@ _LET_GO_SECONDS, _LOOK_SECONDS = 45.0, 0.05
 def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
     """Return a plan with what it leaves open filled in.
 
-    An order of the same source that the session has already comes first, then the run that it has of it, then this machine's
-    defaults; 0 and "" are what is open.
+    The run that the session has of the source comes first, then this machine's defaults; 0 and "" are what is open.
 
     Raises:
         UsageError: A model, a source or a number cannot be meant.
@@ -42,7 +42,6 @@ def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPla
     from workbench.settings import load
 
     settings = load()
-    plan = _as_before(session, plan)
     writer = plan.writer or defaults.agent_model(settings)
     for model, role in ((writer, "the writer"), (plan.second_evaluator, "the second evaluator")):
         if model:
@@ -76,8 +75,12 @@ def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPla
     )
 
 
-def _as_before(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
-    """Return a plan with what it leaves open as the session's last order of the same source has it."""
+def as_before(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
+    """Return a plan with what it leaves open (0 and "") as the session's last order of the same source has it.
+
+    Raises:
+        UsageError: The session cannot be read.
+    """
     from workbench.engine.regeneration_client import absolute_source
 
     if not session.exists():

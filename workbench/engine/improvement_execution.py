@@ -69,7 +69,7 @@ class _Execution:
         self._base_run = row.run_id
         self._spent_before = row.spent_before
         with SessionReader(session) as reader:
-            attempts = reader.attempts(row.id)
+            attempts = reader.docstring_attempts(row.id)
         # What another process came to stands until it is known anew.
         self._known = {(one.task_id, one.number): one for one in attempts if one.state in ("refused", "kept")}
         self._runs = {one.run_id for one in attempts if one.run_id} | ({row.now_run} if row.now_run else set())

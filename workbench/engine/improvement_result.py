@@ -94,7 +94,7 @@ def base_order(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan
 def attempts_of(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan) -> tuple[Attempt, ...]:
     """Return the attempts of an order, in the order of the functions, then by number; those that lie beyond it are left out."""
     found = []
-    for one in reader.attempts(row.id):
+    for one in reader.docstring_attempts(row.id):
         task = reader.task(one.task_id)
         if task is not None and one.number <= plan.attempts:
             found.append(_attempt(reader, one, task))

@@ -15,7 +15,8 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "failing": ["FailingBody", "failing_bodies"],
         "gain": ["Gain", "Share", "share_of"],
         "gates": ["check_docstring"],
-        "standing": ["Kind", "Standing", "standings"],
+        "kinds": ["Kind", "kind_of"],
+        "standing": ["Standing", "standings"],
         "writer_prompt": ["writer_prompt"],
     },
 )

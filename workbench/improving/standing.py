@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from workbench.improving.gain import Share, share_of
+from workbench.improving.kinds import Kind, kind_of
 from workbench.session.rows import CandidateRow, DroppedRow, TaskRow
 from workbench.session.task_names import readable_id, row_id
-
-
-class Kind(StrEnum):
-    """How a function is documented, by what evaluators made of its docstring."""
-
-    WELL = "well"
-    BADLY = "badly"
-    UNTESTABLE = "untestable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +50,15 @@ def standings(
     found = []
     for task in tasks:
         seen = share_of(candidates.get(task.id, ()), range(samples))
-        value = seen.at(1)
+        kind = kind_of(seen.passed, seen.counted, excluded=task.state == "excluded", below=below)
         if task.state == "excluded":
             found.append(Standing(row_id(task), Kind.UNTESTABLE, task, seen, task.reason or "taken out"))
-        elif value is None:
+        elif kind is Kind.UNTESTABLE:
             found.append(
                 Standing(row_id(task), Kind.UNTESTABLE, task, seen, "no sample of the evaluator has a verdict")
             )
         else:
-            found.append(Standing(row_id(task), Kind.BADLY if value < below else Kind.WELL, task, seen))
+            found.append(Standing(row_id(task), kind, task, seen))
     for row in dropped:
         name = readable_id(row.path, row.qualified_name, row.occurrence)
         found.append(Standing(name, Kind.UNTESTABLE, None, Share(0, 0), row.reason))

@@ -508,7 +508,7 @@ class SessionReader(BlobReader):
         found = self._rows(ImprovementRow, "improvements", "WHERE id = ?", (improvement_id,))
         return found[0] if found else None
 
-    def attempts(self, improvement_id: str) -> list[AttemptRow]:
+    def docstring_attempts(self, improvement_id: str) -> list[AttemptRow]:
         """Return what was tried for an order, in the order of its tasks, then by number."""
         return self._rows(
             AttemptRow,

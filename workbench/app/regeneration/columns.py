@@ -9,6 +9,7 @@ from typing import Final
 from workbench.app.regeneration.lines import ROUTES, TaskLine
 from workbench.app.regeneration.wording import NOTHING, percent
 from workbench.app.toolkit.virtual_view import Part
+from workbench.improving.kinds import Kind
 
 GAP: Final = 2
 FLAKY: Final = "~"
@@ -46,6 +47,7 @@ class Needs:
     ks: tuple[int, ...] = ()
     branches: bool = False
     unstable: bool = False
+    documented: bool = False
     routes: int = 0
     sandbox: int = 0
     tags: int = 0
@@ -66,6 +68,7 @@ def wanted(needs: Needs) -> tuple[Column, ...]:
         Column("samples", needs.shown, samples, samples),
         *(Column(f"{OTHER}{place}", title, width, width, 2) for place, (title, width) in enumerate(needs.others)),
         *(Column(f"at{k}", f"pass@{k}", 6, 6, right=True) for k in needs.ks),
+        Column("documented", "documented", 10, 10, 7, cell=_documented) if needs.documented else None,
         Column("route", "route", routes, routes, 5, cell=_route) if needs.routes else None,
         Column("sandbox", "sandbox", needs.sandbox, needs.sandbox, 8, cell=_sandbox) if needs.sandbox else None,
         Column("tags", "tags", 4, max(4, needs.tags), 9, cell=lambda line: (line.labels, "marked"))
@@ -74,6 +77,13 @@ def wanted(needs: Needs) -> tuple[Column, ...]:
         Column("failing", "failing", 12, 1000, 3),
     ]
     return tuple(column for column in columns if column is not None)
+
+
+def _documented(line: TaskLine) -> Part:
+    kind = line.documented_as
+    if kind is None:
+        return NOTHING, "dim"
+    return kind.value, {Kind.BADLY: "bad", Kind.UNTESTABLE: "dim"}.get(kind, "")
 
 
 def _branches(line: TaskLine) -> Part:

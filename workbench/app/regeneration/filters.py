@@ -7,6 +7,7 @@ from collections.abc import Callable
 from workbench.app.regeneration.lines import TaskLine
 from workbench.app.toolkit.filters import Filter, Option, Question
 from workbench.glyphs import CANCELLED, OUR_ERROR, VERDICTS
+from workbench.improving.kinds import Kind
 
 Rule = Callable[[TaskLine], bool]
 TaskFilter = Filter[TaskLine]
@@ -15,6 +16,10 @@ _NOT_PASSED = frozenset(VERDICTS[name] for name in ("failed", "timeout", "crashe
 
 def _holds(glyph: str) -> Rule:
     return lambda line: glyph in line.cells
+
+
+def _documented(kind: Kind) -> Rule:
+    return lambda line: line.documented_as is kind
 
 
 def _covered_below(share: float) -> Rule:
@@ -55,6 +60,15 @@ QUESTIONS: tuple[Question[TaskLine], ...] = (
                 lambda line: line.branch_coverage is not None and line.branch_coverage < 1,
             ),
             Option("unknown", "not measured", "cover not measured", lambda line: line.coverage is None),
+        ),
+    ),
+    Question(
+        "documented",
+        "documented",
+        (
+            Option("well", "well: half of the samples or more passed", "documented well", _documented(Kind.WELL)),
+            Option("badly", "badly: fewer passed, though the tests can be passed", "documented badly", _documented(Kind.BADLY)),
+            Option("untestable", "untestable: its own body does not pass", "untestable", _documented(Kind.UNTESTABLE)),
         ),
     ),
     Question(

@@ -23,7 +23,9 @@ KEYS: list[BindingType] = [
     Binding("plus", "add_samples", "5 more samples", key_display="+", id="regeneration.samples"),
     Binding("exclamation_mark", "problem", "failed self-check", key_display="!", id="regeneration.problem"),
     Binding("c", "cancel", "cancel", id="regeneration.cancel"),
-    Binding("i", "docs", "docstring", id="regeneration.docs"),
+    Binding("d", "docs", "docstring", id="regeneration.docs"),
+    Binding("i", "improve", "improve docs", id="regeneration.improve"),
+    Binding("I", "improvements", "improvements", id="regeneration.improvements"),
     Binding("n", "hit(1)", "next hit", id="regeneration.next-hit"),
     Binding("N", "hit(-1)", "Previous hit", id="regeneration.previous-hit", show=False),
     Binding("ctrl+n", "new", "new run", id="regeneration.new"),
@@ -66,6 +68,7 @@ _ON_TASKS = frozenset(
     {
         "filter",
         "docs",
+        "improve",
         "sample",
         "tab",
         "order",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.app.regeneration.wording import COUNTED, DECIDED
 from workbench.glyphs import CANCELLED, RUNNING, VERDICTS, WAITING
+from workbench.improving.kinds import Kind, kind_of
 from workbench.session.groups import OF_GROUP
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.sample_counts import DOUBTFUL
@@ -81,6 +82,13 @@ class TaskLine:
     def branch_coverage(self) -> float | None:
         """Return the share of the body's branches that the tests take; None where it has none or they were not measured."""
         return self.branches_covered / self.branches if self.branches else None
+
+    @property
+    def documented_as(self) -> Kind | None:
+        """How its docstring carries it, by the samples that are shown; None while they are still to come."""
+        if not self.excluded and not self.counted:
+            return None
+        return kind_of(self.passed, self.counted, excluded=self.excluded)
 
     @property
     def decided(self) -> bool:

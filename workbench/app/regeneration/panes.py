@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
@@ -12,6 +14,7 @@ from workbench.app.regeneration.task_table import TaskTable
 from workbench.app.regeneration.wording import share
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.texts import Static
+from workbench.improving.kinds import Kind
 from workbench.text import one_line
 
 
@@ -64,6 +67,8 @@ class TasksPane(Pane):
             mean, counted = table.mean_shown()
             of = f"of {counted:,} · m = {view.samples}"
             parts = [f"{hidden:,} filtered away", f"pass@{table.ks[0]} {share(mean)} {of}"]
+        if not table.filter.active and (counts := Counter(line.documented_as for line in table.lines)).keys() - {None}:
+            parts += [" ".join(f"{counts[kind]:,} {kind}" for kind in Kind if counts[kind]) + " documented"]
         parts += [f"{view.excluded:,} taken out"] if view.excluded else []
         parts += [f"{view.dropped:,} dropped · D"] if view.dropped else []
         self.titled(title, " · ".join(parts))

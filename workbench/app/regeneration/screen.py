@@ -30,6 +30,7 @@ from workbench.app.regeneration.search import Hit
 from workbench.app.regeneration.standings import Comparing, Standings, beside
 from workbench.app.regeneration.task_table import TaskTable
 from workbench.app.toolkit.header import Part
+from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.prompt_line import PromptLine
 from workbench.app.toolkit.row_list import RowList
@@ -62,6 +63,9 @@ class RegenerationScreen(RunPanes):
         self._goal: Place | None = None  # where somebody wanted to go in the run that is shown
         self._place: Place | None = None  # the same until it is reached
         self._problems = Problems()
+        self._improvement = ""  # how the last order to improve its docstrings stands
+        self._improvement_of = ""  # the run that this is about
+        self._improvement_reading = Latest(self, "improvement")
         self.finder = Finder(self)
         self.actions = Actions(self.workbench, self.doing, self)
         self.following = Following(self)
@@ -156,6 +160,8 @@ class RegenerationScreen(RunPanes):
         """Look again soon at what changed of this run."""
         if any(change.kind in {"label", "annotation"} and change.item == self.sample.candidate for change in changes):
             self.sample.read_again()
+        if any(change.kind == "improvement" for change in changes):
+            self._read_improvement()
         if self.view is not None:
             self.following.take(changes, self.view)
             self.comparing.take(changes, self.table.knows)
@@ -170,6 +176,9 @@ class RegenerationScreen(RunPanes):
         """Show how the run stands; its lines are in the table already."""
         self.announcing.look(self.view, view, self.following.evaluator)
         self.view = view
+        if self._improvement_of != view.run.id:
+            self._improvement_of, self._improvement = view.run.id, ""
+            self._read_improvement()
         self.query_one(EvaluatorLine).begun = self.announcing.begun
         self._show_header()
         self._show_trouble(loading.trouble(view, self.size.width))
@@ -228,7 +237,8 @@ class RegenerationScreen(RunPanes):
         if self.view is not None:
             said = loading.header(self.view, headline(self.query_one(FiguresLine).figures))
             begun = (Part("another run began: L"),) if self.announcing.begun else ()
-            self.set_status((*said, *begun))
+            improving = (Part(f"{self._improvement}: I", rank=3),) if self._improvement else ()
+            self.set_status((*said, *begun, *improving))
 
     def on_resize(self, event: events.Resize) -> None:
         """Fit the header and the panes; Textual calls the frame's own handler as well."""
@@ -312,6 +322,8 @@ class RegenerationScreen(RunPanes):
         """Offer only what makes sense now."""
         if action in ON_THE_RUN:
             return self.offers(action)
+        if action == "improvements":
+            return bool(self._improvement)
         return makes_sense(
             action,
             self.view,
@@ -442,6 +454,47 @@ class RegenerationScreen(RunPanes):
         """Show the docstring from which the sample was made."""
         self.sample.choose("Docstring")
         self.uncover(self.sample)
+
+    @work
+    async def action_improve(self) -> None:
+        """Ask for whom better docstrings are to be written, and start that."""
+        from workbench.app.regeneration.improving.starting import ask_and_start
+
+        if self.view is not None:
+            marked = {one.key for one in self.workbench.marks.of("task")}
+            chosen = tuple(line for line in self.table.lines if line.id in marked)
+            started = await ask_and_start(
+                self.workbench, self.view, self.table.selected, chosen, tuple(self.table.lines)
+            )
+            if started and self.view is not None:
+                self._show_improvements()
+
+    def action_improvements(self) -> None:
+        """Show the docstrings that were tried for this run."""
+        self._show_improvements()
+
+    def _show_improvements(self) -> None:
+        from workbench.app.regeneration.improving.screen import ImprovingScreen
+
+        if self.view is not None:
+            self.app.push_screen(ImprovingScreen(self.view.run.id))
+
+    def _read_improvement(self) -> None:
+        """Read how the last order to improve docstrings of this run stands."""
+        from workbench.app.regeneration.improving.reading import standing_of
+
+        reader, view = self.workbench.reader, self.view
+        if reader is not None and view is not None:
+            run = view.run.id
+            self._improvement_reading.ask(
+                lambda: standing_of(reader, run), self._show_improvement, lambda sentence: None
+            )
+
+    def _show_improvement(self, said: str) -> None:
+        if said != self._improvement:
+            self._improvement = said
+            self._show_header()
+            self.refresh_bindings()
 
     def action_dropped(self) -> None:
         """Show the stages and every function that was dropped, or the tasks again."""

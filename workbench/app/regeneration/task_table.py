@@ -252,6 +252,7 @@ class TaskTable(RowList):
             ks=self.ks,
             branches=any(line.branches is not None for line in lines),
             unstable=any(line.unstable for line in lines),
+            documented=any(line.counted for line in lines),
             routes=max((len(route_of(line)) for line in lines), default=0),
             sandbox=max(map(len, sandboxes)) if len(sandboxes) > 1 else 0,
             tags=min(30, max((len(line.labels) for line in lines), default=0)),

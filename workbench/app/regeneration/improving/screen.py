@@ -1,0 +1,232 @@
+"""The docstrings that were tried for a run: a list, and the one under the cursor beside the docstring as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.widget import Widget
+
+from workbench.app.regeneration.improving.reading import Shown, Sides, Tried, load_shown, load_sides
+from workbench.app.regeneration.went_wrong.finding_list import FindingList
+from workbench.app.regeneration.went_wrong.findings import COMING
+from workbench.app.toolkit.document import note
+from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.literal import set_title
+from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.pane import Pane
+from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.text_pane import TextPane
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import Change
+
+_KINDS = {"improvement", "candidate", "task", "run"}
+REFRESH_SECONDS = 0.5
+
+
+class AttemptsPane(Pane):
+    """The list of attempts."""
+
+    short = "Attempts"
+
+    def compose(self) -> ComposeResult:
+        """Compose the list."""
+        yield FindingList(id="attempts")
+
+
+class ImprovingScreen(ModeScreen):
+    """Attempts above; below the docstring as it is and the one that was tried, side by side, each with its samples.
+
+    Args:
+        run: The run with the original docs.
+    """
+
+    mode_name = "Improve docstrings"
+    CSS_PATH = "../../styles/improving.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("u", "resume", "resume", id="improving.resume"),
+        Binding("c", "cancel", "cancel", id="improving.cancel"),
+        Binding("x", "export", "patch or branch", id="improving.export"),
+        Binding("J", "attempt(1)", "Next attempt from any pane", id="improving.next", show=False),
+        Binding("K", "attempt(-1)", "Previous attempt from any pane", id="improving.previous", show=False),
+        Binding("escape,I", "leave", "back", id="improving.back"),
+    ]
+
+    def __init__(self, run: str) -> None:
+        super().__init__()
+        self._run = run
+        self.shown: Shown | None = None
+        self._tried: Tried | None = None
+        self.reading, self.detailing, self.doing = (Latest(self, name) for name in ("attempts", "sides", "order"))
+        self._due = False
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield the attempts and both sides of one."""
+        before = Container(TextPane(id="before-text"), id="before-pane", classes="pane")
+        set_title(before, "as it is")
+        after = Container(TextPane(id="after-text"), id="after-pane", classes="pane")
+        set_title(after, "attempt")
+        yield AttemptsPane(id="attempts-pane", classes="pane")
+        yield Container(before, after, id="sides", classes="pane-group")
+
+    def on_mount(self) -> None:
+        """Begin in the list."""
+        self.set_status("reading what was tried…")
+        self.list.put(COMING)
+        self.workbench.after_first_paint(self.list.focus)
+
+    @property
+    def list(self) -> FindingList:
+        """The list of attempts."""
+        return self.query_one("#attempts", FindingList)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being read or done."""
+        return not self._due and all(one.idle for one in (self.reading, self.detailing, self.doing))
+
+    # -- what is shown
+
+    def on_session_opened(self, reader: SessionReader | None) -> None:
+        """Read what was tried."""
+        if reader is not None:
+            self._load()
+
+    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
+        """Read again soon."""
+        if not self._due and any(change.kind in _KINDS for change in changes):
+            self._due = True
+            self.set_timer(REFRESH_SECONDS, self._load)
+
+    def _load(self) -> None:
+        self._due = False
+        reader, run = self.workbench.reader, self._run
+        if reader is not None:
+            self.reading.ask(lambda: load_shown(reader, run), self._put)
+
+    def _put(self, shown: Shown) -> None:
+        follows = self.shown is None or self.list.cursor >= len(self.shown.tried)
+        tried = self.selected
+        self.shown = shown
+        keys = [_key(one) for one in shown.tried]
+        at = keys.index(_key(tried)) + 1 if tried is not None and _key(tried) in keys else len(keys)
+        # Whoever is at the last attempt sees the next one come.
+        self.list.put(shown.listing, cursor=len(keys) if follows and shown.state == "running" else at)
+        self.retitle("#attempts-pane", f"Attempts · {shown.listing.said}", self._models(shown))
+        self.set_status(shown.said)
+        self._show_sides()
+        self.refresh_bindings()
+
+    def _models(self, shown: Shown) -> str:
+        if not shown.tried:
+            return ""
+        plan = shown.tried[-1].plan
+        by = f" · held out by {plan.second_evaluator}" if plan.second_evaluator else ""
+        return f"{plan.writer} writes · {plan.base.evaluator} reads{by}"
+
+    @property
+    def selected(self) -> Tried | None:
+        """The attempt under the cursor."""
+        at = self.list.cursor - 1
+        return self.shown.tried[at] if self.shown is not None and 0 <= at < len(self.shown.tried) else None
+
+    def _show_sides(self) -> None:
+        one, reader = self.selected, self.workbench.reader
+        if one is None or reader is None:
+            self._put_sides(Sides("as it is", note(""), "attempt", note("")))
+            return
+        self.detailing.ask(lambda: load_sides(reader, one), self._put_sides)
+
+    def _put_sides(self, sides: Sides) -> None:
+        same = _key(self._tried) == _key(self.selected)
+        self._tried = self.selected
+        self.retitle("#before-pane", sides.before_title)
+        self.retitle("#after-pane", sides.after_title)
+        self.query_one("#before-text", TextPane).show(sides.before, keep_place=same)
+        self.query_one("#after-text", TextPane).show(sides.after, keep_place=same)
+
+    def on_row_list_moved(self, message: RowList.Moved) -> None:
+        """Show the attempt under the cursor."""
+        self._show_sides()
+
+    # -- what one can do
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer only what makes sense now."""
+        state = self.shown.state if self.shown is not None else ""
+        if action == "resume":
+            return state in ("interrupted", "failed", "cancelled")
+        if action == "cancel":
+            return state in ("queued", "running")
+        if action == "export":
+            return self.shown is not None and any(one.attempt.is_kept for one in self.shown.tried)
+        return super().check_action(action, parameters)
+
+    def action_attempt(self, step: int) -> None:
+        """Go to the next or previous attempt."""
+        self.list.set_cursor(self.list.cursor + step, step)
+        self._show_sides()
+
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+        """Show the run with the samples of the attempt."""
+        one = self.selected
+        if one is not None and one.attempt.run:
+            host, run = self.workbench, one.attempt.run
+            self.dismiss()
+            host.leave_place()
+            self.app.call_later(host.show_run, run, one.plan.base.evaluator)
+
+    def action_resume(self) -> None:
+        """Have an engine go on with the last order."""
+        self._do("An engine goes on; nothing is asked twice.", resume=True)
+
+    def action_cancel(self) -> None:
+        """Stop the last order."""
+        self._do("Asked the engine to stop; what is there is kept.", resume=False)
+
+    def _do(self, said: str, *, resume: bool) -> None:
+        session, order = self.workbench.session_path, self.shown.order if self.shown is not None else None
+        if session is None or order is None:
+            return
+
+        def work() -> None:
+            from workbench.engine.improvement_client import cancel_improvement, launch_improvement
+
+            if resume:
+                launch_improvement(session, order.id)
+            else:
+                cancel_improvement(session, order.id)
+
+        def done(_: None) -> None:
+            self.workbench.notify(said)
+            self._load()
+
+        self.doing.ask(work, done)
+
+    @work
+    async def action_export(self) -> None:
+        """Write what was kept as a patch, or as a branch."""
+        from workbench.app.regeneration.improving.handing import ask_and_write
+
+        session, one = self.workbench.session_path, self.selected
+        if session is None or self.shown is None:
+            return
+        orders = [each.order.id for each in self.shown.tried if each.attempt.is_kept]
+        # Of several orders that under the cursor is meant, if anything was kept of it.
+        order = one.order.id if one is not None and one.order.id in orders else orders[0]
+        await ask_and_write(self.workbench, Path(session), order)
+
+    def action_leave(self) -> None:
+        """Go back to the tasks."""
+        self.dismiss()
+
+
+def _key(one: Tried | None) -> tuple[str, str, int] | None:
+    return None if one is None else (one.order.id, one.attempt.task.id, one.attempt.number)
