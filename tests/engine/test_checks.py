@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -117,6 +119,25 @@ def test_claims_alone_stand_beside_a_check_with_blocks(recorded: Recorded) -> No
     with SessionReader(recorded.session) as reader:
         assert [row.executed for row in reader.checks("good")] == [0, 1]
         assert [row.run_id for row in reader.checks(run_id=run)] == [run]
+
+
+@pytest.mark.sandbox
+def test_without_a_sandbox_names_are_looked_up_and_nothing_is_run(
+    needs_bubblewrap: None, recorded: Recorded, tmp_path: Path
+) -> None:
+    recorded.hand_in("bad", planted(["wrong default"])[0])
+    forbidden = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
+    ordered = [sys.executable, "-m", "workbench", "check", "--session", str(recorded.session)]
+    machine = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    told = subprocess.run(
+        ["unshare", "-U", "-r", "sh", "-c", forbidden, "sh", *ordered],
+        env=machine, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert told.returncode == 1
+    assert "Names are looked up all the same." in told.stderr
+    assert "the default of --columns is 80" in told.stdout
+    row = recorded.row("bad")
+    assert (row.executed, row.state, row.works, row.claims_untrue) == (0, "done", 0, 1)
 
 
 def test_a_killed_engine_loses_nothing_and_the_rest_is_resumed(recorded: Recorded, until: Until) -> None:

@@ -28,6 +28,7 @@ def run_on_session(arguments: argparse.Namespace) -> int:
     from workbench.engine.checks import plan_check
     from workbench.engine.session_names import resolve_session
     from workbench.engine.writable_copy import working_copy
+    from workbench.sandbox.errors import NoIsolation
 
     if arguments.pages or arguments.source or arguments.fix_claims:
         raise UsageError(
@@ -40,7 +41,14 @@ def run_on_session(arguments: argparse.Namespace) -> int:
         damaged = tell_damage(reader.damage)
     execute, seconds = not arguments.no_run, float(arguments.seconds)
     with working_copy(original) as session:
-        new_run, meant = plan_check(session, arguments.trial, execute=execute, seconds=seconds, anew=arguments.again)
+        try:
+            new_run, meant = plan_check(
+                session, arguments.trial, execute=execute, seconds=seconds, anew=arguments.again
+            )
+        except NoIsolation as error:
+            tell(f"{error} Names are looked up all the same.")
+            execute = False
+            new_run, meant = plan_check(session, arguments.trial, execute=False, seconds=seconds, anew=arguments.again)
     shown = _Shown(execute, seconds, arguments)
     if new_run:
         process = launching.launch(session, new_run)

@@ -112,7 +112,7 @@ class Actions(RunActions):
                 if block >= 0:
                     raise
                 run, _ = checks.plan_check(session, [trial], execute=False, anew=True)
-                alone = f"Nothing is run, only names are looked up: {error}"
+                alone = f"{error} Names are looked up all the same."
             if not run:
                 return "This README is being checked already; c stops it."
             launching.launch(session, run, warm)
