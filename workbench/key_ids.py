@@ -37,7 +37,7 @@ _NAMES = {
     "several": "pick",
     "study": "back begin cancel compare export fold group mark matrix-left matrix-right measure new next-study next-tab open open-item open-leader open-pair open-ranking "
     "open-study previous-study previous-tab resume reverse sort weighting",
-    "trajectory": "annotate cancel copy down enter escape evidence export first fork last more next-hit next-step next-tab "
+    "trajectory": "annotate cancel check check-block copy down enter escape evidence export first fork last more next-hit next-step next-tab "
     "next-trial open page-down page-up previous-hit previous-step previous-tab previous-trial raw rerun "
     "rerun-model resume score-view scores search trials up where-from",
     "tree": "close open open-all",

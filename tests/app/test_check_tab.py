@@ -83,10 +83,10 @@ async def test_never_checked_says_which_key(recorder: Recorder) -> None:
         shown = await checks(pilot, screen)
         assert shown.shown is not None
         assert shown.shown.sentence == NEVER
-        assert "Not checked. K runs its blocks" in screen_text(pilot.app)
+        assert "Not checked. V runs its blocks" in screen_text(pilot.app)
         assert not shown.alarms
         await press(pilot, screen, "s", "s")  # to the scores, and to those by the strict rubric
-        assert "not checked yet; K checks the README" in screen_text(pilot.app)
+        assert "not checked yet; V checks the README" in screen_text(pilot.app)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
@@ -146,7 +146,7 @@ async def test_a_check_is_followed_while_it_runs_and_c_stops_it(recorder: Record
         assert "Checking: an engine is starting…" in screen_text(pilot.app)
         assert shown.shown is not None
         assert shown.shown.live
-        await press(pilot, screen, "K")
+        await press(pilot, screen, "V")
         with sqlite3.connect(recorder.path) as connection:
             assert connection.execute("SELECT count(*) FROM runs").fetchone() == (2,)
         lease = writer.acquire("check-2")
@@ -172,9 +172,9 @@ async def test_a_check_is_followed_while_it_runs_and_c_stops_it(recorder: Record
 @pytest.mark.parametrize(
     ("state", "problem", "sentence"),
     [
-        ("failed", "The README has 9 MB.", "It could not be checked: The README has 9 MB. K tries again."),
-        ("cancelled", None, "The check was cancelled. K does it again."),
-        ("running", "running blocks…", "The check was interrupted. K does it again."),
+        ("failed", "The README has 9 MB.", "It could not be checked: The README has 9 MB. V tries again."),
+        ("cancelled", None, "The check was cancelled. V does it again."),
+        ("running", "running blocks…", "The check was interrupted. V does it again."),
     ],
 )
 async def test_one_that_did_not_come_to_its_end_says_why(
@@ -209,7 +209,7 @@ async def test_claims_alone_do_not_hide_a_check_with_blocks(recorder: Recorder) 
         ("UPDATE checks SET works = 'many'", "0 of 1 blocks work"),
         ("DELETE FROM blobs WHERE digest IN (SELECT result_blob FROM checks)", "is missing from the session file"),
         ("UPDATE checks SET result_blob = (SELECT readme_blob FROM trials)", "The recorded check is damaged"),
-        ("UPDATE checks SET state = 'done', result_blob = NULL", "K does it again"),
+        ("UPDATE checks SET state = 'done', result_blob = NULL", "V does it again"),
     ],
 )
 async def test_damaged_rows_are_one_sentence_and_the_readme_is_shown(
@@ -246,7 +246,7 @@ async def test_five_thousand_lines_with_three_hundred_blocks(recorder: Recorder)
         assert "297 of 300 blocks work" in screen_text(pilot.app)
 
 
-async def test_k_on_a_session_of_a_former_schema_checks_it(
+async def test_checking_on_a_session_of_a_former_schema_checks_it(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     former = Path(__file__).parents[1] / "session" / "former" / "schema-8.session"
@@ -255,7 +255,7 @@ async def test_k_on_a_session_of_a_former_schema_checks_it(
         told: list[str] = []
         monkeypatch.setattr(type(pilot.app), "notify", lambda self, message, **_: told.append(message))
         await checks(pilot, screen)
-        await press(pilot, screen, "K")
+        await press(pilot, screen, "V")
         await until(
             pilot,
             lambda: screen.outcome.checks.shown is not None and screen.outcome.checks.shown.row is not None,

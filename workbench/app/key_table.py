@@ -48,6 +48,7 @@ KEY_TABLE = (
     _row("y", "y", "copy", "copy"),
     _row("s", "s", "scores, by which rubric, judge or measure", "scores scale measure"),
     _row("v", "v", "next evaluator", "evaluator"),
+    _row("V", "V", "verify: test docs, check a README", "test-docs check"),
     _row("w", "w", "why: where it comes from, what went wrong", "where-from went-wrong"),
     _row("greater_than_sign", ">", "more of a long text", "more"),
     _row("left_square_bracket right_square_bracket", "[ ]", "previous, next tab", "next-tab previous-tab next-pair previous-pair"),

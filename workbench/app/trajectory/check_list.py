@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from workbench.session.rows import CheckRow, TrialRow
 
 MOST_CHARACTERS = 2_000_000
-NEVER = "Not checked. K runs its blocks in a sandbox and looks up what it names."
+NEVER = "Not checked. V runs its blocks in a sandbox and looks up what it names."
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,10 @@ def _sentence(row: CheckRow, checked: Checked | None, live: bool) -> str:
         known = f"{len(checked.blocks) - len(checked.waiting):,} of {len(checked.blocks):,} blocks" if checked else ""
         return "Checking: " + " · ".join(filter(None, (row.problem or "an engine is starting…", known)))
     if row.state == "failed":
-        return f"It could not be checked: {row.problem or 'no reason was recorded'} K tries again."
+        return f"It could not be checked: {row.problem or 'no reason was recorded'} V tries again."
     if row.state != "done" or checked is None:
         what = "cancelled" if row.state == "cancelled" else "interrupted"
-        return f"The check was {what}. K does it again."
+        return f"The check was {what}. V does it again."
     return works(checked).words()
 
 

@@ -168,7 +168,7 @@ def works_line(card: Card, works: Works | None) -> str:
     """Return how much of the README holds, by the rubric beside which that is shown; "" beside the others."""
     if card.get("rubric") != "strict":
         return ""
-    return "not checked yet; K checks the README" if works is None else works.words()
+    return "not checked yet; V checks the README" if works is None else works.words()
 
 
 def agreement_lines(agreement: Sequence[Agreement], card: Card) -> tuple[str, ...]:
