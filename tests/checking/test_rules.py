@@ -141,6 +141,7 @@ def claims(root: Path, text: str) -> list[ClaimResult]:
         "```python\nfrom elsewhere import nothing\n```\n",
         "```bash\nwordstat index -- --not-an-option\n```\n",
         "```python\nfrom elsewhere import TopWords\n```\n\nIts `TopWords()` is near.",
+        "```python\nimport wordstats\nimport word_stat\nimport wordstat2\nimport ordstat\n```\nLike `top_wordss` and `top_word`.",
         "Write your own `settings/local.toml`. Mail <mailto:a@b.c> or see http://localhost:8000/x.",
     ],
 )
@@ -154,6 +155,9 @@ def test_what_may_be_somebody_elses_is_no_alarm(tmp_path: Path, text: str) -> No
     [
         ("```python\nimport wordstat.countng\n```\n", "module", "wordstat.counting"),
         ("```python\nfrom wordstat import top_words\ntop_words('a', limt=3)\n```\n", "parameter", "limit"),
+        ("```python\nimport wordstt\n```\n", "module", "wordstat"),
+        ("```python\nfrom wordsatt import Counter\n```\n", "module", "wordstat"),
+        ("It takes `top_wods`, no `stop_words`.", "name", "top_words"),
         ("The latest version is 1.3.0.", "version", "1.2.0"),
         ("This project is licensed under the GPL license.", "licence", "MIT"),
         ("See [the site](htps://example.org/x).", "url", "https"),

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.checking.comparing import alike, difference, doctest_difference, shell_difference
 from workbench.checking.kinds import python_of
-from workbench.checking.steps import Step
+from workbench.checking.steps import OF_A_READER, Step
 from workbench.checking.verdicts import ALARMS, Verdict
 from workbench.reasons import last_words
 from workbench.text import clean, one_line
@@ -83,6 +83,7 @@ class Context:
         shown: The page's code that is not for a shell.
         elsewhere: Names that only code of other sections of the page has bound so far.
         unbound: Names that code which was not run or did not work would have bound.
+        occurs: Tells whether a word occurs in the project's code.
     """
 
     page: str
@@ -95,6 +96,7 @@ class Context:
     shown: str = ""
     elsewhere: Set[str] = frozenset()
     unbound: Set[str] = frozenset()
+    occurs: Callable[[str], bool] = lambda word: True
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +208,9 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
     if kind in ("AttributeError", "TypeError") and at_page and _is_display(step.code, context):
         return _not_run(step, "it shows what something is, and is not for running", line)
     if at_page and kind == "AttributeError" and str(error.get("owner", "")).split(".")[0] in context.modules:
-        if other := _of_another_section(step.code, message, context):
+        missing = re.findall(r"has no attribute '(\w+)'", message)
+        elsewhere = bool(missing) and context.occurs(missing[0])
+        if elsewhere and (other := _of_another_section(step.code, message, context)):
             return _not_run(step, f"it uses {other}, which another section of the page has made: {said}", line)
         return fails()
     if kind == "AttributeError" and not _is_own_or_builtin(str(error.get("owner", "")), context):
@@ -409,7 +413,7 @@ def _failed_command(step: Step, out: str, err: str, status: int, context: Contex
         return _not_run(step, f"it needs {what}: {one_line(said, 120)}")
     if step.stand_ins:
         return _not_run(step, f"it needs the reader's own {step.stand_ins[0]}")
-    if _MISSING_FILE.search(err) or any(word in err for word in step.absent):
+    if _MISSING_FILE.search(err) or any(word in err or word.startswith(OF_A_READER) for word in step.absent):
         return _not_run(step, f"it needs something that neither the repository nor the page has: {said}")
     if made := _of_the_page(step.code, err, context):
         return _not_run(step, f"it needs {made}, which the page has its reader make")

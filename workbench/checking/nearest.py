@@ -39,6 +39,28 @@ def nearest(name: str, names: Iterable[str], least: float = NEAR) -> tuple[str, 
     return rated[0][1], rated[0][0] - second >= _CLEARLY
 
 
+def one_letter_off(name: str, names: Iterable[str]) -> str:
+    """Return the only name from which another differs by one letter within it, or by two neighbours swapped; "" otherwise.
+
+    First and last letters, digits and an s do not count: ``tomli`` and ``toml`` are two names, as are ``item_a`` and ``items_a``.
+    """
+    found = {one for one in names if one != name and _one_letter_off(name, one)}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _one_letter_off(one: str, other: str) -> bool:
+    if abs(len(one) - len(other)) > 1 or min(len(one), len(other)) < 4:
+        return False
+    begin = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    left, right = one[begin:], other[begin:]
+    while left and right and left[-1] == right[-1]:
+        left, right = left[:-1], right[:-1]
+    if begin == 0 or (one.endswith(left) and other.endswith(right)):
+        return False
+    swapped = len(left) == 2 and left == right[::-1]
+    return (max(len(left), len(right)) == 1 or swapped) and f"{left}{right}".isalpha() and "s" not in f"{left}{right}"
+
+
 @functools.lru_cache(maxsize=20_000)
 def _words(name: str) -> list[str]:
     parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)

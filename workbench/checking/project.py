@@ -132,6 +132,12 @@ class Project:
             self._occurring[word] = _whole_word(self.code, word.encode())
         return self._occurring[word]
 
+    def words_like(self, name: str) -> frozenset[str]:
+        """Return the words of its Python that begin with the same letter and are about as long."""
+        shape = rb"(?<!\w)" + re.escape(name[:1].encode()) + rb"\w{%d,%d}(?!\w)" % (len(name) - 2, len(name))
+        own = (text for path, text in self.sources.items() if not is_test(path))
+        return frozenset(word.decode() for text in own for word in re.findall(shape, text) if word.isascii())
+
     # -- modules
 
     def module_file(self, dotted: str) -> str | None:

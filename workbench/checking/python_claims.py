@@ -9,7 +9,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 from workbench.checking.kinds import kind_of, python_of
-from workbench.checking.nearest import nearest
+from workbench.checking.nearest import nearest, one_letter_off
 from workbench.checking.page import Code, Page, Span
 from workbench.checking.project import Project
 from workbench.checking.verdicts import ClaimResult, Truth
@@ -68,8 +68,12 @@ class PythonClaims:
                         yield self._module(alias.name, line)
                         bound = alias.name if alias.asname else alias.name.split(".")[0]
                         self._bound[alias.asname or bound] = _Bound(bound)
+                    else:
+                        yield from self._misspelt_module(alias.name, line)
             elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in self._project.modules:
                 yield from self._from(node, line)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                yield from self._misspelt_module(node.module, line)
         assigned = _assigned(tree)
         for node in ast.walk(tree):
             line = first + getattr(node, "lineno", 1) - 1
@@ -94,6 +98,13 @@ class PythonClaims:
             self._bound[alias.asname or alias.name] = (
                 _Bound(submodule) if is_module else _Bound(node.module, alias.name)
             )
+
+    def _misspelt_module(self, dotted: str, line: int) -> Iterator[ClaimResult]:
+        """Yield a claim about a module that is one letter off from one of the project's and occurs nowhere in it."""
+        top = dotted.split(".")[0]
+        near = one_letter_off(top, self._project.modules)
+        if near and not known.is_known(top) and not self._project.occurs(top):
+            yield self._claim(line, "module", top, Truth.UNTRUE, f"there is no module {top}", (near, True))
 
     def _module(self, dotted: str, line: int) -> ClaimResult:
         if self._project.module_file(dotted) is not None:
@@ -188,8 +199,16 @@ class PythonClaims:
                 yield self._claim(span.line, "name", name.split(".")[-1], Truth.UNTRUE, reason, near)
             else:
                 yield self._claim(span.line, "name", text, Truth.UNKNOWN, "it may be of another program")
+        elif not rest and (meant := self._misspelt(name)):
+            yield self._claim(span.line, "name", name, Truth.UNTRUE, f"nothing is called {name}", (meant, True))
         else:
             yield self._claim(span.line, "name", text, Truth.UNKNOWN, "it may be of another program")
+
+    def _misspelt(self, name: str) -> str:
+        """Return what a name of several words is one letter off from, in the project's own words; "" for nothing."""
+        if len(name) < 7 or known.is_known(name) or not re.search(r"[a-z]_[a-z]|[a-z][A-Z]", name):
+            return ""
+        return one_letter_off(name, self._project.words_like(name))
 
     def _dotted(self, name: str, line: int) -> Iterator[ClaimResult]:
         parts = name.split(".")

@@ -275,6 +275,7 @@ def _judged(
                 "\n".join(not_shell),
                 frozenset(name for name, section in bound.items() if section != code.section),
                 frozenset(unbound),
+                project.occurs,
             )
             found = judge_parts(step, ended[index], context)
         if plan.kinds[step.block] in ("python", "doctest"):

@@ -25,6 +25,8 @@ _STAND_INS = {
     ".json": '{"name": "one", "value": 1}\n',
 }
 _FILE = re.compile(r"(?<![\w/.-])((?:[\w-]+/)*[\w-]+\.(?:py|toml|cfg|ini|ya?ml|json|txt|md|csv|sh|env))(?![\w/-])")
+#: How a path begins that is given from where a reader stands.
+OF_A_READER = ("./", "../", "~/")
 _OUTPUT_OPTIONS = re.compile(r"(?:-o|--out(?:put)?(?:-file)?|--output-\w+|--save|--to|>{1,2})$")
 
 
@@ -227,9 +229,8 @@ class _Planner:
         found = []
         for words in simple_commands(text) or ():
             for before, word in itertools.pairwise(words):
-                if (known.FILE.fullmatch(word) or known.FOLDER.fullmatch(word)) and not _OUTPUT_OPTIONS.fullmatch(
-                    before
-                ):
+                shaped = known.FILE.fullmatch(word) or known.FOLDER.fullmatch(word) or word.startswith(OF_A_READER)
+                if shaped and not _OUTPUT_OPTIONS.fullmatch(before):
                     found.append(word)
         return found
 

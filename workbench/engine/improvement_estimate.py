@@ -31,9 +31,11 @@ def estimate_improvement(measured: Measured, session: Path, plan: ImprovementPla
     """
     base = plan.base
     _check_tasks(session, plan)
-    first = estimate_order(measured, base, session)
     tried = _badly_documented(session, plan)
-    if tried is None:
+    if tried is not None:
+        first = estimate_candidates(measured, base.source, base.evaluator, candidates=0)
+    else:
+        first = estimate_order(measured, base, session)
         tasks = known_tasks(measured, base.source)
         exact = bool(base.tasks) and not set("*?[") & set("".join(base.tasks))
         tried = len(base.tasks) if exact else tasks

@@ -498,10 +498,12 @@ class SessionReader(BlobReader):
     # -- improved docstrings
 
     def improvements(self, run_id: str | None = None) -> list[ImprovementRow]:
-        """Return the orders to improve docstrings, or those of a run; the latest comes last."""
+        """Return the orders to improve docstrings, or those that a run was made or used for; the latest comes last."""
         if run_id is None:
             return self._rows(ImprovementRow, "improvements", "ORDER BY created_at, id")
-        return self._rows(ImprovementRow, "improvements", "WHERE run_id = ? ORDER BY created_at, id", (run_id,))
+        made_for = "SELECT improvement_id FROM docstring_attempts WHERE run_id = ?"
+        where = f"WHERE run_id = ? OR now_run = ? OR id IN ({made_for}) ORDER BY created_at, id"
+        return self._rows(ImprovementRow, "improvements", where, (run_id, run_id, run_id))
 
     def improvement(self, improvement_id: str) -> ImprovementRow | None:
         """Return one of these orders."""

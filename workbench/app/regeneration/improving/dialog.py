@@ -80,7 +80,7 @@ class ImprovementDialog(FormDialog[ImprovementChoice]):
         """Return what starting will take, or why nothing can be improved."""
         choice = self._chosen()
         if isinstance(choice, Refused):
-            return choice.sentence
+            return ""
         return self._refused(choice) or self._said
 
     def about(self, field: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Final
 
 from workbench.app.regeneration.went_wrong.findings import Column, Entry, Listing
@@ -142,10 +143,10 @@ def load_sides(reader: SessionReader, one: Tried) -> Sides:
     task = attempt.task
     original = reader.text(task.docstring_blob) if task.docstring_blob else ""
     before = [
-        plain(original.strip()) if original.strip() else note("No docstring."),
+        plain(cleandoc(original)) if original.strip() else note("No docstring."),
         *_samples(reader, one, task, attempt.gain.before if attempt.gain else None),
     ]
-    after = [plain(attempt.docstring.strip()) if attempt.docstring else note("The answer holds no docstring.")]
+    after = [plain(cleandoc(attempt.docstring)) if attempt.docstring else note("The answer holds no docstring.")]
     if attempt.refusal is None and not attempt.docstring:
         after = [note(f"{STATES['running']} {one.plan.writer} is asked…")]
     if attempt.refusal is not None:

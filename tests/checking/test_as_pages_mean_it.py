@@ -1,0 +1,119 @@
+"""False alarms that the READMEs and docs of 54 projects gave: what a page means where it is not exact. One line each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from checking.planted import write_project
+
+from workbench.checking.claims import claims_of_page
+from workbench.checking.comparing import doctest_difference, shell_difference
+from workbench.checking.judging import Context, judge
+from workbench.checking.kinds import kind_of
+from workbench.checking.page import parse_page
+from workbench.checking.project import Project
+from workbench.checking.project_facts import licence_of
+from workbench.checking.steps import Step
+from workbench.checking.verdicts import Truth
+
+
+@pytest.mark.parametrize(
+    ("said", "real"),
+    [
+        ("None\n", ""),  # result: a session shows nothing there
+        ("<class 'A'>\n", "<class '__main__.A'>\n"),  # attrs
+        ("door.UnionTypeHint  # <-- what madness is this?\n", "<class 'door.UnionTypeHint'>\n"),  # beartype
+        ("(int,)\n", "(<class 'int'>,)\n"),
+        ("self.x = x\n<BLANKLINE>\n", "self.x = x\n"),
+    ],
+)
+def test_sessions_abbreviate(said: str, real: str) -> None:
+    assert doctest_difference(said, real) == ()
+
+
+def test_what_is_really_other_differs() -> None:
+    for said, real in (
+        ("True\n", "False\n"),
+        ("<class 'A'>\n", "<class '__main__.B'>\n"),
+        ("1  # one\n", "2\n"),
+        ("None\n", "0\n"),
+    ):
+        assert doctest_difference(said, real), (said, real)
+
+
+def test_the_order_of_lines_is_nobodys_promise() -> None:
+    assert shell_difference("start x\nstart y\n", "start y\nstart x\n") == ()
+    assert shell_difference("start x\nstart y\n", "start y\nstart z\n")
+
+
+@pytest.mark.parametrize("info", ["{testcode} group", "{testsetup}", "testcode"])
+def test_blocks_of_other_documentation_tools_are_python(info: str) -> None:
+    page = parse_page(f"```{info}\nx = 1\n```\n", "docs/page.md")
+    assert kind_of(page.codes[0]) == "python"
+
+
+def test_a_licence_is_the_one_that_its_text_begins_with(tmp_path: Path) -> None:
+    root = write_project(tmp_path / "project")
+    for path in root.glob("LICEN*"):
+        path.unlink()
+    (root / "pyproject.toml").write_text('[project]\nname = "wordstat"\nversion = "1"\n')
+    text = "GNU LESSER GENERAL PUBLIC LICENSE\nVersion 2.1\n\nThis licence adds to the GNU General Public License.\n"
+    (root / "COPYING").write_text(text)
+    assert licence_of(Project(root)) == {"LGPL"}
+
+
+def test_a_type_is_no_extra_and_a_part_may_need_another_python(tmp_path: Path) -> None:
+    project = Project(write_project(tmp_path / "project"))
+    for path, text in (
+        ("README.md", "A `Wordstat[T, E]` holds either."),
+        ("docs/hints.md", "These hints require:\n\n- Python ≥ 3.2.0.\n"),
+    ):
+        found = claims_of_page(parse_page(text, path), project, {})
+        assert Truth.UNTRUE not in {one.truth for one in found}, found
+
+
+def judged(code: str, error: dict[str, object], *, around: str = "", **more: object) -> str:
+    step = Step(0, "python", code, 1)
+    context = Context(
+        "README.md", {"wordstat"}, {"wordstat"}, "/environment", f"{around}\0{code}", "", frozenset(), **more
+    )  # type: ignore[arg-type]
+    told = {
+        "type": "TypeError",
+        "message": "",
+        "place": "README.md",
+        "text": "",
+        "line": 1,
+        "name": None,
+        "owner": "",
+        **error,
+    }
+    return str(judge(step, {"status": 1, "error": told}, context).verdict)
+
+
+def test_how_an_object_looks_is_not_for_running() -> None:
+    error = {"message": "Count() takes no arguments"}
+    assert judged("Count(words=2)", error, around="The returned object is:") == "not run"
+    assert judged("Count(words=2)", error, around="Count words:") == "fails"
+
+
+def test_an_attribute_that_lacks_is_the_pages_fault_where_the_page_has_made_its_object() -> None:
+    error = {"type": "AttributeError", "message": "'Counter' object has no attribute 'loads'", "owner": "wordstat.core"}
+    assert judged("counter.loads('x')", error) == "fails"
+    assert judged("counter.loads('x')", error, elsewhere=frozenset({"counter"})) == "not run"
+    error = {"type": "AttributeError", "message": "module 'copy' has no attribute 'replace'", "owner": "copy"}
+    assert judged("copy.replace(x)", error) == "not run"
+
+
+def test_a_program_that_is_told_nothing_and_a_path_that_only_a_reader_has() -> None:
+    def command(text: str, err: str, **how: object) -> str:
+        context = Context("README.md", {"wordstat"}, {"wordstat"}, "/environment", "\0", "", frozenset())
+        step = Step(0, "shell", text, 1, **how)  # type: ignore[arg-type]
+        return str(judge(step, {"status": 2, "stdout": "", "stderr": err}, context).verdict)
+
+    assert command("python -m wordstat.tool", "usage: tool FILE\ntool: error: FILE is required") == "not run"
+    assert (
+        command("wordstat --stopwach", "usage: wordstat\nwordstat: error: unrecognized arguments: --stopwach")
+        == "fails"
+    )
+    assert command("wordstat report ./mine", "error: it is no project", absent=("./mine",)) == "not run"
