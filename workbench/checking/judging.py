@@ -410,7 +410,7 @@ def _failed_command(step: Step, out: str, err: str, status: int, context: Contex
         return _not_run(step, f"it needs {what}: {one_line(said, 120)}")
     if step.stand_ins:
         return _not_run(step, f"it needs the reader's own {step.stand_ins[0]}")
-    if _MISSING_FILE.search(err) or any(word in err for word in step.absent):
+    if _MISSING_FILE.search(err) or step.absent:
         return _not_run(step, f"it needs something that neither the repository nor the page has: {said}")
     if made := _of_the_page(step.code, err, context):
         return _not_run(step, f"it needs {made}, which the page has its reader make")
