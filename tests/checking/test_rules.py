@@ -32,6 +32,8 @@ from workbench.checking.verdicts import ClaimResult, Truth
         ("console", "words: 3\n", "output"),
         ("python", "x = 1\n", "python"),
         ("python", ">>> 1 + 1\n2\n", "doctest"),
+        ("python", "# how\n>>> 1 + 1\n2\n", "doctest"),
+        ("python", "x = 'a'\nx\n>>> 'a'\n", "output"),
         ("", "from wordstat import Counter\n", "python"),
         ("", "from elsewhere import Counter\n", "output"),
         ("toml", "[tool]\n", "configuration"),
