@@ -32,6 +32,8 @@ from workbench.checking.verdicts import ClaimResult, Truth
         ("console", "words: 3\n", "output"),
         ("python", "x = 1\n", "python"),
         ("python", ">>> 1 + 1\n2\n", "doctest"),
+        ("python", "# how\n>>> 1 + 1\n2\n", "doctest"),
+        ("python", "x = 'a'\nx\n>>> 'a'\n", "output"),
         ("", "from wordstat import Counter\n", "python"),
         ("", "from elsewhere import Counter\n", "output"),
         ("toml", "[tool]\n", "configuration"),
@@ -208,6 +210,7 @@ def test_an_error_is_a_failure_unless_it_may_come_of_something_else() -> None:
     assert (
         command_that_failed("wordstat report mine.py", "Error: bad argument mine.py", absent=("mine.py",)) == "not run"
     )
+    assert command_that_failed("wordstat report ./mine", "error: a checkout is needed", absent=("./mine",)) == "not run"
     shown = 'Traceback (most recent call last):\n  File "/path/to/x.py", line 8\nwordstat.WordError: one'
     real = 'Traceback (most recent call last):\n  File "/x.py", line 9\nwordstat.WordError: other'
     assert command_that_failed("wordstat report", real, expected=shown) == "works"

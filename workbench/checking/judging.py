@@ -15,7 +15,7 @@ from typing import Any
 
 from workbench.checking.comparing import alike, difference, doctest_difference, shell_difference
 from workbench.checking.kinds import python_of
-from workbench.checking.steps import OF_A_READER, Step
+from workbench.checking.steps import Step
 from workbench.checking.verdicts import ALARMS, Verdict
 from workbench.reasons import last_words
 from workbench.text import clean, one_line
@@ -413,7 +413,7 @@ def _failed_command(step: Step, out: str, err: str, status: int, context: Contex
         return _not_run(step, f"it needs {what}: {one_line(said, 120)}")
     if step.stand_ins:
         return _not_run(step, f"it needs the reader's own {step.stand_ins[0]}")
-    if _MISSING_FILE.search(err) or any(word in err or word.startswith(OF_A_READER) for word in step.absent):
+    if _MISSING_FILE.search(err) or step.absent:
         return _not_run(step, f"it needs something that neither the repository nor the page has: {said}")
     if made := _of_the_page(step.code, err, context):
         return _not_run(step, f"it needs {made}, which the page has its reader make")

@@ -47,7 +47,9 @@ def kind_of(code: Code, own_modules: Set[str] = frozenset(), own_commands: Set[s
     if said in _CONFIGURATION:
         return "configuration"
     if any(re.match(r"\s*>>> ", line) for line in lines) and (said in _DOCTEST | _PYTHON or not said):
-        return "doctest"
+        # Where code without a prompt comes first, prompts mark what it prints.
+        first = next((line.lstrip() for line in lines if not line.lstrip().startswith("#")), "")
+        return "doctest" if first.startswith(">>>") else "output"
     if said in _PYTHON:
         return "python"
     if said in _SHELL or not said:
