@@ -87,6 +87,20 @@ def difference(claimed: str, real: str) -> tuple[str, ...]:
     return tuple(line[:200] for line in lines[2:22])
 
 
+def of_one_kind(claimed: str, real: str) -> bool:
+    """Tell whether one output may be meant for the other: values of one type, or texts that have half of their signs in common."""
+    if not claimed.strip() or not real.strip():
+        return False
+    try:
+        one, other = python_syntax.literal(claimed.strip()), python_syntax.literal(real.strip())
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, LookupError):
+        words = alike(claimed, real)
+        signs = difflib.SequenceMatcher(None, claimed[:2000].split(), real[:2000].split(), autojunk=False).ratio()
+        close = difflib.SequenceMatcher(None, claimed.strip()[:400], real.strip()[:400], autojunk=False).ratio()
+        return max(words, signs, close) >= 0.5
+    return type(one) is type(other)
+
+
 def alike(claimed: str, real: str) -> float:
     """Return how alike two outputs are, from 0 to 1, by their words."""
     one, other = " ".join(_lines(claimed, numbers=True)).split(), " ".join(_lines(real, numbers=True)).split()
