@@ -92,7 +92,7 @@ webbrowser.open("http://localhost:1")
 
 ```python
 import os
-for _ in range(11):
+for _ in range(9):
     os.fork()
 ```
 
@@ -121,7 +121,7 @@ def test_nothing_outside_is_touched(tmp_path: Path) -> None:
     (precious / "kept.txt").write_text("kept")
     root = write_project(tmp_path / "project")
     before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
-    found = checked(root, HARMFUL.format(folder=precious), seconds=1.0)
+    found = checked(root, HARMFUL.format(folder=precious), seconds=2.0)
     assert [path.name for path in precious.iterdir()] == ["kept.txt"]
     assert {path: path.read_bytes() for path in before} == before
     assert found.alarms == ()
@@ -130,7 +130,7 @@ def test_nothing_outside_is_touched(tmp_path: Path) -> None:
     for words in ("input", "network", "root", "nano", "a key", "a GPU"):
         assert any(words in reason for reason in reasons), (words, reasons)
     # The page goes on after all of it, also after more processes than there may be.
-    assert found.blocks[-1].verdict is Verdict.WORKS
+    assert found.blocks[-1].verdict is Verdict.WORKS, found.blocks[-1].reason
 
 
 @pytest.mark.sandbox
