@@ -78,7 +78,8 @@ async def test_every_attempt_is_stepped_through_beside_the_docstring_as_it_is(tm
         await until(pilot, lambda: "folder of a git checkout" in screen_text(app), "why there is no branch")
         app.screen.query_one("#branch", Input).value = ""
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, ImprovingScreen), "the patch")
+        await until(pilot, (tmp_path / "better.patch").is_file, "the patch")
+        await until(pilot, lambda: isinstance(app.screen, ImprovingScreen), "the attempts")
         written = (tmp_path / "better.patch").read_text()
         assert '-    """Do it."""' in written
         assert "Return the sum, text 3." in written
