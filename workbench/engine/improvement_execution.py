@@ -40,7 +40,7 @@ def execute_improvement(session: Path, improvement: str) -> int:
     code, state, problem = 0, "done", None
     try:
         plan = ImprovementPlan.from_json(row.plan)
-        execution = _Execution(session, row, plan)
+        execution = OrderExecution(session, row, plan)
         execution.check()
         Improvement(session, plan, execution).run()
     except Cancelled as error:
@@ -59,7 +59,7 @@ def execute_improvement(session: Path, improvement: str) -> int:
     return code
 
 
-class _Execution:
+class OrderExecution:
     """Executes the parts of an order, see :class:`workbench.engine.improvement.Execution`."""
 
     def __init__(self, session: Path, row: ImprovementRow, plan: ImprovementPlan) -> None:
@@ -72,7 +72,7 @@ class _Execution:
             attempts = reader.docstring_attempts(row.id)
         # What another process came to stands until it is known anew.
         self._known = {(one.task_id, one.number): one for one in attempts if one.state in ("refused", "kept")}
-        self._runs = {one.run_id for one in attempts if one.run_id} | ({row.now_run} if row.now_run else set())
+        self._runs = {one.run_id for one in attempts if one.run_id} | {run for run in (row.run_id, row.now_run) if run}
 
     def carry_out(self, plan: RegenerationPlan, stage: str) -> Order:
         """Order a regeneration, execute it, and return the order."""

@@ -43,7 +43,7 @@ class ImprovementPlan:
         """What makes its result another one; more attempts, more functions or another limit only lead on."""
         base = self.base
         return (
-            (base.source, base.docs_scope, base.selection, base.sandbox, base.tasks),
+            (base.source, base.snapshot, base.docs_scope, base.selection, base.sandbox, base.tasks),
             (base.evaluator, base.prompt, base.context, base.samples),
             (self.writer, self.held_out, self.below, self.second_evaluator),
         )

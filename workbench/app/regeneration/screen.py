@@ -237,7 +237,11 @@ class RegenerationScreen(RunPanes):
         if self.view is not None:
             said = loading.header(self.view, headline(self.query_one(FiguresLine).figures))
             begun = (Part("another run began: L"),) if self.announcing.begun else ()
-            improving = (Part(f"{self._improvement}: I", rank=3),) if self._improvement else ()
+            improving = (
+                (Part(f"{self._improvement}: I", rank=3, short=f"{self._improvement[:1]} docstrings: I"),)
+                if self._improvement
+                else ()
+            )
             self.set_status((*said, *begun, *improving))
 
     def on_resize(self, event: events.Resize) -> None:

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
 from workbench.app.toolkit.handing_over import hand_over, place_of, suggested_place
 from workbench.app.toolkit.texts import Button
+from workbench.errors import UsageError
+from workbench.files import expanded
+from workbench.improving.handing_over import check_patch
 
 if TYPE_CHECKING:
     from workbench.app.host import Host
@@ -30,16 +33,15 @@ class HandingDialog(FormDialog[Wanted]):
 
     Args:
         patch: The file that is suggested.
+        branch: The branch that is suggested, "" for none.
         checkout: Why there can be no branch, "" where there can.
-        problem: What went wrong before.
-        first: The field to begin at.
+        on_disk: Whether paths of this machine complete what is typed.
     """
 
-    def __init__(self, patch: str, branch: str, checkout: str, *, problem: Refused | None, on_disk: bool) -> None:
+    def __init__(self, patch: str, branch: str, checkout: str, *, on_disk: bool) -> None:
         fields = (Field("patch", patch, paths=on_disk), Field("branch", branch, placeholder="no branch"))
-        super().__init__("Write the docstrings that were kept", fields, problem.field if problem else "patch")
-        self._checkout = checkout
-        self._problem = problem.sentence if problem else ""
+        super().__init__("Write the docstrings that were kept", fields, "patch")
+        self._checkout, self._on_disk = checkout, on_disk
 
     def buttons(self) -> Iterable[Button]:
         """Yield the buttons."""
@@ -59,6 +61,11 @@ class HandingDialog(FormDialog[Wanted]):
             return Refused("patch", "Name a file, or a branch.")
         if branch and self._checkout:
             return Refused("branch", self._checkout)
+        if patch and self._on_disk:
+            try:
+                check_patch(expanded(patch))
+            except UsageError as error:
+                return Refused("patch", str(error))
         return Wanted(patch, branch)
 
 
@@ -76,9 +83,8 @@ async def ask_and_write(host: Host, session: Path, improvement: str) -> None:
         else "A branch needs a source that is a folder of a git checkout."
     )
     wanted = Wanted(suggested_place(host, suggested_name(source)), "")
-    problem: Refused | None = None
     while True:
-        dialog = HandingDialog(wanted.patch, wanted.branch, without, problem=problem, on_disk=not host.in_browser)
+        dialog = HandingDialog(wanted.patch, wanted.branch, without, on_disk=not host.in_browser)
         answer: Wanted | None = await host.push_screen_wait(dialog)
         if answer is None:
             return
@@ -87,7 +93,7 @@ async def ask_and_write(host: Host, session: Path, improvement: str) -> None:
             file = place_of(host, wanted.patch) if wanted.patch else None
             told = await asyncio.to_thread(_write, session, improvement, file, wanted.branch)
         except (WorkbenchError, OSError) as error:
-            problem = Refused("branch" if wanted.branch and "branch" in str(error) else "patch", str(error))
+            host.notify(str(error), title="Improve docstrings", severity="error", timeout=12)
             continue
         if file is not None:
             hand_over(host, file, "patch")
@@ -108,7 +114,7 @@ def _write(session: Path, improvement: str, file: Path | None, branch: str) -> s
     Raises:
         WorkbenchError: A file or branch is there already, or cannot be made.
     """
-    from workbench.improving.handing_over import check_patch, source_checkout
+    from workbench.improving.handing_over import source_checkout
 
     came = _improved(session, improvement)
     checkout = source_checkout(came.plan.base.source)
