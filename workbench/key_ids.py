@@ -18,6 +18,7 @@ _NAMES = {
     "filter": "cancel clear keep keep-too next previous",
     "help": "close down narrow up",
     "labels": "remark star tags",
+    "improving": "back cancel export next-attempt previous-attempt resume",
     "list": "all down first last narrow page-down page-up up",
     "marked": "back open",
     "find": "keep leave",
@@ -27,7 +28,7 @@ _NAMES = {
     "pick": "cancel done mark mark-all type",
     "plot": "next previous",
     "prompt": "leave",
-    "regeneration": "cancel clear-filter compare copy docs down dropped enter escape evaluator export filter first last mark mark-evaluator more new "
+    "regeneration": "cancel clear-filter compare copy docs down dropped enter escape evaluator export filter first improve improvements last mark mark-evaluator more new "
     "next-hit next-run next-sample next-tab next-task open open-task page-down page-up previous-hit "
     "previous-run previous-sample previous-tab previous-task problem rerun-failed rerun-task resume "
     "samples search up zoom went-wrong sort reverse group fold",

@@ -103,7 +103,7 @@ async def test_samples_tabs_and_failing_tests(finished: Path) -> None:
         assert "tested hot in bubblewrap · 960 tokens" in text
         assert "✗ tests/test_count.py::test_counts_trailing_line" in text
         assert "E   assert 1 == 2" in text
-        await press(pilot, screen, "d")
+        await press(pilot, screen, "Y")
         assert screen.sample.tab == "Docstring"
         assert "Count the lines of a text." in screen.sample.text.document.text
         await press(pilot, screen, "right_square_bracket")
@@ -111,7 +111,7 @@ async def test_samples_tabs_and_failing_tests(finished: Path) -> None:
         assert "context prefix-1" in screen.sample.text.document.text
         await press(pilot, screen, "right_square_bracket")
         assert screen.sample.text.document.text.startswith("```python")
-        await press(pilot, screen, "j", "j", "d", "left_square_bracket", "h")
+        await press(pilot, screen, "j", "j", "Y", "left_square_bracket", "h")
         assert screen.table.selected.name == "Table.add_row"
         assert screen.sample.tab == "Candidate"
         await press(pilot, screen, "l")

@@ -290,7 +290,7 @@ async def test_hostile_texts_are_cleaned(recorder: Recorder) -> None:
     recorder.failing(f"{task}/{regenerated.EVALUATOR}/0", f"tests/x.py::t{evil}", evil, evil)
     recorder.dropped(f"g{evil}", "trace", evil)
     async with regeneration(recorder.path) as (pilot, screen):
-        for keys in (("d",), ("right_square_bracket", "right_square_bracket"), ("D",)):
+        for keys in (("Y",), ("right_square_bracket", "right_square_bracket"), ("D",)):
             await press(pilot, screen, *keys)
             text = screen_text(screen.app)
             assert "\x1b" not in text

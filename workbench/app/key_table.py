@@ -56,6 +56,8 @@ KEY_TABLE = (
          "next-step previous-step next-sample previous-sample matrix-left matrix-right open close files"),
     _row("H L", "H L", "previous, next trial, run or study",
          "next-trial previous-trial next-run previous-run next-study previous-study"),
+    _row("J K", "J K", "next, previous task or attempt, from any pane",
+         "next-task previous-task next-attempt previous-attempt"),
 )  # fmt: skip
 """Keys that several screens have, in the order of the help; keys that move, ``enter`` and ``escape`` are everywhere."""
 

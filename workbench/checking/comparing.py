@@ -143,8 +143,10 @@ def _same_value(want: str, got: str) -> bool:
         return bool(python_syntax.literal(want.strip()) == python_syntax.literal(got.strip()))
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, LookupError):
         pass
+    # A mapping or set has no order of its own; other values only where a page lays them out over several lines.
     laid_out = want.lstrip().startswith(("{", "[", "(")) and len(want.strip().splitlines()) > 1
-    return laid_out and Counter(re.findall(r"\w+", want)) == Counter(re.findall(r"\w+", got))
+    unordered = want.strip()[:1] == got.strip()[:1] == "{"
+    return (laid_out or unordered) and Counter(re.findall(r"\w+", want)) == Counter(re.findall(r"\w+", got))
 
 
 def _same_but_order(want: str, got: str) -> bool:

@@ -221,6 +221,8 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
         )
         and not step.stand_ins
     ):
+        if other := _called_of_another_section(step.code, line - step.line, context):
+            return _not_run(step, f"it calls {other}, which another section of the page has made: {said}", line)
         return fails()
     if what := lacking(f"{said} {str(error['text'])[-600:]}"):
         return _not_run(step, f"it needs {what}: {one_line(said, 120)}", line)
@@ -261,6 +263,13 @@ def _of_another_section(code: str, message: str, context: Context) -> str:
     missing = re.findall(r"has no attribute '(\w+)'", message)
     names = re.findall(rf"\b(\w+)\.{re.escape(missing[0])}\b", code) if missing else []
     return names[0] if names and all(name in context.elsewhere for name in names) else ""
+
+
+def _called_of_another_section(code: str, line: int, context: Context) -> str:
+    """Return what a line calls that only another section of the page has bound, "" for nothing."""
+    lines = code.splitlines()
+    called = re.findall(r"(?<![\w.])(\w+)\(", lines[line]) if 0 <= line < len(lines) else []
+    return next((name for name in called if name in context.elsewhere), "")
 
 
 def _asserts_something(code: str, line: int) -> bool:

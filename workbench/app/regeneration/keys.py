@@ -23,7 +23,7 @@ KEYS: list[BindingType] = [
     Binding("plus", "add_samples", "5 more samples", key_display="+", id="regeneration.samples"),
     Binding("exclamation_mark", "problem", "failed self-check", key_display="!", id="regeneration.problem"),
     Binding("c", "cancel", "cancel", id="regeneration.cancel"),
-    Binding("d", "docs", "docstring", id="regeneration.docs"),
+    Binding("Y", "docs", "docstring", id="regeneration.docs"),
     Binding("i", "improve", "improve docs", id="regeneration.improve"),
     Binding("I", "improvements", "improvements", id="regeneration.improvements"),
     Binding("n", "hit(1)", "next hit", id="regeneration.next-hit"),

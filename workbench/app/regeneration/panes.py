@@ -68,7 +68,7 @@ class TasksPane(Pane):
             of = f"of {counted:,} · m = {view.samples}"
             parts = [f"{hidden:,} filtered away", f"pass@{table.ks[0]} {share(mean)} {of}"]
         if not table.filter.active and (counts := Counter(line.documented_as for line in table.lines)).keys() - {None}:
-            parts += [" ".join(f"{counts[kind]:,} {kind}" for kind in Kind if counts[kind]) + " documented"]
+            parts += [", ".join(f"{counts[kind]:,} {kind}" for kind in Kind if counts[kind]) + " documented"]
         parts += [f"{view.excluded:,} taken out"] if view.excluded else []
         parts += [f"{view.dropped:,} dropped · D"] if view.dropped else []
         self.titled(title, " · ".join(parts))

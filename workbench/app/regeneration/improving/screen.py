@@ -54,8 +54,8 @@ class ImprovingScreen(ModeScreen):
         Binding("u", "resume", "resume", id="improving.resume"),
         Binding("c", "cancel", "cancel", id="improving.cancel"),
         Binding("x", "export", "patch or branch", id="improving.export"),
-        Binding("J", "attempt(1)", "Next attempt from any pane", id="improving.next", show=False),
-        Binding("K", "attempt(-1)", "Previous attempt from any pane", id="improving.previous", show=False),
+        Binding("J", "attempt(1)", "Next attempt from any pane", id="improving.next-attempt", show=False),
+        Binding("K", "attempt(-1)", "Previous attempt from any pane", id="improving.previous-attempt", show=False),
         Binding("escape,I", "leave", "back", id="improving.back"),
     ]
 
