@@ -112,7 +112,7 @@ async def test_the_dialog_says_in_one_sentence_why_a_task_is_not_improved(
         app = pilot.app
         text = screen_text(app)
         assert "documented" in text
-        assert "1 well 1 badly 1 untestable documented" in text
+        assert "1 well, 1 badly, 1 untestable documented" in text
         await pilot.press("j", "i")
         await until(pilot, lambda: isinstance(app.screen, ImprovementDialog), "the dialog")
         assert app.screen.query_one("#functions", Input).value == "all that failed"
