@@ -1,11 +1,13 @@
 """Draw the README's pictures from the app itself: ``python docs/pictures/draw.py [NAME…]``.
 
-Most are of the example session; that of a check is of a README in which some things are wrong on purpose, as the tests plant them.
+Most are of the example session. That of a check is of a README in which some things are wrong on purpose, as the tests plant them; that of an
+improvement is of a real order, whose evaluator and writer answer by rule over loopback.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import sys
 import tempfile
@@ -22,9 +24,14 @@ from workbench.session import SessionWriter, create
 from workbench.settings import Settings
 
 FOLDER = Path(__file__).parent
-sys.path.insert(0, str(FOLDER.parents[1] / "tests"))
+sys.path[:0] = [str(FOLDER.parents[1] / "tests"), str(FOLDER.parents[1] / "tests" / "improving")]
 
 from checking.planted import PLANTED, planted, write_project  # noqa: E402
+from engine.tiny_repository import make_repository  # noqa: E402
+from loopback.server import LoopbackServer  # noqa: E402
+from thin_docs import GOOD, SOURCE, SUITE, Models, order  # noqa: E402
+
+from workbench.cli import main as workbench  # noqa: E402
 
 SIZE = (124, 40)
 # What is pressed after the example is open, before the picture is taken.
@@ -33,7 +40,26 @@ PICTURES = {
     "regeneration": ["4", "j"],
     "cases": ["1", "j", "j"],
     "check": ["2", "s", "s", "shift+tab", "right_square_bracket", "n", "n", "n", "n", "n", "n", "enter"],
+    "improve": ["4", "I", "G"],
 }
+#: What the writer answers first: prose, code, the body in words, a parameter that there is not.
+_REFUSED = (
+    "Sure! Here it is: better",
+    "def add(first, second):\n    return (first + second) % 1000",
+    '"""Compute total = first + second and return total % 1000."""',
+    '"""Return the sum.\n\nArgs:\n    modulus: The limit.\n"""',
+)
+
+
+def improved_session(folder: Path) -> Path:
+    """Order an improvement of a small repository and carry it out."""
+    session, source = folder / "improved.session", make_repository(folder / "small-sums", SOURCE, SUITE)
+    with LoopbackServer(Models(*_REFUSED, GOOD)) as server:
+        os.environ |= {"OPENAI_API_KEY": "sk-loopback", "WORKBENCH_BASE_URL": server.base_url}
+        asked = order(source, "--attempts", "5", "--patch", str(folder / "better.patch"))
+        asked[asked.index("demo")] = str(session)
+        assert workbench(asked) == 0
+    return session
 
 
 def checked_session(folder: Path) -> Path:
@@ -53,6 +79,9 @@ def checked_session(folder: Path) -> Path:
     for run in (plan_rescore(session), plan_check(session)[0]):
         serve(session, run)
     return session
+
+
+_MADE = {"check": checked_session, "improve": improved_session}
 
 
 async def draw(name: str, keys: list[str], session: Path) -> None:
@@ -78,8 +107,8 @@ def main() -> None:
     example = paths.bundled("sessions") / "example.session"
     with tempfile.TemporaryDirectory(prefix="workbench-pictures-") as folder:
         for name in sys.argv[1:] or PICTURES:
-            session = checked_session(Path(folder)) if name == "check" else example
-            asyncio.run(draw(name, PICTURES[name], session))
+            made = _MADE.get(name)
+            asyncio.run(draw(name, PICTURES[name], example if made is None else made(Path(folder))))
             print(f"{name}.svg")
 
 
