@@ -117,3 +117,27 @@ def test_a_program_that_is_told_nothing_and_a_path_that_only_a_reader_has() -> N
         == "fails"
     )
     assert command("wordstat report ./mine", "error: it is no project", absent=("./mine",)) == "not run"
+
+
+def test_options_of_an_example_and_beginnings_of_options_are_no_mistakes(tmp_path: Path) -> None:
+    project = Project(write_project(tmp_path / "project"))
+    for text in (
+        '`Option("--stopwach", nargs=2)` means that a bare `--stopwach` is one.',
+        "There is no `--stopw` for `--stopwatch`.",
+    ):
+        found = claims_of_page(parse_page(text, "README.md"), project, {})
+        assert Truth.UNTRUE not in {one.truth for one in found}, found
+    (alarm,) = [
+        one
+        for one in claims_of_page(parse_page("Give `--stopwach`.", "README.md"), project, {})
+        if one.truth is Truth.UNTRUE
+    ]
+    assert alarm.nearest == "--stopwatch"
+
+
+def test_what_another_section_has_made_and_mappings_in_another_order_are_no_alarms() -> None:
+    error = {"message": "dom_tag.__call__() got an unexpected keyword argument 'href'"}
+    assert judged("a('other', href='/')", error) == "fails"
+    assert judged("a('other', href='/')", error, elsewhere=frozenset({"a"})) == "not run"
+    assert doctest_difference("{'c': 4, 'b': 3, delete: ['a']}\n", "{'b': 3, 'c': 4, delete: ['a']}\n") == ()
+    assert doctest_difference("[x, y]\n", "[y, x]\n")

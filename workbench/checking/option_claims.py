@@ -28,6 +28,8 @@ class OptionClaims:
         self._told = frozenset(flag for text in helps.values() for flag in LONG_OPTION.findall(text))
         self._stated = frozenset(name for option in project.options for name in option.names)
         self._known = self._told | {name for name in self._stated if name.startswith("--")}
+        # A page on how options are declared has some of its own.
+        self._shown = frozenset(re.findall(r"['\"](--[A-Za-z][\w-]*)['\"]", self._page.text))
 
     def all(self) -> Iterator[ClaimResult]:
         """Yield every claim."""
@@ -175,8 +177,15 @@ class OptionClaims:
             if flag in self._known or flag in self._project.flags:
                 yield self._claim(span.line, "option", flag, Truth.TRUE)
                 continue
+            if flag in self._shown:
+                yield self._claim(span.line, "option", flag, Truth.UNKNOWN, "an example of the page declares it")
+                continue
             near = nearest(flag, self._known)
-            if near[0] and not others and not (_DERIVING.search(self._project.code) and not self._told):
+            if any(one.startswith(flag) for one in self._known):
+                yield self._claim(
+                    span.line, "option", flag, Truth.UNKNOWN, f"it is the beginning of {near[0] or 'one'}"
+                )
+            elif near[0] and not others and not (_DERIVING.search(self._project.code) and not self._told):
                 yield self._claim(span.line, "option", flag, Truth.UNTRUE, f"there is no option {flag}", near)
             else:
                 yield self._claim(span.line, "option", flag, Truth.UNKNOWN, "it may be of another program")
