@@ -67,13 +67,16 @@ def test_a_type_is_no_extra_and_a_part_may_need_another_python(tmp_path: Path) -
     project = Project(write_project(tmp_path / "project"))
     for path, text in (
         ("README.md", "A `Wordstat[T, E]` holds either."),
+        ("README.md", "It requires Python 3.10 or newer. Older versions (below 5.x)\nsupport Python 2.6 and above.\n"),
         ("docs/hints.md", "These hints require:\n\n- Python ≥ 3.2.0.\n"),
     ):
         found = claims_of_page(parse_page(text, path), project, {})
         assert Truth.UNTRUE not in {one.truth for one in found}, found
 
 
-def judged(code: str, error: dict[str, object], *, around: str = "", **more: object) -> str:
+def judged(
+    code: str, error: dict[str, object], *, around: str = "", imported: tuple[str, ...] = (), **more: object
+) -> str:
     step = Step(0, "python", code, 1)
     context = Context(
         "README.md", {"wordstat"}, {"wordstat"}, "/environment", f"{around}\0{code}", "", frozenset(), **more
@@ -88,7 +91,7 @@ def judged(code: str, error: dict[str, object], *, around: str = "", **more: obj
         "owner": "",
         **error,
     }
-    return str(judge(step, {"status": 1, "error": told}, context).verdict)
+    return str(judge(step, {"status": 1, "error": told, "imported": imported}, context).verdict)
 
 
 def test_how_an_object_looks_is_not_for_running() -> None:
@@ -101,6 +104,9 @@ def test_an_attribute_that_lacks_is_the_pages_fault_where_the_page_has_made_its_
     error = {"type": "AttributeError", "message": "'Counter' object has no attribute 'loads'", "owner": "wordstat.core"}
     assert judged("counter.loads('x')", error) == "fails"
     assert judged("counter.loads('x')", error, elsewhere=frozenset({"counter"})) == "not run"
+    error = {"type": "AttributeError", "message": "module 'wordstat' has no attribute 'yaml'", "owner": "wordstat"}
+    assert judged("wordstat.yaml.dump(x)", error) == "fails"
+    assert judged("wordstat.yaml.dump(x)", error, imported=("wordstat",)) == "not run"
     error = {"type": "AttributeError", "message": "module 'copy' has no attribute 'replace'", "owner": "copy"}
     assert judged("copy.replace(x)", error) == "not run"
 

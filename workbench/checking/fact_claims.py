@@ -63,7 +63,7 @@ class FactClaims:
         yield from self._files()
         for first, written in self._page.prose:
             for offset, row in enumerate(written.split("\n")):
-                yield from self._python(row, first + offset)
+                yield from self._python(row, first + offset, written)
                 yield from self._version(row, first + offset)
             yield from self._licence(written, first)
 
@@ -262,7 +262,7 @@ class FactClaims:
 
     # -- versions, Python, licence
 
-    def _python(self, row: str, line: int) -> Iterator[ClaimResult]:
+    def _python(self, row: str, line: int, written: str) -> Iterator[ClaimResult]:
         bound = python_bound(row)
         if bound is None:
             return
@@ -274,7 +274,7 @@ class FactClaims:
             )
         elif said == real:
             yield self._claim(line, "python", text, Truth.TRUE)
-        elif said < real and self._of_the_project(row) and not _FORMERLY.search(row):
+        elif said < real and self._of_the_project(row) and not _FORMERLY.search(_sentence_of(text, written, row)):
             shown = ".".join(map(str, real))
             number = ".".join(map(str, said))
             yield self._claim(
@@ -339,6 +339,12 @@ class FactClaims:
                 f"the project is under {next(iter(real))}",
                 (next(iter(real)), False),
             )
+
+
+def _sentence_of(text: str, written: str, row: str) -> str:
+    """Return the sentence of a paragraph that holds a text, which may begin in the line above; the line where none does."""
+    sentences = re.split(r"(?<=[.!?])\s+(?=[A-Z*-])", written)
+    return next((one for one in sentences if text in one), row)
 
 
 def _holds(requirement: Requirement, version: str) -> bool:

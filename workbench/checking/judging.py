@@ -205,6 +205,8 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
     if kind in ("AttributeError", "TypeError") and at_page and _is_display(step.code, context):
         return _not_run(step, "it shows what something is, and is not for running", line)
     if at_page and kind == "AttributeError" and str(error.get("owner", "")).split(".")[0] in context.modules:
+        if message.startswith("module ") and str(error.get("owner", "")).split(".")[0] in imported:
+            return _not_run(step, f"it leaves its imports out: {said}", line)
         missing = re.findall(r"has no attribute '(\w+)'", message)
         elsewhere = bool(missing) and context.occurs(missing[0])
         if elsewhere and (other := _of_another_section(step.code, message, context)):
