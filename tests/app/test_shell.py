@@ -141,7 +141,7 @@ async def test_modes_by_number_and_help_by_question_mark(start) -> None:
         await person.sees("The same on every screen", "app.palette", "app.search")
         assert "leave the tour" not in person.screen_text
         await person.press(*"j" * 40)
-        await person.sees("Signs", "find in this list or text")
+        await person.sees("Signs", "sort; the other way round")
         await person.press("escape")
         await person.until(lambda: "cases.run" not in person.screen_text)
 
