@@ -137,7 +137,9 @@ def axis(values: Sequence[float], most: int = 6) -> Axis:
     power = 10.0 ** math.floor(math.log10(rough))
     for factor in (1, 2, 5, 10, 20, 50):
         step = factor * power
-        first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+        # Only what division rounds away is forgiven: a value a billionth of a step below a tick is below it.
+        first = math.floor(low / step + 1e-12 * max(1.0, abs(low / step)))
+        last = math.ceil(high / step - 1e-12 * max(1.0, abs(high / step)))
         if last - first <= most:
             break
     return Axis(tuple(place * step for place in range(first, max(last, first + 1) + 1)))
