@@ -8,7 +8,7 @@ from pathlib import Path
 from workbench.checking.stored import RULES
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.plan_checks import check_place
-from workbench.errors import UsageError
+from workbench.engine.trial_choice import trials_meant
 from workbench.session import SessionReader, SessionWriter, engine_starts
 from workbench.session.identity import run_id
 from workbench.session.rows import CheckRow, TrialRow
@@ -45,7 +45,7 @@ def plan_check(
         SessionError: The session cannot be written.
     """
     with SessionReader(session) as reader:
-        trials = _meant(session, reader.trials(), items)
+        trials = trials_meant(session, reader.trials(), items, _has_readme, _why_not)
         known = {key_of(row): row for row in reader.checks()}
         if execute:
             _require_isolation()
@@ -96,18 +96,9 @@ def _is_under_way(reader: SessionReader, row: CheckRow | None) -> bool:
     return row is not None and row.state in ("queued", "running") and reader.holder(row.run_id) is not None
 
 
-def _meant(session: Path, rows: Sequence[TrialRow], items: Sequence[str]) -> list[TrialRow]:
-    found: dict[str, TrialRow] = {}
-    for item in items:
-        mine = [row for row in rows if item in (row.id, row.case_id, row.case_name)]
-        mine = mine or [row for row in rows if row.id.startswith(item)]
-        if not mine:
-            raise UsageError(f"{session.name} has no trial {item!r}; `workbench show {session}` lists them.")
-        if not any(row.readme_blob for row in mine):
-            raise UsageError(f"Trial {item} handed in no README that could be checked.")
-        found |= {row.id: row for row in mine if row.readme_blob}
-    if not items:
-        found = {row.id: row for row in rows if row.readme_blob}
-    if not found:
-        raise UsageError(f"{session.name} has no trial with a README, so there is nothing to check.")
-    return list(found.values())
+def _has_readme(row: TrialRow) -> bool:
+    return row.readme_blob is not None
+
+
+def _why_not(_: TrialRow) -> str:
+    return "handed in no README that could be checked"

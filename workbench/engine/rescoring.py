@@ -8,7 +8,7 @@ from pathlib import Path
 from workbench.engine.client import resolved_judge
 from workbench.engine.plan import RUBRICS, DocumentPlan
 from workbench.engine.plan_checks import check_place, check_scoring
-from workbench.errors import UsageError
+from workbench.engine.trial_choice import trials_meant
 from workbench.session import SessionReader, SessionWriter, engine_starts
 from workbench.session.identity import run_id
 from workbench.session.rows import TrialRow
@@ -42,7 +42,7 @@ def plan_rescore(
     from workbench.settings import load
 
     with SessionReader(session) as reader:
-        trials = _meant(session, reader.trials(), items)
+        trials = trials_meant(session, reader.trials(), items, _handed_in, _why_not)
     resolved = tuple(dict.fromkeys(resolved_judge(judge) for judge in judges or ("",)))
     plan = DocumentPlan(
         cases=tuple(dict.fromkeys(trial.case_id for trial in trials)),
@@ -64,24 +64,11 @@ def plan_rescore(
     return run
 
 
-def _meant(session: Path, rows: Sequence[TrialRow], items: Sequence[str]) -> list[TrialRow]:
-    found: dict[str, TrialRow] = {}
-    for item in items:
-        mine = [row for row in rows if item in (row.id, row.case_id, row.case_name)]
-        mine = mine or [row for row in rows if row.id.startswith(item)]
-        if not mine:
-            raise UsageError(f"{session.name} has no trial {item!r}; `workbench show {session}` lists them.")
-        if not any(_handed_in(row) for row in mine):
-            why = f"it is {mine[0].state}" if mine[0].state != "done" else "its file holds no README"
-            raise UsageError(f"Trial {item} handed nothing in that could be scored: {why}.")
-        found |= {row.id: row for row in mine if _handed_in(row)}
-    if not items:
-        found = {row.id: row for row in rows if _handed_in(row)}
-    if not found:
-        raise UsageError(f"{session.name} has no trial that handed something in, so there is nothing to score.")
-    return list(found.values())
-
-
 def _handed_in(row: TrialRow) -> bool:
     """Return whether a trial has something to score; one from another program's file may be done without."""
     return row.state == "done" and row.readme_blob is not None
+
+
+def _why_not(row: TrialRow) -> str:
+    why = f"it is {row.state}" if row.state != "done" else "its file holds no README"
+    return f"handed nothing in that could be scored: {why}"
