@@ -31,6 +31,8 @@ _SHOWS = re.compile(
 )
 #: How often an alarm has to come out the same, and how often more on a page of which something does not.
 _SAME, _SAME_WHERE_RANDOM = 1, 5
+#: So many sections and blocks of a page are run by themselves at most: a page that is wrong throughout must come to its end.
+_MOST_ALONE = 20
 _LOOK_SECONDS = 0.25
 _RANDOM = "it ends differently each time"
 #: Seconds that a step may take.
@@ -83,14 +85,17 @@ async def run_page(
         # of two elements of a set.
         if seed == _SAME and first == before and not any(_only_order(part.diff) for one in first for part in one.parts):
             break
+    runs: dict[tuple[int, ...], tuple[BlockResult, ...]] = {}
     for at in [at for at, one in enumerate(first) if one.verdict in ALARMS]:
         # A reader may begin with its section, or with the block, without what others have set.
-        section = [index for index, code in enumerate(page.codes) if code.section == page.codes[at].section]
-        for own in (section, [at]):
-            if first[at].verdict in ALARMS and len(own) < len(page.codes):
-                alone, _ = await _once(page, only(plan, own), project, environment, seconds, "0")
-                works = alone[at].verdict is Verdict.WORKS
-                first = (*first[:at], alone[at] if works else first[at], *first[at + 1 :])
+        section = tuple(index for index, code in enumerate(page.codes) if code.section == page.codes[at].section)
+        for own in (section, (at,)):
+            if first[at].verdict not in ALARMS or len(own) == len(page.codes):
+                continue
+            if own not in runs and len(runs) < _MOST_ALONE:
+                runs[own], _ = await _once(page, only(without(plan, late), own), project, environment, seconds, "0")
+            if own in runs and runs[own][at].verdict is Verdict.WORKS:
+                first = (*first[:at], runs[own][at], *first[at + 1 :])
     return first
 
 
