@@ -103,6 +103,7 @@ async def test_alarms_stand_below_their_lines_and_enter_shows_the_rest(
         assert "≠" in screen_text(pilot.app)
         assert "differs: what it prints" in screen_text(pilot.app)
         assert "+4 lines" not in screen_text(pilot.app)
+        assert "differs: what it prints" in screen.subject().text  # what y copies
         await press(pilot, screen, "enter")
         assert shown.number == BLOCK
         for text in ("shell · differs", "-3 lines", "+4 lines"):

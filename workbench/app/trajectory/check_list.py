@@ -118,6 +118,12 @@ class CheckList(HeadedList):
         """The line of the README under the cursor, 0 for none."""
         return self.current.number if self.current else 0
 
+    def plain_text(self) -> str:
+        """Return what the list shows, how the check stands first."""
+        sentence = [self.shown.sentence] if self.shown else []
+        rows = [f"{SIGNS[line.word][0] if line.number and line.word else ' '} {line.text}" for line in self._lines]
+        return "\n".join([*sentence, *rows])
+
     @property
     def alarms(self) -> list[int]:
         """The rows of lines of which something is wrong."""

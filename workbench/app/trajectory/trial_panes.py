@@ -20,6 +20,7 @@ from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.app.trajectory import panes
 from workbench.app.trajectory.content_pane import ContentPane
 from workbench.app.trajectory.loading import TrialState
+from workbench.app.trajectory.outcome import CHECK
 from workbench.app.trajectory.outcome_pane import OutcomePane
 from workbench.app.trajectory.repository_pane import RepositoryPane
 from workbench.app.trajectory.score_pane import ScorePane
@@ -182,6 +183,8 @@ class TrialPanes(RunScreen):
             return Subject("the scores", text, ".txt", about=about, criterion=self._criterion)
         if current is self.outcome:
             tab = self.outcome.tab
+            if tab == CHECK:
+                return Subject("the check", self.outcome.checks.plain_text(), ".txt", about=tab)
             suffix = {"README": ".md", "Metadata": ".json"}.get(tab, ".diff")
             return Subject(tab, self.outcome.text.document.text, suffix, about=tab)
         if isinstance(current, panes.Repository):
