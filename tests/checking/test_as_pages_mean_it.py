@@ -11,6 +11,8 @@ from workbench.checking.claims import claims_of_page
 from workbench.checking.comparing import doctest_difference, shell_difference
 from workbench.checking.judging import Context, judge
 from workbench.checking.kinds import kind_of
+from workbench.checking.nearest import slip_of
+from workbench.checking.other_times import is_of_another_time, is_page_for_readers
 from workbench.checking.page import parse_page
 from workbench.checking.project import Project
 from workbench.checking.project_facts import licence_of
@@ -147,3 +149,115 @@ def test_what_another_section_has_made_and_mappings_in_another_order_are_no_alar
     assert judged("a('other', href='/')", error, elsewhere=frozenset({"a"})) == "not run"
     assert doctest_difference("{'c': 4, 'b': 3, delete: ['a']}\n", "{'b': 3, 'c': 4, delete: ['a']}\n") == ()
     assert doctest_difference("[x, y]\n", "[y, x]\n")
+
+
+# -- what 407 projects of one draw, and full checks of 138 of them, were wrongly told
+
+
+@pytest.mark.parametrize(
+    ("heading", "other"),
+    [
+        ("Changelog", True),
+        ("0.1.5", True),
+        ("[1.2.0] - 2020-01-01", True),
+        ("Version 1.31.3, 2025-07-19", True),
+        ("Migrating from 1.x", True),
+        ("What's new in 2.0", True),
+        ("1.1 Installation", False),
+        ("Design patterns", False),
+        ("News reader", False),
+        ("Python 3.8", False),
+        ("Notes", False),
+    ],
+)
+def test_sections_of_another_time_are_known_by_their_headings(heading: str, other: bool) -> None:
+    assert is_of_another_time(heading) is other
+
+
+def test_a_changelog_within_a_page_need_not_hold_today(tmp_path: Path) -> None:
+    project = Project(write_project(tmp_path / "project"))
+    said = "Require Python >= 3.8.\n"
+    for text, truth in ((f"# a\n\n## Use\n\n{said}", Truth.UNTRUE), (f"# a\n\n## 0.1.4\n\n{said}", Truth.UNKNOWN)):
+        found = [
+            one.truth for one in claims_of_page(parse_page(text, "README.md"), project, {}) if one.kind == "python"
+        ]
+        assert found == [truth]
+    page = parse_page(
+        "# a\n\n## History\n\n### More\n\n```python\nimport a\n```\n\n## Use\n\n```python\nimport b\n```\n", "x.md"
+    )
+    assert [code.another_time for code in page.codes] == ["History", ""]
+
+
+@pytest.mark.parametrize(
+    ("path", "read"),
+    [
+        ("docs/design/A.md", False),
+        ("docs/research/invites.md", False),
+        ("docs/release-notes/0.10.0.md", False),
+        ("docs/SANS_IO_IMPLEMENTATION_PLAN2.md", False),
+        ("docs/guide.md", True),
+        ("docs/session.md", True),
+    ],
+)
+def test_plans_and_designs_are_not_documentation(path: str, read: bool) -> None:
+    assert is_page_for_readers(path) is read
+
+
+def test_a_name_of_another_library_is_not_a_slip() -> None:
+    defined = {"get_sdk_headers", "set_num_threads", "FootnotePostprocessor", "needs_input"}
+    assert [slip_of(name, defined) for name in ("get_headers", "mkl_set_num_threads")] == ["", ""]
+    assert slip_of("FootnotePostProcessor", defined) == "FootnotePostprocessor"
+    assert slip_of("need_input", defined) == "needs_input"
+
+
+def test_a_package_that_distributions_share_lacks_nothing(tmp_path: Path) -> None:
+    root = write_project(tmp_path / "project")
+    (root / "azure").mkdir()
+    (root / "azure/__init__.py").write_text("__path__ = __import__('pkgutil').extend_path(__path__, __name__)\n")
+    project = Project(root)
+    assert not project.lacks("azure", "identity")
+    assert project.lacks("wordstat", "identity")
+    assert not project.lacks("wordstat", "counting")
+    found = claims_of_page(parse_page("```python\nfrom azure.identity import X\n```\n", "README.md"), project, {})
+    assert Truth.UNTRUE not in {one.truth for one in found}
+
+
+def test_an_import_that_only_the_run_misses_is_no_failure() -> None:
+    error = {"type": "ModuleNotFoundError", "message": "No module named 'wordstat.x'", "name": "wordstat.x"}
+    assert judged("import wordstat.x", error) == "fails"
+    assert judged("import wordstat.x", error, lacks=lambda module, name: False) == "not run"
+    error = {"type": "ImportError", "message": "cannot import name 'X' from 'wordstat'", "name": "wordstat"}
+    assert judged("from wordstat import X", error) == "fails"
+    assert judged("from wordstat import X", error, lacks=lambda module, name: False) == "not run"
+
+
+def test_a_parameter_of_another_library_is_not_the_projects() -> None:
+    error = {"message": "DataFrame.f() got an unexpected keyword argument 'x'"}
+    assert judged("f(x=2)", error) == "fails"
+    assert judged("f(x=2)", error, defines=lambda name: False) == "not run"
+
+
+def test_a_licence_of_something_else_is_not_the_projects(tmp_path: Path) -> None:
+    project = Project(write_project(tmp_path / "project"))
+    for text, truth in (
+        ("This code is released under the BSD license.\n", Truth.UNTRUE),
+        ("wordstat is distributed under the terms of the BSD License.\n", Truth.UNTRUE),
+        ("The original tests are licensed under the BSD license.\n", Truth.UNKNOWN),
+        ("* GL: BSD license\n\nThe source code is under MIT.\n", Truth.UNKNOWN),
+    ):
+        found = [one for one in claims_of_page(parse_page(text, "README.md"), project, {}) if one.kind == "licence"]
+        assert found[0].truth is truth, text
+
+
+def test_options_for_another_program_are_not_untrue(tmp_path: Path) -> None:
+    root = write_project(tmp_path / "project")
+    text = "```sh\nwordstat report --columns-wide 1\n```\n"
+    (root / "more.py").write_text("import argparse\nargparse.ArgumentParser().parse_known_args()\n")
+    found = claims_of_page(parse_page(text, "README.md"), Project(root), {"wordstat": "--columns"})
+    assert Truth.UNTRUE not in {one.truth for one in found}
+
+
+def test_how_a_mapping_shows_itself_depends_on_python() -> None:
+    said = "MatchesDict({'title': 'A', 'codes': ['x', 'y']})\n"
+    assert doctest_difference(said, "MatchesDict([('title', 'A'), ('codes', ['x', 'y'])])\n") == ()
+    assert doctest_difference(said, "MatchesDict([('title', 'B'), ('codes', ['x', 'y'])])\n")

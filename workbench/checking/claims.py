@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from workbench.checking.default_claims import DefaultClaims
 from workbench.checking.fact_claims import FactClaims
@@ -10,7 +11,8 @@ from workbench.checking.option_claims import OptionClaims
 from workbench.checking.page import Page
 from workbench.checking.project import Project
 from workbench.checking.python_claims import PythonClaims
-from workbench.checking.verdicts import ClaimResult
+from workbench.checking.verdicts import ClaimResult, Truth
+from workbench.text import one_line
 
 
 def claims_of_page(page: Page, project: Project, helps: Mapping[str, str]) -> list[ClaimResult]:
@@ -29,5 +31,16 @@ def claims_of_page(page: Page, project: Project, helps: Mapping[str, str]) -> li
         FactClaims(page, project).all(),
     ):
         for claim in claims:
-            found.setdefault((claim.line, claim.kind, claim.text), claim)
+            found.setdefault((claim.line, claim.kind, claim.text), _in_its_section(claim, page))
     return sorted(found.values(), key=lambda claim: claim.line)
+
+
+def _in_its_section(claim: ClaimResult, page: Page) -> ClaimResult:
+    """Return a claim that is not so today as one of which that cannot be said, where its section tells what was or may come."""
+    if claim.truth is not Truth.UNTRUE:
+        return claim
+    for first, last, heading in page.another_time:
+        if first <= claim.line <= last:
+            reason = f"{claim.reason}; it stands below “{one_line(heading, 40)}”"
+            return replace(claim, truth=Truth.UNKNOWN, reason=reason, nearest="", exact=False)
+    return claim

@@ -13,10 +13,10 @@ from packaging.version import InvalidVersion, Version
 from workbench.checking.environment import plain
 from workbench.checking.installs import pip_words
 from workbench.checking.kinds import kind_of
-from workbench.checking.nearest import nearest
+from workbench.checking.nearest import nearest, slip_of
 from workbench.checking.page import Page
 from workbench.checking.project import Project
-from workbench.checking.project_facts import licence_families, licence_of, oldest_python, python_bound
+from workbench.checking.project_facts import licence_families, licence_file, licence_of, oldest_python, python_bound
 from workbench.checking.shell_commands import commands_of, simple_commands
 from workbench.checking.verdicts import ClaimResult, Truth
 from workbench.grounding import known
@@ -159,12 +159,12 @@ class FactClaims:
             quoted = {
                 word.decode() for word in re.findall(rb"['\"]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)['\"]", self._project.code)
             }
-            near = nearest(name, quoted)
+            near = slip_of(name, quoted)
             made = _EMPTY_PREFIX.search(self._project.code) or re.search(
                 rb"['\"{]" + prefix.encode() + rb"_['\"{]", self._project.code
             )
-            if prefix in own and near[0] and not made:
-                yield self._claim(line, "variable", name, Truth.UNTRUE, f"nothing reads {name}", near)
+            if prefix in own and near and not made:
+                yield self._claim(line, "variable", name, Truth.UNTRUE, f"nothing reads {name}", (near, True))
             else:
                 yield self._claim(line, "variable", name, Truth.UNKNOWN, "it may be of another program")
 
@@ -324,12 +324,10 @@ class FactClaims:
             yield self._claim(line, "licence", name, Truth.UNKNOWN, "the project's licence cannot be read")
         elif real == said:
             yield self._claim(line, "licence", name, Truth.TRUE)
-        elif _NOT_OURS.search(written) or not re.search(
-            r"\b(?:project|software|package|library|it|code|this)\b|" + re.escape(self._project.declared.name or "\0"),
-            written,
-            re.I,
-        ):
+        elif _NOT_OURS.search(written) or not self._licenses_itself(written) or not licence_file(self._project):
             yield self._claim(line, "licence", name, Truth.UNKNOWN, "it may be that of something else")
+        elif any(real & licence_families(other) for _, other in self._page.prose):
+            yield self._claim(line, "licence", name, Truth.UNKNOWN, f"the page names {next(iter(real))} as well")
         else:
             yield self._claim(
                 line,
@@ -339,6 +337,19 @@ class FactClaims:
                 f"the project is under {next(iter(real))}",
                 (next(iter(real)), False),
             )
+
+    def _licenses_itself(self, written: str) -> bool:
+        """Tell whether the subject of a sentence on a licence is the project: "the original tests are licensed under" is not."""
+        own = "|".join(re.escape(one) for one in {self._project.declared.name, *self._project.modules} if one) or "\0"
+        return (
+            re.search(
+                rf"(?:^|[.!*\]]\s*|[`\"_])(?:this|it|the|our)?\s*(?:{own}|this|it|code|project|software|package|library|source(?: code)?|module)\b"
+                rf"[^.]{{0,40}}\b(?:licen[sc]ed|released|distributed|available|under|licen[sc]e)\b|^\W*licen[sc]e\b|/badge/licen[sc]e",
+                written,
+                re.I,
+            )
+            is not None
+        )
 
 
 def _sentence_of(text: str, written: str, row: str) -> str:

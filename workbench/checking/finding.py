@@ -5,24 +5,10 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 from workbench.checking.environment import tree_files
+from workbench.checking.other_times import is_page_for_readers
 
 _PAGES = (".md", ".markdown", ".rst")
 _DOCS = {"docs", "doc", "documentation"}
-#: Pages that tell what was, or are the project's own rules: their names and versions need not be true today.
-_OTHERS = (
-    "changelog",
-    "changes",
-    "history",
-    "news",
-    "release",
-    "contributing",
-    "code_of_conduct",
-    "security",
-    "license",
-    "authors",
-    "migrat",
-    "upgrad",
-)
 
 
 def find_pages(root: Path) -> tuple[str, ...]:
@@ -38,7 +24,6 @@ def find_pages(root: Path) -> tuple[str, ...]:
         for path in sorted(paths)
         if PurePosixPath(path).parts[0].lower() in _DOCS
         and not path.lower().endswith(".rst")
-        and not PurePosixPath(path).name.lower().startswith(_OTHERS)
-        and not any(part.startswith(("_", ".")) for part in PurePosixPath(path).parts[:-1])
+        and is_page_for_readers(path)
     ]
     return (*(markdown or readmes), *docs)

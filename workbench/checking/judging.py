@@ -82,6 +82,8 @@ class Context:
         elsewhere: Names that only code of other sections of the page has bound so far.
         unbound: Names that code which was not run or did not work would have bound.
         occurs: Tells whether a word occurs in the project's code.
+        lacks: Tells whether the sources of a module of the project plainly hold no such name or module below it.
+        defines: Tells whether the project defines a function or class of that name.
     """
 
     page: str
@@ -95,6 +97,8 @@ class Context:
     elsewhere: Set[str] = frozenset()
     unbound: Set[str] = frozenset()
     occurs: Callable[[str], bool] = lambda word: True
+    lacks: Callable[[str, str], bool] = lambda module, name: True
+    defines: Callable[[str], bool] = lambda name: True
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +159,14 @@ def judge_parts(step: Step, ended: Mapping[str, Any], context: Context) -> tuple
     return (_shell(step, ended, context),)
 
 
+def set_apart(found: StepVerdict, heading: str) -> StepVerdict:
+    """Return a verdict as it counts in a section that tells what was or may come: what does not hold today is no alarm there."""
+    if found.verdict not in ALARMS:
+        return found
+    reason = f"it stands below “{one_line(heading, 40)}”: {found.reason}"
+    return replace(found, verdict=Verdict.NOT_RUN, reason=reason, output="", diff=())
+
+
 def _works(step: Step) -> StepVerdict:
     return StepVerdict(Verdict.WORKS, step.line)
 
@@ -194,7 +206,12 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
         root = name.split(".")[0]
         if kind == "ModuleNotFoundError" and root and root not in context.modules:
             return _not_run(step, f"it needs {root}, which is not installed", line)
-        if at_page and root in context.modules and not lacking(message):
+        if (
+            at_page
+            and root in context.modules
+            and not lacking(message)
+            and _sources_agree(kind, name, message, context)
+        ):
             return fails()
         return _not_run(step, f"it ended with {said}", line)
     if kind == "SyntaxError":
@@ -211,6 +228,8 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
         elsewhere = bool(missing) and context.occurs(missing[0])
         if elsewhere and (other := _of_another_section(step.code, message, context)):
             return _not_run(step, f"it uses {other}, which another section of the page has made: {said}", line)
+        if message.startswith("module ") and missing and not context.lacks(str(error["owner"]), missing[0]):
+            return _not_run(step, f"it ended with {said}, which the project's sources do not bear out", line)
         return fails()
     if kind == "AttributeError" and not _is_own_or_builtin(str(error.get("owner", "")), context):
         return _not_run(step, f"it may need another version of Python or of {error['owner']}: {said}", line)
@@ -225,6 +244,10 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
     ):
         if other := _called_of_another_section(step.code, line - step.line, context):
             return _not_run(step, f"it calls {other}, which another section of the page has made: {said}", line)
+        if not any(
+            context.defines(part) for part in message.partition("(")[0].removesuffix(".__init__").split(".")[-1:]
+        ):
+            return _not_run(step, f"it may need another version of what it calls: {said}", line)
         return fails()
     if what := lacking(f"{said} {str(error['text'])[-600:]}"):
         return _not_run(step, f"it needs {what}: {one_line(said, 120)}", line)
@@ -245,6 +268,15 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
             Verdict.DIFFERS, line, "what it asserts does not hold", clean(str(error["text"])).strip()[-1500:]
         )
     return _not_run(step, f"it ended with {said}", line)
+
+
+def _sources_agree(kind: str, name: str, message: str, context: Context) -> bool:
+    """Tell whether the sources, too, hold no module or name that an import misses: what a build makes or leaves out is not there."""
+    if kind == "ModuleNotFoundError":
+        parent, _, last = name.rpartition(".")
+        return context.lacks(parent, last)
+    wanted = re.match(r"cannot import name '(\w+)'", message)
+    return wanted is None or context.lacks(name, wanted[1])
 
 
 def _is_own_or_builtin(owner: str, context: Context) -> bool:
@@ -412,7 +444,11 @@ def _failed_command(step: Step, out: str, err: str, status: int, context: Contex
         return _not_run(step, f"it needs {modules[-1]}, which is not installed")
     if _USAGE.search(err) and _runs_own(step.code, context):
         return fails
-    if modules or re.search(r"ImportError: cannot import name", err):
+    asked = not modules or (
+        re.search(rf"(?<![\w.]){re.escape(modules[-1])}\b", step.code) is not None
+        and context.lacks(*modules[-1].rpartition(".")[::2])
+    )
+    if asked and (modules or re.search(r"ImportError: cannot import name", err)):
         return fails if not context.before else _not_run(step, f"it ended with {said}, after {context.before}")
     if what := lacking(err or out):
         return _not_run(step, f"it needs {what}: {one_line(said, 120)}")

@@ -48,6 +48,26 @@ def one_letter_off(name: str, names: Iterable[str]) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
+def slip_of(name: str, names: Iterable[str]) -> str:
+    """Return the only name that another is a slip of, "" otherwise: one letter, capitals, or the order and number of its words.
+
+    What is merely alike is not meant: ``get_headers`` is not ``get_sdk_headers``, and may be another library's.
+    """
+    words = _words(name)
+    found = {
+        one
+        for one in names
+        if one != name
+        and (
+            one.lower() == name.lower()
+            or (len(words) > 1 and words == _words(one))
+            or _one_letter_off(name, one)
+            or _one_letter_off(name.lower(), one.lower())
+        )
+    }
+    return found.pop() if len(found) == 1 else ""
+
+
 def _one_letter_off(one: str, other: str) -> bool:
     if abs(len(one) - len(other)) > 1 or min(len(one), len(other)) < 4:
         return False

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from workbench.checking.kinds import kind_of
-from workbench.checking.nearest import nearest
+from workbench.checking.nearest import nearest, slip_of
 from workbench.checking.page import Page, Span
 from workbench.checking.project import Project
 from workbench.checking.shell_commands import commands_of, simple_commands
@@ -16,6 +16,11 @@ from workbench.grounding import known
 LONG_OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*(?![\w…-])")
 _DERIVING = re.compile(
     rb"\b(?:import|from)\s+(?:typer|fire|cyclopts|tyro|defopt|jsonargparse|simple_parsing|clize|plac|docopt|pydantic_settings|hydra|absl)\b"
+)
+
+#: A program that takes options which it does not name, for another program or as it likes.
+_PASSING = re.compile(
+    rb"parse_known_(?:intermixed_)?args|REMAINDER|ignore_unknown_options|allow_extra_args|parse_unknown"
 )
 
 
@@ -75,7 +80,9 @@ class OptionClaims:
         plain = re.sub(r"[-_.]+", "-", name).lower()
         if not re.fullmatch(r"[a-z][\w.-]+", name) or name in known.PROGRAMS or known.FILE.fullmatch(name):
             return
-        if not (plain in own or any(plain.startswith(f"{one}-") for one in own) or nearest(plain, own, 0.85)[0]):
+        near = nearest(name, self._commands, 0.7)
+        begins = any(plain.startswith(f"{one}-") for one in own) and near[0]
+        if not (plain in own or begins or slip_of(plain, own)):
             return
         made = rb"scripts" in self._project.sources.get("setup.py", b"") and not (
             self._helps or self._project.declared.scripts
@@ -88,7 +95,7 @@ class OptionClaims:
         ):
             yield self._claim(line, "command", name, Truth.UNKNOWN, "the project's commands cannot be read")
             return
-        near = nearest(name, self._commands, 0.5)
+        near = near if near[0] else nearest(name, self._commands, 0.5)
         yield self._claim(line, "command", name, Truth.UNTRUE, f"the project has no command {name}", near)
 
     def _words(self, command: str, words: list[str], text: str, line: int) -> Iterator[ClaimResult]:
@@ -112,9 +119,9 @@ class OptionClaims:
         if name in subcommands or re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", self._helps.get(command, "")):
             yield self._claim(line, "command", f"{command} {name}", Truth.TRUE)
             return
-        near, exact = nearest(name, subcommands, 0.7)
+        near = slip_of(name, subcommands)
         if near and not self._project.occurs(name):
-            yield self._claim(line, "command", name, Truth.UNTRUE, f"{command} has no command {name}", (near, exact))
+            yield self._claim(line, "command", name, Truth.UNTRUE, f"{command} has no command {name}", (near, True))
         else:
             yield self._claim(line, "command", f"{command} {name}", Truth.UNKNOWN, "it may be an argument")
 
@@ -125,8 +132,13 @@ class OptionClaims:
             return self._claim(line, "option", flag, Truth.TRUE, "it is the beginning of one")
         near = nearest(flag, self._known, 0.75)
         derived = not told and _DERIVING.search(self._project.code) is not None
-        if not self._known or derived or not (near[0] or sure):
+        if not self._known or derived:
             return self._claim(line, "option", flag, Truth.UNKNOWN, "the options of the project cannot be read")
+        meant = slip_of(flag, self._known)
+        if not meant and _PASSING.search(self._project.code):
+            return self._claim(line, "option", flag, Truth.UNKNOWN, "the project takes options that it does not name")
+        if not (meant or sure or any(one.startswith(flag) for one in self._known)):
+            return self._claim(line, "option", flag, Truth.UNKNOWN, "it may be of another program")
         return self._claim(line, "option", flag, Truth.UNTRUE, f"there is no option {flag}", near)
 
     # -- running text
@@ -185,7 +197,11 @@ class OptionClaims:
                 yield self._claim(
                     span.line, "option", flag, Truth.UNKNOWN, f"it is the beginning of {near[0] or 'one'}"
                 )
-            elif near[0] and not others and not (_DERIVING.search(self._project.code) and not self._told):
+            elif (
+                slip_of(flag, self._known)
+                and not others
+                and not (_DERIVING.search(self._project.code) and not self._told)
+            ):
                 yield self._claim(span.line, "option", flag, Truth.UNTRUE, f"there is no option {flag}", near)
             else:
                 yield self._claim(span.line, "option", flag, Truth.UNKNOWN, "it may be of another program")

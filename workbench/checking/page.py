@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from workbench.checking.other_times import is_of_another_time
 from workbench.errors import UsageError
 from workbench.files import read_bytes
 
@@ -33,6 +35,7 @@ class Code:
         skip: Why its author wants it left out, "" if not.
         adjacent: Whether nothing but ``before`` stands between the block before and this one.
         section: Number of the section that it stands in, by headings of the first two levels.
+        another_time: Heading of the section around it that tells what was or may come, "" where there is none.
     """
 
     line: int
@@ -43,6 +46,7 @@ class Code:
     skip: str = ""
     adjacent: bool = False
     section: int = 0
+    another_time: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,7 @@ class Page:
         spans: Code in running text in order.
         links: Links and pictures in order.
         prose: Paragraphs, headings and table rows as written, with their first line.
+        another_time: Lines of sections that tell what was or may come: first, last, and the heading.
     """
 
     path: str
@@ -83,6 +88,7 @@ class Page:
     spans: tuple[Span, ...]
     links: tuple[Link, ...]
     prose: tuple[tuple[int, str], ...]
+    another_time: tuple[tuple[int, int, str], ...] = ()
 
 
 def read_page(root: Path, file: Path) -> Page:
@@ -108,10 +114,23 @@ def read_page(root: Path, file: Path) -> Page:
 def parse_page(text: str, path: str, folder: str = "") -> Page:
     """Return a page from its text."""
     text = _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    reader = _Reader(text.splitlines())
+    lines = text.splitlines()
+    reader = _Reader(lines)
     for token in MarkdownIt("commonmark").enable("table").parse(text):
         reader.take(token)
-    return Page(path, folder, text, tuple(reader.codes), tuple(reader.spans), tuple(reader.links), tuple(reader.prose))
+    elsewhen = tuple(_of_another_time(reader.headings, len(lines)))
+    codes = tuple(
+        replace(code, another_time=next((said for first, last, said in elsewhen if first <= code.line <= last), ""))
+        for code in reader.codes
+    )
+    return Page(path, folder, text, codes, tuple(reader.spans), tuple(reader.links), tuple(reader.prose), elsewhen)
+
+
+def _of_another_time(headings: list[tuple[int, int, str]], last: int) -> Iterator[tuple[int, int, str]]:
+    """Yield the lines and headings of sections that tell what was or may come; the page's title is its name, not a section."""
+    for number, (line, level, text) in enumerate(headings):
+        if level > 1 and is_of_another_time(text):
+            yield line, next((other - 1 for other, its, _ in headings[number + 1 :] if its <= level), last), text
 
 
 class _Reader:
@@ -126,6 +145,8 @@ class _Reader:
         self._pieces = 9  # pieces of prose since the last block of code
         self._line = 1
         self._section = 0
+        self._level = 0  # of the heading whose text comes next
+        self.headings: list[tuple[int, int, str]] = []
 
     def take(self, token: Token) -> None:
         if token.map:
@@ -140,6 +161,7 @@ class _Reader:
             self._before, self._skip, self._pieces = "", "", 0
         elif token.type == "heading_open":
             self._section += token.tag in ("h1", "h2")
+            self._level = int(token.tag[1:])
         elif token.type == "html_block":
             if match := _SKIP.search(token.content):
                 self._skip = match[1] or "its author says so"
@@ -150,6 +172,9 @@ class _Reader:
         begin, end = token.map or [self._line - 1, self._line]
         written = "\n".join(self._lines[begin:end])
         self._before, self._pieces = written, self._pieces + 1
+        if self._level:
+            self.headings.append((begin + 1, self._level, token.content))
+            self._level = 0
         if not (self.prose and self.prose[-1] == (begin + 1, written)):
             self.prose.append((begin + 1, written))
         line = begin + 1

@@ -20,9 +20,11 @@ from workbench.regeneration.project_layout import import_roots, own_modules
 #: What makes a module's names impossible to read from its source.
 _DYNAMIC = re.compile(
     rb"^\s*(?:def __getattr__|from [\w.]+ import \*|from \. import \*)|globals\(\)|vars\(\)|locals\(\)|setattr\(|lazy_loader|"
-    rb"sys\.modules\[|exec\(|importlib\.import_module",
+    rb"sys\.modules\[|exec\(|importlib\.import_module|extend_path|declare_namespace",
     re.M,
 )
+#: A package of which other distributions may hold a part.
+_SHARED = re.compile(rb"extend_path|declare_namespace")
 _OPTIONS = re.compile(rb"add_argument|add_option|[Oo]ption\(")
 _LARGEST = 2_000_000
 
@@ -165,6 +167,18 @@ class Project:
         if text is None or _DYNAMIC.search(text):
             return None
         return frozenset(word.decode() for word in re.findall(rb"[A-Za-z_]\w*", text))
+
+    def lacks(self, module: str, name: str) -> bool:
+        """Tell whether a module's source holds no such word and its package no such module.
+
+        Of a module that makes names while it runs this is not said, unless the word is nowhere in the code; of a package that several
+        distributions share, never.
+        """
+        path = self.module_file(module) if module else None
+        if not path or self.module_file(f"{module}.{name}") is not None or _SHARED.search(self.sources.get(path, b"")):
+            return False
+        words = self.names_of(path)
+        return not self.occurs(name) if words is None else name not in words
 
     def definition(self, module: str, name: str, depth: int = 0) -> Definition | None:
         """Return what a module defines or imports under a name, None where that cannot be followed."""

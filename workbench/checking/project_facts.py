@@ -20,7 +20,7 @@ _FAMILIES = (
     ("MIT", r"\bMIT\b(?![\s-]0)|Permission is hereby granted, free of charge"),
     ("Apache-2.0", r"\bApache\b"),
     ("BSD", r"\bBSD\b|Redistribution and use in source and binary forms"),
-    ("MPL-2.0", r"\bMPL\b|Mozilla Public"),
+    ("MPL-2.0", r"\bMPL(?:v?\d|\b)|Mozilla Public"),
     ("ISC", r"\bISC\b"),
     ("Unlicense", r"\bUnlicense\b"),
     ("PSF", r"\bPSF\b|Python Software Foundation License"),
@@ -93,11 +93,15 @@ def licence_of(project: Project) -> frozenset[str]:
     elif declared:
         stated.append(str(declared))
     found = set(licence_families(" ".join(stated)))
-    for name in sorted(project.files):
-        if re.fullmatch(r"(?:LICEN[SC]E|COPYING)(?:\.\w+)?", name, re.I):
-            head = " ".join((project.root / name).read_text("utf-8", "replace")[:1500].split())
-            found |= _titled(head) or licence_families(head)
+    for name in licence_file(project):
+        head = " ".join((project.root / name).read_text("utf-8", "replace")[:1500].split())
+        found |= _titled(head) or licence_families(head)
     return frozenset(found)
+
+
+def licence_file(project: Project) -> list[str]:
+    """Return the names of files that hold the text of a project's licence; what is only declared may be of its bindings."""
+    return [name for name in sorted(project.files) if re.fullmatch(r"(?:LICEN[SC]E|COPYING)(?:\.\w+)?", name, re.I)]
 
 
 def _titled(head: str) -> frozenset[str]:

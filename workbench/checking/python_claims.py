@@ -9,7 +9,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 from workbench.checking.kinds import kind_of, python_of
-from workbench.checking.nearest import nearest, one_letter_off
+from workbench.checking.nearest import nearest, one_letter_off, slip_of
 from workbench.checking.page import Code, Page, Span
 from workbench.checking.project import Project
 from workbench.checking.verdicts import ClaimResult, Truth
@@ -125,6 +125,8 @@ class PythonClaims:
             if name.startswith(f"{folder}/")
         }
         near, exact = nearest(last, siblings, 0.7)
+        if not near and self._project.occurs(last):
+            return self._claim(line, "module", dotted, Truth.UNKNOWN, f"{last} is elsewhere in the project")
         return self._claim(
             line,
             "module",
@@ -193,10 +195,10 @@ class PythonClaims:
         elif self._project.occurs(name.split(".")[-1]):
             yield self._claim(span.line, "name", text, Truth.TRUE)
         elif call is not None and (not rest or first in self._project.defined):
-            near = nearest(name.split(".")[-1], self._project.defined)
-            if near[0] and near[0][0].isupper() == name.split(".")[-1][0].isupper() and not known.is_known(name):
-                reason = f"nothing is called {name.split('.')[-1]}"
-                yield self._claim(span.line, "name", name.split(".")[-1], Truth.UNTRUE, reason, near)
+            last = name.split(".")[-1]
+            meant = slip_of(last, self._project.defined)
+            if meant and not known.is_known(name):
+                yield self._claim(span.line, "name", last, Truth.UNTRUE, f"nothing is called {last}", (meant, True))
             else:
                 yield self._claim(span.line, "name", text, Truth.UNKNOWN, "it may be of another program")
         elif not rest and (meant := self._misspelt(name)):
@@ -222,7 +224,7 @@ class PythonClaims:
                 elsewhere = self._project.occurs(parts[-1])
                 if found.truth is Truth.UNTRUE and elsewhere:
                     found = self._claim(line, "name", name, Truth.UNKNOWN, f"{parts[-1]} is elsewhere in the project")
-                elif found.truth is Truth.UNTRUE and not found.nearest:
+                elif found.truth is Truth.UNTRUE and not slip_of(parts[length], [found.nearest]):
                     found = self._claim(line, "name", name, Truth.UNKNOWN, "nothing in the project is near it")
                 elif found.truth is Truth.UNTRUE:
                     found = self._claim(

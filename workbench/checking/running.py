@@ -15,7 +15,7 @@ from typing import Any
 from workbench import paths
 from workbench.checking.comparing import alike, shell_difference
 from workbench.checking.environment import Environment, copy_tree
-from workbench.checking.judging import Context, StepVerdict, judge_parts
+from workbench.checking.judging import Context, StepVerdict, judge_parts, set_apart
 from workbench.checking.kinds import python_of
 from workbench.checking.page import Page
 from workbench.checking.project import Project
@@ -281,8 +281,12 @@ def _judged(
                 frozenset(name for name, section in bound.items() if section != code.section),
                 frozenset(unbound),
                 project.occurs,
+                project.lacks,
+                project.defined.__contains__,
             )
             found = judge_parts(step, ended[index], context)
+            if code.another_time:
+                found = tuple(set_apart(one, code.another_time) for one in found)
         if plan.kinds[step.block] in ("python", "doctest"):
             names_bound = _bound_by(step.code)
             bound.update(dict.fromkeys(names_bound, code.section))
