@@ -261,3 +261,18 @@ def test_how_a_mapping_shows_itself_depends_on_python() -> None:
     said = "MatchesDict({'title': 'A', 'codes': ['x', 'y']})\n"
     assert doctest_difference(said, "MatchesDict([('title', 'A'), ('codes', ['x', 'y'])])\n") == ()
     assert doctest_difference(said, "MatchesDict([('title', 'B'), ('codes', ['x', 'y'])])\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "ran", "verdict"),
+    [
+        (">>> add('x')\nTrue\n", (), "differs"),
+        (">>> place = r'C:\\Users\\Ofek'\n>>> add('x')\nTrue\n", (), "not run"),  # userpath
+        (">>> add('x')\nTrue\n", ("/bin/sh",), "not run"),
+    ],
+)
+def test_what_is_so_on_the_authors_machine_need_not_be_here(code: str, ran: tuple[str, ...], verdict: str) -> None:
+    context = Context("README.md", {"wordstat"}, {"wordstat"}, "/environment", f"\0{code}", "", frozenset())
+    example = {"line": 1, "source": "add('x')\n", "want": "True\n", "got": "False\n", "error": None}
+    ended = {"status": 0, "examples": [{**example, "stderr": "", "expected_error": None}], "ran": ran}
+    assert str(judge(Step(0, "doctest", code, 1), ended, context).verdict) == verdict

@@ -36,14 +36,17 @@ def printed(path: str, since: int) -> tuple[str, int]:
 
 
 ASKED: list[str] = []  # what the snippets of this process asked for and a sandbox does not have
+RAN: list[str] = []  # other programs that the snippets of this process started
 
 
 def watch(event: str, given: tuple[Any, ...]) -> None:
-    """Note that a snippet asked for a network: a program that goes on without says nothing of it."""
+    """Note that a snippet asked for a network, or ran a program: one that goes on without says nothing of it."""
     if event == "socket.getaddrinfo" and str(given[0]) not in ("localhost", "127.0.0.1", "::1", "", "None", "0.0.0.0"):
         ASKED.append("a network")
     elif event == "webbrowser.open":
         ASKED.append("a browser")
+    elif event in ("subprocess.Popen", "os.system", "os.exec") and given[0] not in (sys.executable, None):
+        RAN.append(os.fsdecode(given[0]).split()[0] if isinstance(given[0], (str, bytes)) else str(given[0]))
 
 
 sys.addaudithook(watch)
@@ -197,6 +200,7 @@ def main() -> None:
             os._exit(0)  # a process that the snippet forked; it goes on for nobody
         result["imported"] = imported
         result["asked"] = ASKED[:1]
+        result["ran"] = RAN[:1]
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 stream.flush()
