@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import platform
 from pathlib import Path
 
 import pytest
 from checking.planted import write_project
 
 from workbench.checking.claims import claims_of_page
-from workbench.checking.comparing import doctest_difference, shell_difference
+from workbench.checking.comparing import doctest_difference, of_the_machine, shell_difference
 from workbench.checking.judging import Context, judge
 from workbench.checking.kinds import kind_of
 from workbench.checking.nearest import slip_of
@@ -276,3 +277,24 @@ def test_what_is_so_on_the_authors_machine_need_not_be_here(code: str, ran: tupl
     example = {"line": 1, "source": "add('x')\n", "want": "True\n", "got": "False\n", "error": None}
     ended = {"status": 0, "examples": [{**example, "stderr": "", "expected_error": None}], "ran": ran}
     assert str(judge(Step(0, "doctest", code, 1), ended, context).verdict) == verdict
+
+
+def test_what_tells_of_the_machine_is_not_compared() -> None:
+    word = platform.release()
+    assert of_the_machine("kernel: 5.4.0-custom\n", f"kernel: {word}\n") == word.lower()
+    assert of_the_machine(f"kernel: {word}\n", f"kernel: {word} b\n") == ""
+    step = Step(0, "shell", "wordstat -v", 1, "Name: Antergos Linux\nCodename: rolling\n")
+    context = Context("README.md", {"wordstat"}, {"wordstat"}, "/environment", "\0", "", frozenset())
+    for said, verdict in ((word, "not run"), ("Other Linux", "differs")):
+        ended = {"status": 0, "stdout": f"Name: {said}\nCodename: none\n", "stderr": ""}
+        assert str(judge(step, ended, context).verdict) == verdict
+
+
+def test_a_module_found_for_a_variable_of_the_page_says_nothing() -> None:
+    error = {
+        "type": "AttributeError",
+        "message": "module 'wordstat.config' has no attribute 'X'",
+        "owner": "wordstat.config",
+    }
+    assert judged("assert config.X == 1", error) == "fails"
+    assert judged("assert config.X == 1", error, imported=("config",)) == "not run"  # derpconf

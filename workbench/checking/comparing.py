@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import functools
 import math
+import platform
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -101,6 +104,23 @@ def of_one_kind(claimed: str, real: str) -> bool:
         close = difflib.SequenceMatcher(None, claimed.strip()[:400], real.strip()[:400], autojunk=False).ratio()
         return max(words, signs, close) >= 0.5
     return type(one) is type(other)
+
+
+def of_the_machine(claimed: str, real: str) -> str:
+    """Return the first word of an output, and of none of the page's, that names the machine or its system; "" if there is none."""
+    there, other = (set(re.findall(r"[\w.-]{4,}", text.lower())) for text in (real, claimed))
+    return min((there - other) & _machine(), default="")
+
+
+@functools.cache
+def _machine() -> frozenset[str]:
+    """Return the words by which this machine, which is the sandbox's as well, tells of itself."""
+    said = [platform.node(), platform.release(), platform.version(), platform.machine(), platform.platform()]
+    with contextlib.suppress(OSError):
+        system = platform.freedesktop_os_release()
+        said += [system.get(key, "") for key in ("NAME", "PRETTY_NAME", "ID", "VERSION", "VERSION_CODENAME")]
+    words = {word.lower() for text in said for word in re.findall(r"[\w.-]{4,}", text)}
+    return frozenset(words - {"linux", "version", "release", "rolling", "stable"})
 
 
 def alike(claimed: str, real: str) -> float:

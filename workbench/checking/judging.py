@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workbench.checking.comparing import difference, doctest_difference, of_one_kind, shell_difference
+from workbench.checking.comparing import difference, doctest_difference, of_one_kind, of_the_machine, shell_difference
 from workbench.checking.kinds import python_of
 from workbench.checking.steps import Step
 from workbench.checking.verdicts import ALARMS, Verdict
@@ -224,7 +224,9 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
     if kind in ("AttributeError", "TypeError") and at_page and _is_display(step.code, context):
         return _not_run(step, "it shows what something is, and is not for running", line)
     if at_page and kind == "AttributeError" and str(error.get("owner", "")).split(".")[0] in context.modules:
-        if message.startswith("module ") and str(error.get("owner", "")).split(".")[0] in imported:
+        owner = str(error["owner"]).split(".")
+        # Of the page's own config, say, only a module of that name was found.
+        if message.startswith("module ") and {owner[0], owner[-1]} & set(imported):
             return _not_run(step, f"it leaves its imports out: {said}", line)
         missing = re.findall(r"has no attribute '(\w+)'", message)
         elsewhere = bool(missing) and context.occurs(missing[0])
@@ -379,6 +381,8 @@ def _example(step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], c
     if _LOGS.search(str(example["source"])):
         return _not_run(step, "what is logged depends on settings that the page may leave out", line)
     reason, shown = "what it prints differs from what the page says", got if got.strip() else err
+    if machine := of_the_machine(want, shown):
+        return _not_run(step, f"it tells of the machine, which is {machine} here", line)
     if not of_one_kind(want, shown):
         return _not_run(step, "it prints something else altogether, which need not be what the page means", line)
     return _unless_stood_in(step, StepVerdict(Verdict.DIFFERS, line, reason, shown[-1500:], difference(want, shown)))
@@ -428,6 +432,8 @@ def _shell(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdic
     if not of_one_kind(step.expected, out):
         after = f", after {context.before}" if context.before else " altogether"
         return _not_run(step, f"it prints something else{after}")
+    if machine := of_the_machine(step.expected, out):
+        return _not_run(step, f"it tells of the machine, which is {machine} here")
     if not any(word in context.commands or word.startswith("python") for word in step.code.split()):
         return _not_run(step, "its output is the reader's own")
     if set(step.code.split()) & {"--version", "-V", "version"}:
