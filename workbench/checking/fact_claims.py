@@ -42,7 +42,7 @@ _FORMERLY = re.compile(
 )
 #: What a line on the oldest Python says, or that it is a short one: a heading, an entry of a list, a badge.
 _NEEDS = re.compile(
-    r"\b(?:requires?|required|needs?|needed|supports?|works? (?:with|on)|runs? on|minimum|prerequisite)\b|^.{0,40}$",
+    r"\b(?:requires?|required|needs?|needed|support(?:s|ed)?|works? (?:with|on)|runs? on|minimum|prerequisite)\b|^.{0,40}$",
     re.I,
 )
 _EMPTY_PREFIX = re.compile(

@@ -86,6 +86,7 @@ class Context:
         occurs: Tells whether a word occurs in the project's code.
         lacks: Tells whether the sources of a module of the project plainly hold no such name or module below it.
         defines: Tells whether the project defines a function or class of that name.
+        rejects: Tells whether the project's functions of a qualified name have no such parameter.
     """
 
     page: str
@@ -101,6 +102,7 @@ class Context:
     occurs: Callable[[str], bool] = lambda word: True
     lacks: Callable[[str, str], bool] = lambda module, name: True
     defines: Callable[[str], bool] = lambda name: True
+    rejects: Callable[[str, str], bool] = lambda called, keyword: False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,7 @@ def judge_parts(step: Step, ended: Mapping[str, Any], context: Context) -> tuple
         reason = f"it asked for {ended['asked'][0]}, or what went before it did: "
         return tuple(
             replace(one, verdict=Verdict.NOT_RUN, reason=reason + one.reason, output="", diff=())
-            if one.verdict in ALARMS
+            if one.verdict in ALARMS and not _whatever_a_network_says(step, ended, context)
             else one
             for one in found
         )
@@ -253,6 +255,8 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
         ):
             return _not_run(step, f"it may need another version of what it calls: {said}", line)
         return fails()
+    if kind == "TypeError" and not step.stand_ins and _rejected(step.code, message, context):
+        return fails()
     if what := lacking(f"{said} {str(error['text'])[-600:]}"):
         return _not_run(step, f"it needs {what}: {one_line(said, 120)}", line)
     if kind == "AssertionError" and at_page and not _asserts_something(step.code, line - step.line + 1):
@@ -272,6 +276,25 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
             Verdict.DIFFERS, line, "what it asserts does not hold", clean(str(error["text"])).strip()[-1500:]
         )
     return _not_run(step, f"it ended with {said}", line)
+
+
+def _whatever_a_network_says(step: Step, ended: Mapping[str, Any], context: Context) -> bool:
+    """Tell whether what failed is so by the project's sources: an import of what there is not, or a parameter."""
+    error = ended.get("error") or {}
+    return str(error.get("type")) in ("ModuleNotFoundError", "ImportError") or _rejected(
+        step.code, str(error.get("message", "")), context
+    )
+
+
+def _rejected(code: str, message: str, context: Context) -> bool:
+    """Tell whether the page itself gives a parameter that a function of the project does not have, by its source as well."""
+    found = re.match(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'", message)
+    if found is None:
+        return False
+    called, keyword = found[1].replace("<locals>.", ""), found[2]
+    name = called.removesuffix(".__init__").rpartition(".")[2]
+    given = re.search(rf"\b{re.escape(name)}\(", code) and re.search(rf"\b{keyword}\s*=(?!=)", code)
+    return given is not None and context.rejects(called, keyword)
 
 
 def _sources_agree(kind: str, name: str, message: str, context: Context) -> bool:

@@ -209,6 +209,21 @@ class Project:
                 found.append(parameters_of(node))
         return found[0] if len(found) == 1 else None
 
+    def rejects(self, called: str, keyword: str) -> bool:
+        """Tell whether every function or method of a qualified name (``Pipeline.run``) is without a parameter, decorated or not."""
+        owner, _, name = called.rpartition(".")
+        owner = owner.rpartition(".")[2]
+        found = []
+        for node in self._definitions_with(name):
+            if owner and isinstance(node, ast.ClassDef) and node.name == owner:
+                found += [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+            elif not owner and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                found.append(node)
+        arguments = [one.args for one in found if one.name == name]
+        return bool(arguments) and not any(
+            one.kwarg or keyword in {each.arg for each in (*one.args, *one.kwonlyargs)} for one in arguments
+        )
+
     def defaults_of(self, parameter: str) -> tuple[tuple[str, str], ...]:
         """Return what has a parameter with a default outside tests: name of the function, method or class, and the default.
 

@@ -283,6 +283,7 @@ def _judged(
                 project.occurs,
                 project.lacks,
                 project.defined.__contains__,
+                project.rejects,
             )
             found = judge_parts(step, ended[index], context)
             if code.another_time:

@@ -14,7 +14,9 @@ from workbench.checking.installs import install_verdict
 from workbench.checking.kinds import Kind, is_install, kind_of
 from workbench.checking.page import Code, Page
 from workbench.checking.project import Project
+from workbench.checking.project_facts import oldest_python
 from workbench.checking.shell_commands import commands_of, simple_commands
+from workbench.checking.syntax_faults import syntax_fault
 from workbench.grounding import known
 
 #: What a file that a reader would bring along holds where the page does not say it.
@@ -125,7 +127,7 @@ class _Planner:
     ) -> None:
         self.plan = Plan()
         self._page, self._project, self._environment, self._broken = page, project, environment, broken
-        self._commands = commands
+        self._commands, self._oldest = commands, oldest_python(project)
         self._own = frozenset({*project.modules, plain(project.declared.name), project.declared.name}) - {""}
         self._named: dict[str, str] = {}  # files that the page tells its reader to write
         self._clones = {
@@ -175,7 +177,14 @@ class _Planner:
             self._named.setdefault(name, code.code)
         reason = needs.why_not_python(code.code) if kind == "python" else ""
         if reason:
-            self._not_run(index, code, reason)
+            fault = (
+                None if code.another_time else syntax_fault(code.code, self._project.modules, self._oldest, code.before)
+            )
+            if fault is None:
+                self._not_run(index, code, reason)
+            else:
+                line, said = code.line + fault[0] - 1, f"SyntaxError: {fault[1]}"
+                self.plan.steps.append(Step(index, "settled", code.code, line, reason=said, failed=True))
             return
         names = re.findall(r"['\"]([\w./-]+\.\w+)['\"]", code.code)
         stand_ins, files = self._provided(names)

@@ -1,0 +1,79 @@
+"""Whether a snippet that is no Python is a fault of the page, or one that only shows something.
+
+Most of what does not parse is meant so: signatures, ellipses, pseudo-code. Four kinds are slips that a reader meets at once, and none of
+them is found in code that is only shown: a bracket too many or a colon too few, without which all of it is Python; an import of the
+project's that is none; and Python 2 in a project that needs Python 3.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import warnings
+from collections.abc import Set
+
+from workbench import python_syntax
+from workbench.checking.kinds import python_of
+
+_OF_PYTHON_2 = re.compile(
+    r"Missing parentheses in call to '(?:print|exec)'|multiple exception types must be parenthesized"
+)
+_IMPORT = re.compile(r"\s*(?:>>> )?from\s+([A-Za-z_]\w*)(?:\.\w+)*\s+(?!import\s+[\w(*])\w")
+_PAGE_OF_PYTHON_2 = re.compile(r"\bpython[ -]?2", re.I)
+
+
+def syntax_fault(
+    code: str, modules: Set[str], oldest: tuple[int, ...] | None, said: str = ""
+) -> tuple[int, str] | None:
+    """Return the line of a slip in a snippet, from 1, and what it is; None where it parses, or may be meant as it stands.
+
+    Args:
+        code: The snippet.
+        modules: The project's top-level modules.
+        oldest: The oldest Python that the project takes, None where it does not say.
+        said: What the page says around it, which may be that it is Python 2.
+    """
+    code = textwrap.dedent(code)
+    error = _error_of(code)
+    if error is None:
+        return None
+    lines, message = code.split("\n"), str(error.msg)
+    number = min(max(error.lineno or 1, 1), len(lines))
+    line = lines[number - 1]
+    if _OF_PYTHON_2.search(message):
+        known = oldest is not None and oldest >= (3,) and not _PAGE_OF_PYTHON_2.search(said)
+        wanted = ".".join(map(str, oldest or ()))
+        return (
+            (number, f"it is Python 2, and the project needs Python {wanted}: {message.partition('.')[0]}")
+            if known
+            else None
+        )
+    if (found := _IMPORT.match(line)) and found[1] in modules:
+        return number, f"it is no import: {line.strip()}"
+    column = (error.offset or 1) - 1
+    if (
+        message.startswith("unmatched")
+        and python_of(_with(lines, number, line[:column] + line[column + 1 :])) is not None
+    ):
+        return number, message
+    if message == "expected ':'" and any(
+        python_of(_with(lines, number, line[:at] + ":" + line[at:])) is not None for at in (column, len(line.rstrip()))
+    ):
+        return number, f"a colon is missing: {line.strip()}"
+    return None
+
+
+def _error_of(code: str) -> SyntaxError | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            python_syntax.parse(code)
+    except SyntaxError as error:
+        return error
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    return None
+
+
+def _with(lines: list[str], number: int, line: str) -> str:
+    return "\n".join([*lines[: number - 1], line, *lines[number:]])
