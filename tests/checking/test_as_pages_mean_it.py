@@ -364,3 +364,25 @@ def test_a_parameter_that_is_not_there_fails_below_decorators_and_beside_a_netwo
     assert judged(code, error, rejects=project.rejects) == "fails"
     assert judged(code, error, rejects=project.rejects, asked=("a network",)) == "fails"
     assert judged("pipeline.start(1)", error, rejects=project.rejects) == "not run"
+
+
+def test_a_name_one_letter_off_from_one_that_the_page_imports_fails() -> None:
+    error = {"type": "NameError", "message": "name 'HTTPCient' is not defined", "name": "HTTPCient"}
+    for imported, occurs, verdict in (
+        (frozenset({"HTTPClient"}), False, "fails"),
+        (frozenset({"HTTPClient"}), True, "not run"),
+        (frozenset({"Client"}), False, "not run"),
+    ):
+        context = Context(
+            "README.md",
+            {"wordstat"},
+            set(),
+            "/environment",
+            "\0",
+            "",
+            imported,
+            occurs=lambda word, there=occurs: there,
+        )
+        told = {**error, "place": "README.md", "text": "", "line": 1, "owner": ""}
+        step = Step(0, "python", "HTTPCient()", 1)
+        assert str(judge(step, {"status": 1, "error": told}, context).verdict) == verdict

@@ -37,12 +37,12 @@ _NOT_OURS = re.compile(
 )
 _FORMERLY = re.compile(
     r"\b(?:drop(?:s|ped)?|older|legacy|last|previous|earlier|up to|until|prior|instead|backport|before|deprecated|end|removed?|no longer|"
-    r"only|available|added|since|new in|tested|support(?:s|ed)? (?:was|for)|if you|for python|on python|recommended)\b",
+    r"only|available|added|since|new in|tested|support(?:s|ed)? (?:was|for (?:python|\d))|if you|for python|on python|recommended)\b",
     re.I,
 )
 #: What a line on the oldest Python says, or that it is a short one: a heading, an entry of a list, a badge.
 _NEEDS = re.compile(
-    r"\b(?:requires?|required|needs?|needed|support(?:s|ed)?|works? (?:with|on)|runs? on|minimum|prerequisite)\b|^.{0,40}$",
+    r"\b(?:requires?|required|needs?|needed|support(?:s|ed)?|works? (?:with|on)|runs? on|minimum|prerequisite|dependenc(?:y|ies)|depends?)\b|^.{0,40}$",
     re.I,
 )
 _EMPTY_PREFIX = re.compile(

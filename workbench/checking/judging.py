@@ -16,6 +16,7 @@ from typing import Any
 
 from workbench.checking.comparing import difference, doctest_difference, of_one_kind, of_the_machine, shell_difference
 from workbench.checking.kinds import python_of
+from workbench.checking.nearest import slip_of
 from workbench.checking.steps import Step
 from workbench.checking.verdicts import ALARMS, Verdict
 from workbench.reasons import last_words
@@ -222,6 +223,9 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
         return _not_run(step, f"it is no complete Python: {message}", line)
     if kind == "NameError":
         missing = name or (re.findall(r"'(\w+)'", message) or [""])[0]
+        meant = slip_of(missing, context.imported) if len(missing) > 5 and not context.occurs(missing) else ""
+        if meant and at_page and not _MEANT.search(_comments(context.around)):
+            return replace(fails(), reason=f"{said}; the page has {meant}")
         return _not_run(step, f"it uses {missing}, which no earlier snippet that ran defines", line)
     if kind in ("AttributeError", "TypeError") and at_page and _is_display(step.code, context):
         return _not_run(step, "it shows what something is, and is not for running", line)
