@@ -15,6 +15,9 @@ import traceback
 import types
 from typing import Any
 
+from python_state import State  # type: ignore[import-not-found]
+
+del sys.modules["python_state"]  # a project may have one
 COROUTINE = 0x80  # inspect.CO_COROUTINE
 
 
@@ -86,9 +89,44 @@ def described(error: BaseException, page: str) -> dict[str, Any]:
     }
 
 
-def execute(code: str, page: str, line: int, mode: str = "exec") -> None:
+def execute(code: str, page: str, line: int, mode: str = "exec", watch: Watch | None = None) -> None:
     tree: Any = ast.parse(code, page, mode)
     ast.increment_lineno(tree, line - 1)
+    if watch is None:
+        execute_tree(tree, page, mode)
+        return
+    # Imports apart from the rest, so that what the rest changes in them is seen.
+    compile(tree, page, mode, dont_inherit=True)  # so that nothing is run of what is no complete Python
+    groups: list[tuple[bool, list[Any]]] = []
+    for node in tree.body:
+        imports = isinstance(node, (ast.Import, ast.ImportFrom))
+        if not groups or groups[-1][0] != imports:
+            groups.append((imports, []))
+        groups[-1][1].append(node)
+    for imports, body in groups:
+        try:
+            execute_tree(ast.Interactive(body) if mode == "single" else ast.Module(body, []), page, mode)
+        finally:
+            watch.see(imports)
+
+
+class Watch:
+    """Notes whether anything but imports changes the state of this process."""
+
+    def __init__(self) -> None:
+        self.state = State()
+        self.state.take()
+        self.trace = False
+
+    def see(self, imports: bool) -> None:
+        """Look at the state after imports, or after anything else."""
+        if imports:
+            self.state.take()
+        else:
+            self.trace = self.trace or self.state.changed()
+
+
+def execute_tree(tree: Any, page: str, mode: str) -> None:
     compiled = compile(tree, page, mode, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     if compiled.co_flags & COROUTINE:
         import asyncio  # takes long to import, and few snippets wait
@@ -135,15 +173,15 @@ def import_left_out(code: str, modules: list[str]) -> list[str]:
     return found
 
 
-def snippet(step: dict[str, Any]) -> dict[str, Any]:
+def snippet(step: dict[str, Any], watch: Watch | None) -> dict[str, Any]:
     try:
-        execute(step["code"], step["page"], step["line"])
+        execute(step["code"], step["page"], step["line"], "exec", watch)
     except BaseException as error:
         return {"error": described(error, step["page"])}
     return {}
 
 
-def examples(step: dict[str, Any]) -> dict[str, Any]:
+def examples(step: dict[str, Any], watch: Watch | None) -> dict[str, Any]:
     """Run a doctest, each example for itself."""
     import doctest  # takes long to import as well
 
@@ -156,7 +194,7 @@ def examples(step: dict[str, Any]) -> dict[str, Any]:
         skipped = bool(example.options.get(doctest.SKIP))
         try:
             if not skipped:
-                execute(example.source, step["page"], line, "single")
+                execute(example.source, step["page"], line, "single", watch)
         except BaseException as raised:
             error = described(raised, step["page"])
         got, out = printed(OUT, out)
@@ -166,6 +204,27 @@ def examples(step: dict[str, Any]) -> dict[str, Any]:
         if error and example.exc_msg is None:
             break
     return {"examples": found, "left": [[line, example.source] for line, example in left]}
+
+
+def repeat(imports: list[str]) -> None:
+    """Make the imports of snippets that are run elsewhere; what these print belongs to them."""
+    if not imports:
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for number in (1, 2):
+        os.dup2(nowhere, number)
+    os.close(nowhere)
+    for one in imports:
+        with contextlib.suppress(Exception):
+            exec(one, NAMES)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+
+
+def watched(step: dict[str, Any]) -> bool:
+    """Tell whether what a step changes in this process is noted; one that waits, or imports from the future, is one piece."""
+    return bool(step.get("traced")) and "await" not in step["code"] and "__future__" not in step["code"]
 
 
 def main() -> None:
@@ -182,6 +241,7 @@ def main() -> None:
             shown = [line.lstrip()[4:] if line.lstrip().startswith((">>> ", "... ")) else "" for line in shown]
         lines = [""] * (step["line"] - 1) + shown
         linecache.cache[step["page"]] = (0, None, [text + "\n" for text in lines], step["page"])
+        repeat(step.get("before", ()))
         for number, path in ((1, OUT), (2, ERR)):
             file = os.open(path, os.O_WRONLY | os.O_APPEND)
             os.dup2(file, number)
@@ -192,11 +252,13 @@ def main() -> None:
                 line.lstrip()[4:] for line in code.splitlines() if line.lstrip().startswith((">>> ", "... "))
             )
         imported = import_left_out(code, step["modules"])
-        result = examples(step) if step["kind"] == "doctest" else snippet(step)
+        watch = Watch() if watched(step) else None
+        result = examples(step, watch) if step["kind"] == "doctest" else snippet(step, watch)
         if os.getpid() != own:
             os._exit(0)  # a process that the snippet forked; it goes on for nobody
         result["imported"] = imported
         result["asked"] = ASKED[:1]
+        result["trace"] = watch is None or watch.trace or bool(imported)
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 stream.flush()
