@@ -81,6 +81,7 @@ def test_a_dependent_block_keeps_its_order(tmp_path: Path, both_ways: Ways, bloc
     assert str(found.side_by_side[-1].verdict) == verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_pages_of_all_kinds_of_blocks_say_the_same_both_ways(tmp_path: Path, both_ways: Ways, seed: int) -> None:
     found = both_ways(stateful_project(tmp_path), drawn(seed))
@@ -107,6 +108,7 @@ def test_our_own_pages_say_the_same_both_ways(tmp_path: Path, both_ways: Ways, p
     assert said(found.side_by_side) == said(found.in_order)
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_does_so_both_ways_and_twice(tmp_path: Path, both_ways: Ways) -> None:
     root = stateful_project(tmp_path)
     page = page_of([*ALONE[:2], ("python", "import time\ntime.sleep(60)\n"), *ALONE[2:4], ("bash", "sleep 60\n")])

@@ -198,6 +198,8 @@ def shell(step: dict[str, Any], seconds: float, spared: set[int]) -> dict[str, A
 
 WANTS_TERMINAL = re.compile(r"\btty\b|isatty|terminal|ioctl|termios|curses", re.I)
 LINES, COLUMNS = 24, 80
+#: Seconds of the processor, and part of the time, that looking for what steps leave behind may take.
+MOST_LOOKING, SHARE_LOOKING = 0.2, 0.1
 #: How many processes a step may leave behind.
 CROWD = 60
 
@@ -299,23 +301,29 @@ def run(steps: list[dict[str, Any]], seconds: float, tell: Any, apart: str) -> N
     """Run steps in order; those of ``apart`` that were run elsewhere are told as such."""
     snippets = Snippets()
     traces = traced() if apart else None
+    began, looking = time.monotonic(), 0.0
     left_out: set[int] = set()  # of a chain, with its first step, all are left out or none
     begun: set[int] = set()
     for step in steps:
         provide(step, traces)
         chain = step.get("chain")
-        if traces is not None and chain is not None:
-            if chain not in begun and chain in (told(apart) or ()) and traces.allow(step):
-                left_out.add(chain)
+        if traces is not None and chain is not None and chain not in begun:
             begun.add(chain)
-            if chain in left_out:
-                snippets.before += step.get("imports", ())
-                tell({"id": step["id"], "apart": True})
-                continue
+            if chain in (told(apart) or ()) and traces.allow(step):
+                left_out.add(chain)
+        if chain in left_out:
+            snippets.before += step.get("imports", ())
+            tell({"id": step["id"], "apart": True})
+            continue
         result = result_of({**step, "traced": traces is not None and not traces.python}, seconds, snippets)
         if traces is not None:
+            since = time.process_time()
             traces.note(step, result, goes_on(snippets))
+            looking += time.process_time() - since + result.get("looking", 0.0)
+            if looking > MOST_LOOKING + SHARE_LOOKING * (time.monotonic() - began):
+                traces.rest = True  # it takes longer than it can save
             result = {**result, "rest": traces.rest}
+            traces = None if traces.rest else traces
         tell({"id": step["id"], **result})
 
 

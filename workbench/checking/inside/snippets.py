@@ -11,6 +11,7 @@ import json
 import linecache
 import os
 import sys
+import time
 import traceback
 import types
 from typing import Any
@@ -113,17 +114,26 @@ def execute(code: str, page: str, line: int, mode: str = "exec", watch: Watch | 
 class Watch:
     """Notes whether anything but imports changes the state of this process."""
 
-    def __init__(self) -> None:
-        self.state = State()
-        self.state.take()
+    def __init__(self, last: Watch | None) -> None:
+        began = time.process_time()
+        self.state: Any = last.state if last is not None else State()
+        if last is None:
+            self.state.take()
+        self.seconds = time.process_time() - began  # of the processor, that looking has taken
         self.trace = False
+        self.grown = False  # whether anything but imports of the snippet has imported something
+        self.modules = len(sys.modules)
 
     def see(self, imports: bool) -> None:
         """Look at the state after imports, or after anything else."""
+        began = time.process_time()
         if imports:
             self.state.take()
+            self.modules = len(sys.modules)
         else:
+            self.grown = self.grown or len(sys.modules) != self.modules
             self.trace = self.trace or self.state.changed()
+        self.seconds += time.process_time() - began
 
 
 def execute_tree(tree: Any, page: str, mode: str) -> None:
@@ -222,6 +232,12 @@ def repeat(imports: list[str]) -> None:
             stream.flush()
 
 
+def renew() -> None:
+    """Begin anew, without the names of snippets that were run here."""
+    global NAMES
+    NAMES = module()
+
+
 def watched(step: dict[str, Any]) -> bool:
     """Tell whether what a step changes in this process is noted; one that waits, or imports from the future, is one piece."""
     return bool(step.get("traced")) and "await" not in step["code"] and "__future__" not in step["code"]
@@ -233,6 +249,7 @@ def main() -> None:
     sys.argv = ["README"]
     sys.path[0:1] = []
     sys.path.append(os.getcwd())
+    watch: Watch | None = None
     for line in orders:
         step = json.loads(line)
         # So that inspect.getsource and tracebacks find the snippet.
@@ -241,6 +258,8 @@ def main() -> None:
             shown = [line.lstrip()[4:] if line.lstrip().startswith((">>> ", "... ")) else "" for line in shown]
         lines = [""] * (step["line"] - 1) + shown
         linecache.cache[step["page"]] = (0, None, [text + "\n" for text in lines], step["page"])
+        if step.get("renewed"):
+            renew()
         repeat(step.get("before", ()))
         for number, path in ((1, OUT), (2, ERR)):
             file = os.open(path, os.O_WRONLY | os.O_APPEND)
@@ -252,12 +271,16 @@ def main() -> None:
                 line.lstrip()[4:] for line in code.splitlines() if line.lstrip().startswith((">>> ", "... "))
             )
         imported = import_left_out(code, step["modules"])
-        watch = Watch() if watched(step) else None
+        # What was the same at the end of the last snippet is so now, unless there were imports in between.
+        known = watch if watch is not None and not watch.trace and not step.get("before") and not imported else None
+        watch = Watch(known) if watched(step) else None
         result = examples(step, watch) if step["kind"] == "doctest" else snippet(step, watch)
         if os.getpid() != own:
             os._exit(0)  # a process that the snippet forked; it goes on for nobody
         result["imported"] = imported
         result["asked"] = ASKED[:1]
+        result["looking"] = watch.seconds if watch is not None else 0.0
+        result["grown"] = watch is None or watch.grown
         result["trace"] = watch is None or watch.trace or bool(imported)
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
