@@ -323,6 +323,7 @@ def test_a_module_found_for_a_variable_of_the_page_says_nothing() -> None:
         ("def count(text: str) -> int\n", None),  # shows a signature
         ("count(text, ...) -> int\n", None),
         ("from other.aio Counter\n", None),
+        ("from wordstat.counting cimport Counter\ncdef Counter a\n", None),  # cymem: Cython
         ("with open('x') as file:\n    # use it\n", None),
         ("x = [\n  1,\n  ...\n", None),
         ("x = 1\n", None),
@@ -386,3 +387,15 @@ def test_a_name_one_letter_off_from_one_that_the_page_imports_fails() -> None:
         told = {**error, "place": "README.md", "text": "", "line": 1, "owner": ""}
         step = Step(0, "python", "HTTPCient()", 1)
         assert str(judge(step, {"status": 1, "error": told}, context).verdict) == verdict
+
+
+def test_a_former_python_beside_todays_is_not_untrue(tmp_path: Path) -> None:
+    project = Project(write_project(tmp_path / "project"))
+    for text in (
+        "- Python 3.10 or newer. Python 2.4+ was supported in the 0.5.x branch,\n  Python 3.4+ in the 0.6 branch.\n",  # pylibacl
+        "Requires Python 3.10+.\n\nInstall it:\n\nRequires Python 3.6+.\n",
+    ):
+        found = [
+            one.truth for one in claims_of_page(parse_page(text, "README.md"), project, {}) if one.kind == "python"
+        ]
+        assert Truth.UNTRUE not in found, text

@@ -37,7 +37,7 @@ _NOT_OURS = re.compile(
 )
 _FORMERLY = re.compile(
     r"\b(?:drop(?:s|ped)?|older|legacy|last|previous|earlier|up to|until|prior|instead|backport|before|deprecated|end|removed?|no longer|"
-    r"only|available|added|since|new in|tested|support(?:s|ed)? (?:was|for (?:python|\d))|if you|for python|on python|recommended)\b",
+    r"only|available|added|since|was|were|branch(?:es)?|series|new in|tested|support(?:s|ed)? (?:was|for (?:python|\d))|if you|for python|on python|recommended)\b",
     re.I,
 )
 #: What a line on the oldest Python says, or that it is a short one: a heading, an entry of a list, a badge.
@@ -274,6 +274,8 @@ class FactClaims:
             )
         elif said == real:
             yield self._claim(line, "python", text, Truth.TRUE)
+        elif said < real and self._says_oldest(real):
+            yield self._claim(line, "python", text, Truth.UNKNOWN, "the page says the oldest Python elsewhere")
         elif said < real and self._of_the_project(row) and not _FORMERLY.search(_sentence_of(text, written, row)):
             shown = ".".join(map(str, real))
             number = ".".join(map(str, said))
@@ -288,6 +290,14 @@ class FactClaims:
         else:
             shown = ".".join(map(str, real))
             yield self._claim(line, "python", text, Truth.UNKNOWN, f"the project requires Python {shown}")
+
+    def _says_oldest(self, real: tuple[int, ...]) -> bool:
+        """Tell whether the page says which Python the project needs: what it says of another one is about something else."""
+        return any(
+            (bound := python_bound(part)) is not None and bound[1] == real
+            for _, written in self._page.prose
+            for part in re.split(r"\n|(?<=[.;,])\s", written)
+        )
 
     def _of_the_project(self, row: str) -> bool:
         """Tell whether a line on the oldest Python is about the project: on other pages it may be about a part of it."""

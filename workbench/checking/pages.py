@@ -12,10 +12,11 @@ from pathlib import Path
 from workbench.checking import finding, installs
 from workbench.checking.claims import claims_of_page
 from workbench.checking.environment import Environment, NotInstalled, environment_for
+from workbench.checking.executing import NotSandboxed
 from workbench.checking.help_texts import help_texts
 from workbench.checking.page import Page, read_page
 from workbench.checking.project import Project
-from workbench.checking.running import STEP_SECONDS, Known, NotSandboxed, run_page, settled
+from workbench.checking.running import STEP_SECONDS, Known, run_page, settled
 from workbench.checking.sandboxed import require_isolation
 from workbench.checking.steps import plan_of, up_to
 from workbench.checking.verdicts import BlockResult, Checked, ClaimResult
@@ -165,7 +166,7 @@ async def _blocks(
         async with room:
             try:
                 told = known(page) if len(pages) == 1 else None
-                return await run_page(page, plan, project, environment, asked.seconds, told)
+                return await run_page(page, plan, project, environment, asked.seconds, told, room)
             except NotSandboxed as error:
                 problems.append(str(error))
                 return settled(page, plan, project, "its sandbox does not isolate")

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import ast
 import asyncio
-import json
 import re
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from workbench import paths
+from workbench.checking.chains import typed
 from workbench.checking.comparing import alike, shell_difference
-from workbench.checking.environment import Environment, copy_tree
+from workbench.checking.environment import Environment
+from workbench.checking.executing import Way, executed
 from workbench.checking.judging import Context, StepVerdict, judge_parts, set_apart
 from workbench.checking.kinds import python_of
 from workbench.checking.page import Page
 from workbench.checking.project import Project
-from workbench.checking.sandboxed import run_in_sandbox
 from workbench.checking.steps import Plan, only, up_to, without
 from workbench.checking.verdicts import ALARMS, BlockResult, Part, Verdict
-from workbench.errors import WorkbenchError
-from workbench.text import one_line
 
-_INSIDE = Path(__file__).resolve().parent / "inside"
 _SHOWS = re.compile(
     r"\b(?:outputs?|prints?|printed|results?|gives?|shows?|displays?|returns?|yields?|see|like this|following)\b", re.I
 )
@@ -33,14 +27,9 @@ _SHOWS = re.compile(
 _SAME, _SAME_WHERE_RANDOM = 1, 5
 #: So many sections and blocks of a page are run by themselves at most: a page that is wrong throughout must come to its end.
 _MOST_ALONE = 20
-_LOOK_SECONDS = 0.25
 _RANDOM = "it ends differently each time"
 #: Seconds that a step may take.
 STEP_SECONDS = 10.0
-
-
-class NotSandboxed(WorkbenchError):
-    """The sandbox is not what it must be, so nothing was run in it."""
 
 
 Known = Callable[[Sequence[BlockResult], Sequence[int]], None]
@@ -54,6 +43,7 @@ async def run_page(
     environment: Environment,
     seconds: float = STEP_SECONDS,
     on_known: Known | None = None,
+    room: asyncio.Semaphore | None = None,
 ) -> tuple[BlockResult, ...]:
     """Run a page and return the verdicts on its blocks, in order.
 
@@ -67,19 +57,23 @@ async def run_page(
         environment: Where it is run.
         seconds: How long a step may take.
         on_known: Called a few times a second; an alarm is told of once it has come out the same again.
+        room: Places for sandboxes in which chains of steps are run beside the page; None to run all of it in order.
 
     Raises:
         NotSandboxed: The sandbox could not be proved to isolate.
         OSError: It cannot be started.
     """
-    first, late = await _once(page, plan, project, environment, seconds, "0", on_known)
+    first, late, apart = await _once(page, plan, project, environment, seconds, "0", on_known, room)
+    if apart and any(one.verdict in ALARMS for one in first):
+        # No alarm is to come of anything but the page in order.
+        first, late, _ = await _once(page, plan, project, environment, seconds, "0", on_known)
     for seed in range(1, 1 + _SAME + _SAME_WHERE_RANDOM):
         if not any(one.verdict in ALARMS for one in first):
             break
         last = max(at for at, one in enumerate(first) if one.verdict in ALARMS)
         # What ran out of time would again, and what comes after the last alarm has no part in it.
         shorter = up_to(without(plan, late), last)
-        again, _ = await _once(page, shorter, project, environment, seconds, str(seed))
+        again, _, _ = await _once(page, shorter, project, environment, seconds, str(seed))
         before, first = first, tuple(_twice(one, other) for one, other in zip(first, again, strict=True))
         # Where something is drawn at random, the rest may be as well, and have come out the same by chance; so may the order
         # of two elements of a set.
@@ -93,7 +87,7 @@ async def run_page(
             if first[at].verdict not in ALARMS or len(own) == len(page.codes):
                 continue
             if own not in runs and len(runs) < _MOST_ALONE:
-                runs[own], _ = await _once(page, only(without(plan, late), own), project, environment, seconds, "0")
+                runs[own], _, _ = await _once(page, only(without(plan, late), own), project, environment, seconds, "0")
             if own in runs and runs[own][at].verdict is Verdict.WORKS:
                 first = (*first[:at], runs[own][at], *first[at + 1 :])
     return first
@@ -140,10 +134,20 @@ async def _once(
     seconds: float,
     seed: str,
     on_known: Known | None = None,
-) -> tuple[tuple[BlockResult, ...], frozenset[int]]:
-    """Run a page once; returns the verdicts, and the places of the steps that ran out of time."""
+    room: asyncio.Semaphore | None = None,
+) -> tuple[tuple[BlockResult, ...], frozenset[int], bool]:
+    """Run a page once; returns the verdicts, the places of the steps that ran out of time, and whether any was run apart."""
     runnable = [step for step in plan.steps if step.kind != "settled"]
     ended: dict[int, Mapping[str, Any]] = {}
+    apart = False
+
+    def worked(results: Mapping[int, Mapping[str, Any]]) -> bool:
+        """Tell whether steps have worked, which depends on nothing but how they ended."""
+        context = Context(
+            page.path, project.modules, environment.commands, str(environment.folder), "", "", frozenset()
+        )
+        found = [one for at, result in results.items() for one in judge_parts(plan.steps[at], result, context)]
+        return all(one.verdict is Verdict.WORKS for one in found)
 
     def tell(so_far: Mapping[int, Mapping[str, Any]]) -> None:
         """Tell of the blocks whose last step has ended, alarms left out."""
@@ -158,94 +162,9 @@ async def _once(
 
     if runnable:
         tell({})
-        ended = await _executed(page, plan, project, environment, seconds, seed, tell)
+        ended, apart = await executed(page, plan, project, environment, Way(seconds, seed, room, worked, tell))
     late = frozenset(at for at, one in ended.items() if one.get("timeout"))
-    return _judged(page, plan, project, environment, ended), late
-
-
-async def _executed(
-    page: Page,
-    plan: Plan,
-    project: Project,
-    environment: Environment,
-    seconds: float,
-    seed: str,
-    tell: Callable[[Mapping[int, Mapping[str, Any]]], None],
-) -> dict[int, Mapping[str, Any]]:
-    orders = [
-        {
-            "id": index,
-            "kind": step.kind,
-            "code": step.code,
-            "line": step.line,
-            "page": page.path,
-            "files": list(step.files),
-            "modules": sorted(project.modules),
-        }
-        for index, step in enumerate(plan.steps)
-        if step.kind != "settled"
-    ]
-    place = paths.cache_dir().absolute() / "checked"
-    place.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".run-", dir=place) as name:
-        folder = Path(name)
-        await asyncio.to_thread(copy_tree, project.root, folder / "repo")
-        (folder / "repo").mkdir(exist_ok=True)
-        (folder / "steps.json").write_text(json.dumps(orders))
-        python = environment.python
-        running = run_in_sandbox(
-            [
-                str(python),
-                "-I",
-                "-B",
-                f"{_INSIDE}/page_runner.py",
-                "/checked/steps.json",
-                "/checked/results.jsonl",
-                str(seconds),
-            ],
-            folder=folder,
-            inside="/checked",
-            cwd="/checked/repo",
-            python=python,
-            mounts=(environment.folder, _INSIDE),
-            seconds=seconds * len(orders) + 30.0,
-            variables={"PYTHONHASHSEED": seed, "PYTHONDONTWRITEBYTECODE": "1", "VIRTUAL_ENV": str(environment.folder)},
-        )
-        watching = asyncio.create_task(_watch(folder / "results.jsonl", tell))
-        try:
-            ended = await running
-        finally:
-            watching.cancel()
-        found = _results(folder / "results.jsonl")
-    proof = found.pop(-1, None)
-    if proof is None or proof.get("problem"):
-        why = str(proof["problem"]) if proof else one_line(ended.output, 200) or f"status {ended.status}"
-        raise NotSandboxed(f"Nothing of {page.path} was run, as its sandbox does not isolate: {why}.")
-    return found
-
-
-async def _watch(path: Path, tell: Callable[[Mapping[int, Mapping[str, Any]]], None]) -> None:
-    """Tell of the results as they come."""
-    known = 0
-    while True:
-        await asyncio.sleep(_LOOK_SECONDS)
-        found = await asyncio.to_thread(_results, path)
-        found.pop(-1, None)
-        if len(found) > known:
-            known = len(found)
-            tell(found)
-
-
-def _results(path: Path) -> dict[int, Mapping[str, Any]]:
-    found: dict[int, Mapping[str, Any]] = {}
-    try:
-        # What runs inside may write there as well: what is no result of the runner's is left alone.
-        for line in path.read_text("utf-8", "replace").splitlines():
-            result = json.loads(line)
-            found.setdefault(int(result["id"]), result)
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
-    return found
+    return _judged(page, plan, project, environment, ended), late, apart
 
 
 def _judged(
@@ -331,7 +250,7 @@ def settled(page: Page, plan: Plan, project: Project, reason: str = "") -> tuple
 
 def _bound_by(code: str) -> frozenset[str]:
     """Return the names that a snippet or a session of Python binds."""
-    tree = python_of(_typed(code))
+    tree = python_of(typed(code))
     nodes = ast.walk(tree) if tree is not None else ()
     defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     return frozenset(
@@ -339,13 +258,6 @@ def _bound_by(code: str) -> frozenset[str]:
         for node in nodes
         if isinstance(node, defined) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
     )
-
-
-def _typed(code: str) -> str:
-    """Return what is typed in a session, a snippet as it is."""
-    lines = [line.lstrip() for line in code.splitlines()]
-    typed = [line[4:] for line in lines if line.startswith((">>> ", "... "))]
-    return "\n".join(typed) if typed else code
 
 
 def _names(page: Page) -> list[str]:

@@ -18,7 +18,11 @@ from workbench.checking.kinds import python_of
 _OF_PYTHON_2 = re.compile(
     r"Missing parentheses in call to '(?:print|exec)'|multiple exception types must be parenthesized"
 )
-_IMPORT = re.compile(r"\s*(?:>>> )?from\s+([A-Za-z_]\w*)(?:\.\w+)*\s+(?!import\s+[\w(*])\w")
+_NAMES = r"[A-Za-z_]\w*(?:\s+as\s+\w+)?(?:\s*,\s*[A-Za-z_]\w*(?:\s+as\s+\w+)?)*"
+#: An import without the word, or with a comma after it; nothing else, as other languages (``cimport``) have imports as well.
+_IMPORT = re.compile(
+    rf"\s*(?:>>> )?from\s+([A-Za-z_]\w*)(?:\.\w+)*\s+(?:(?!import\b){_NAMES}|import\s*,\s*{_NAMES})\s*(?:#.*)?"
+)
 _PAGE_OF_PYTHON_2 = re.compile(r"\bpython[ -]?2", re.I)
 
 
@@ -48,7 +52,7 @@ def syntax_fault(
             if known
             else None
         )
-    if (found := _IMPORT.match(line)) and found[1] in modules:
+    if (found := _IMPORT.fullmatch(line)) and found[1] in modules:
         return number, f"it is no import: {line.strip()}"
     column = (error.offset or 1) - 1
     if (

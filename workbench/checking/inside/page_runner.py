@@ -1,9 +1,12 @@
-"""Runs the blocks of a page, as process 1 of a sandbox: ``python -I -B page_runner.py STEPS RESULTS SECONDS``.
+"""Runs the blocks of a page, as process 1 of a sandbox: ``python -I -B page_runner.py STEPS RESULTS SECONDS [APART]``.
 
 Needs nothing but the standard library of any Python from 3.9 on, of Unix. STEPS is a JSON list; a line of JSON is appended to RESULTS
 for each step, and a first one that proves the isolation. Commands for a shell share working directory and exported variables,
 snippets of Python share a namespace; each step has its own time limit. Nothing has a terminal; a command that ends with an error and
 says that it wants one is run again on one of a fixed size whose input has ended.
+
+With APART, a file that the host writes, steps that were run in another sandbox (:mod:`apart_runner`) are left out, as long as nothing
+that came before them has a part in them: of snippets only the imports are repeated.
 """
 
 from __future__ import annotations
@@ -21,13 +24,17 @@ import subprocess
 import sys
 import termios
 import time
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
+
+sys.path.insert(0, os.path.dirname(__file__))
+
+from traces import Traces, shell_state, told  # type: ignore[import-not-found]
 
 OUTPUT = 64 * 1024
 STATE = "/dev/shm/.state"
 #: What a command is wrapped in: it goes on from where the last one left off, and leaves behind where it is and what it set.
 WRAPPED = (
-    f'__save() {{ local status=$?; {{ export -p; printf "cd %q\\n" "$PWD"; }} > {STATE} 2>/dev/null; exit $status; }}\n'
+    f'__save() {{ local status=$?; export -n status; {{ export -p; printf "cd %q\\n" "$PWD"; }} > {STATE} 2>/dev/null; exit $status; }}\n'
     f"trap __save EXIT\n[ -f {STATE} ] && . {STATE}\nset -a -o pipefail\n"
 )
 
@@ -104,6 +111,7 @@ class Snippets:
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
+        self.before: list[str] = []  # imports of snippets that are not run here, to be made before the next one
         self.orders: BinaryIO
         self.answers: BinaryIO
 
@@ -134,7 +142,8 @@ class Snippets:
         with open("/tmp/.out", "w+b") as out, open("/tmp/.err", "w+b") as err:
             began = time.monotonic()
             try:
-                self.orders.write(json.dumps(step).encode() + b"\n")
+                self.orders.write(json.dumps({**step, "before": self.before}).encode() + b"\n")
+                self.before = []
                 self.orders.flush()
                 ready, _, _ = select.select([self.answers], [], [], seconds)
                 line = self.answers.readline() if ready else None
@@ -189,6 +198,8 @@ def shell(step: dict[str, Any], seconds: float, spared: set[int]) -> dict[str, A
 
 WANTS_TERMINAL = re.compile(r"\btty\b|isatty|terminal|ioctl|termios|curses", re.I)
 LINES, COLUMNS = 24, 80
+#: Seconds of the processor, and part of the time, that looking for what steps leave behind may take.
+MOST_LOOKING, SHARE_LOOKING = 0.2, 0.1
 #: How many processes a step may leave behind.
 CROWD = 60
 
@@ -237,39 +248,106 @@ def done(step: dict[str, Any], seconds: float, snippets: Snippets) -> dict[str, 
     return result
 
 
+def provide(step: dict[str, Any], traces: Traces | None = None) -> list[str]:
+    """Write the files that a reader would bring along; return those that were not there."""
+    made = []
+    for path, content in step.get("files", ()):
+        if not os.path.exists(path):
+            with open(path, "w") as file:
+                file.write(content)
+            made.append(path)
+            if traces is not None:
+                traces.provided(path)
+    return made
+
+
+def make_room(snippets: Snippets) -> None:
+    own = {snippets.process.pid} if snippets.process is not None else set()
+    reap(own)
+    if sum(name.isdigit() for name in os.listdir("/proc")) > CROWD:
+        # More than a page's servers: bash would wait for room until its time is up.
+        end_all(own)
+        reap(own)
+
+
+def result_of(step: dict[str, Any], seconds: float, snippets: Snippets) -> dict[str, Any]:
+    """Run a step; where something before it has left no room for another process, once more with room."""
+    make_room(snippets)
+    try:
+        return done(step, seconds, snippets)
+    except (OSError, RuntimeError):
+        snippets.end()
+        return done(step, seconds, snippets)
+
+
+def goes_on(snippets: Snippets) -> bool:
+    """Tell whether a process of a step still runs."""
+    own = {1, snippets.process.pid if snippets.process is not None else 1}
+    return any(name.isdigit() and int(name) not in own and not ended(int(name)) for name in os.listdir("/proc"))
+
+
+def traced() -> Traces:
+    """Return what compares the sandbox before and after steps; the shell is looked at as it is at its start."""
+    shell({"code": ":"}, 10.0, set())
+    plain = shell_state(STATE)
+    try:
+        os.unlink(STATE)
+    except OSError:
+        pass
+    return Traces(os.path.dirname(os.getcwd()), STATE, plain)
+
+
+def run(steps: list[dict[str, Any]], seconds: float, tell: Any, apart: str) -> None:
+    """Run steps in order; those of ``apart`` that were run elsewhere are told as such."""
+    snippets = Snippets()
+    traces = traced() if apart else None
+    began, looking = time.monotonic(), 0.0
+    left_out: set[int] = set()  # of a chain, with its first step, all are left out or none
+    begun: set[int] = set()
+    for step in steps:
+        provide(step, traces)
+        chain = step.get("chain")
+        if traces is not None and chain is not None and chain not in begun:
+            begun.add(chain)
+            if chain in (told(apart) or ()) and traces.allow(step):
+                left_out.add(chain)
+        if chain in left_out:
+            snippets.before += step.get("imports", ())
+            tell({"id": step["id"], "apart": True})
+            continue
+        result = result_of({**step, "traced": traces is not None and not traces.python}, seconds, snippets)
+        if traces is not None:
+            since = time.process_time()
+            traces.note(step, result, goes_on(snippets))
+            looking += time.process_time() - since + result.get("looking", 0.0)
+            if looking > MOST_LOOKING + SHARE_LOOKING * (time.monotonic() - began):
+                traces.rest = True  # it takes longer than it can save
+            result = {**result, "rest": traces.rest}
+            traces = None if traces.rest else traces
+        tell({"id": step["id"], **result})
+
+
+def proved(results: TextIO) -> bool:
+    """Write whether this is a sandbox; return whether it is."""
+    problem = isolation()
+    results.write(json.dumps({"id": -1, "problem": problem}) + "\n")
+    results.flush()
+    return not problem
+
+
 def main() -> None:
     steps_path, results_path, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
     with open(steps_path) as file:
         steps = json.load(file)
-    snippets = Snippets()
     with open(results_path, "w") as results:
 
         def tell(result: dict[str, Any]) -> None:
             results.write(json.dumps(result) + "\n")
             results.flush()
 
-        problem = isolation()
-        tell({"id": -1, "problem": problem})
-        if problem:
-            return
-        for step in steps:
-            for path, content in step.get("files", ()):
-                if not os.path.exists(path):
-                    with open(path, "w") as file:
-                        file.write(content)
-            own = {snippets.process.pid} if snippets.process is not None else set()
-            reap(own)
-            if sum(name.isdigit() for name in os.listdir("/proc")) > CROWD:
-                # More than a page's servers: bash would wait for room until its time is up.
-                end_all(own)
-                reap(own)
-            try:
-                result = done(step, seconds, snippets)
-            except (OSError, RuntimeError):
-                # Something before it has left no room for another process.
-                snippets.end()
-                result = done(step, seconds, snippets)
-            tell({"id": step["id"], **result})
+        if proved(results):
+            run(steps, seconds, tell, sys.argv[4] if len(sys.argv) > 4 else "")
 
 
-main()
+if __name__ == "__main__":
+    main()

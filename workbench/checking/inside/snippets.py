@@ -11,10 +11,14 @@ import json
 import linecache
 import os
 import sys
+import time
 import traceback
 import types
 from typing import Any
 
+from python_state import State  # type: ignore[import-not-found]
+
+del sys.modules["python_state"]  # a project may have one
 COROUTINE = 0x80  # inspect.CO_COROUTINE
 
 
@@ -89,9 +93,53 @@ def described(error: BaseException, page: str) -> dict[str, Any]:
     }
 
 
-def execute(code: str, page: str, line: int, mode: str = "exec") -> None:
+def execute(code: str, page: str, line: int, mode: str = "exec", watch: Watch | None = None) -> None:
     tree: Any = ast.parse(code, page, mode)
     ast.increment_lineno(tree, line - 1)
+    if watch is None:
+        execute_tree(tree, page, mode)
+        return
+    # Imports apart from the rest, so that what the rest changes in them is seen.
+    compile(tree, page, mode, dont_inherit=True)  # so that nothing is run of what is no complete Python
+    groups: list[tuple[bool, list[Any]]] = []
+    for node in tree.body:
+        imports = isinstance(node, (ast.Import, ast.ImportFrom))
+        if not groups or groups[-1][0] != imports:
+            groups.append((imports, []))
+        groups[-1][1].append(node)
+    for imports, body in groups:
+        try:
+            execute_tree(ast.Interactive(body) if mode == "single" else ast.Module(body, []), page, mode)
+        finally:
+            watch.see(imports)
+
+
+class Watch:
+    """Notes whether anything but imports changes the state of this process."""
+
+    def __init__(self, last: Watch | None) -> None:
+        began = time.process_time()
+        self.state: Any = last.state if last is not None else State()
+        if last is None:
+            self.state.take()
+        self.seconds = time.process_time() - began  # of the processor, that looking has taken
+        self.trace = False
+        self.grown = False  # whether anything but imports of the snippet has imported something
+        self.modules = len(sys.modules)
+
+    def see(self, imports: bool) -> None:
+        """Look at the state after imports, or after anything else."""
+        began = time.process_time()
+        if imports:
+            self.state.take()
+            self.modules = len(sys.modules)
+        else:
+            self.grown = self.grown or len(sys.modules) != self.modules
+            self.trace = self.trace or self.state.changed()
+        self.seconds += time.process_time() - began
+
+
+def execute_tree(tree: Any, page: str, mode: str) -> None:
     compiled = compile(tree, page, mode, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     if compiled.co_flags & COROUTINE:
         import asyncio  # takes long to import, and few snippets wait
@@ -138,15 +186,15 @@ def import_left_out(code: str, modules: list[str]) -> list[str]:
     return found
 
 
-def snippet(step: dict[str, Any]) -> dict[str, Any]:
+def snippet(step: dict[str, Any], watch: Watch | None) -> dict[str, Any]:
     try:
-        execute(step["code"], step["page"], step["line"])
+        execute(step["code"], step["page"], step["line"], "exec", watch)
     except BaseException as error:
         return {"error": described(error, step["page"])}
     return {}
 
 
-def examples(step: dict[str, Any]) -> dict[str, Any]:
+def examples(step: dict[str, Any], watch: Watch | None) -> dict[str, Any]:
     """Run a doctest, each example for itself."""
     import doctest  # takes long to import as well
 
@@ -159,7 +207,7 @@ def examples(step: dict[str, Any]) -> dict[str, Any]:
         skipped = bool(example.options.get(doctest.SKIP))
         try:
             if not skipped:
-                execute(example.source, step["page"], line, "single")
+                execute(example.source, step["page"], line, "single", watch)
         except BaseException as raised:
             error = described(raised, step["page"])
         got, out = printed(OUT, out)
@@ -171,12 +219,40 @@ def examples(step: dict[str, Any]) -> dict[str, Any]:
     return {"examples": found, "left": [[line, example.source] for line, example in left]}
 
 
+def repeat(imports: list[str]) -> None:
+    """Make the imports of snippets that are run elsewhere; what these print belongs to them."""
+    if not imports:
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for number in (1, 2):
+        os.dup2(nowhere, number)
+    os.close(nowhere)
+    for one in imports:
+        with contextlib.suppress(Exception):
+            exec(one, NAMES)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+
+
+def renew() -> None:
+    """Begin anew, without the names of snippets that were run here."""
+    global NAMES
+    NAMES = module()
+
+
+def watched(step: dict[str, Any]) -> bool:
+    """Tell whether what a step changes in this process is noted; one that waits, or imports from the future, is one piece."""
+    return bool(step.get("traced")) and "await" not in step["code"] and "__future__" not in step["code"]
+
+
 def main() -> None:
     orders, answers = os.fdopen(int(sys.argv[1]), "rb"), os.fdopen(int(sys.argv[2]), "wb")
     own = os.getpid()
     sys.argv = ["README"]
     sys.path[0:1] = []
     sys.path.append(os.getcwd())
+    watch: Watch | None = None
     for line in orders:
         step = json.loads(line)
         # So that inspect.getsource and tracebacks find the snippet.
@@ -185,6 +261,9 @@ def main() -> None:
             shown = [line.lstrip()[4:] if line.lstrip().startswith((">>> ", "... ")) else "" for line in shown]
         lines = [""] * (step["line"] - 1) + shown
         linecache.cache[step["page"]] = (0, None, [text + "\n" for text in lines], step["page"])
+        if step.get("renewed"):
+            renew()
+        repeat(step.get("before", ()))
         for number, path in ((1, OUT), (2, ERR)):
             file = os.open(path, os.O_WRONLY | os.O_APPEND)
             os.dup2(file, number)
@@ -195,12 +274,18 @@ def main() -> None:
                 line.lstrip()[4:] for line in code.splitlines() if line.lstrip().startswith((">>> ", "... "))
             )
         imported = import_left_out(code, step["modules"])
-        result = examples(step) if step["kind"] == "doctest" else snippet(step)
+        # What was the same at the end of the last snippet is so now, unless there were imports in between.
+        known = watch if watch is not None and not watch.trace and not step.get("before") and not imported else None
+        watch = Watch(known) if watched(step) else None
+        result = examples(step, watch) if step["kind"] == "doctest" else snippet(step, watch)
         if os.getpid() != own:
             os._exit(0)  # a process that the snippet forked; it goes on for nobody
         result["imported"] = imported
         result["asked"] = ASKED[:1]
         result["ran"] = RAN[:1]
+        result["looking"] = watch.seconds if watch is not None else 0.0
+        result["grown"] = watch is None or watch.grown
+        result["trace"] = watch is None or watch.trace or bool(imported)
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 stream.flush()

@@ -1,0 +1,329 @@
+"""Run the steps of a page in sandboxes: in order in one, and meanwhile chains that may not depend on others in further ones.
+
+The page itself is run in order. Once that has taken a moment, chains are run apart, from the last one of the page on. When the page comes
+to a chain of which every step has worked apart, leaving nothing behind, and nothing that came before has left anything behind
+either, its results are taken and it is not run again; in all other cases it is run in its place, as if nothing had been tried.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from workbench import paths
+from workbench.checking.chains import Chain, chains_of, imports_of
+from workbench.checking.environment import Environment, copy_tree
+from workbench.checking.page import Page
+from workbench.checking.project import Project
+from workbench.checking.sandboxed import run_in_sandbox
+from workbench.checking.steps import Plan
+from workbench.errors import WorkbenchError
+from workbench.sandbox import NoIsolation
+from workbench.sandbox.program import Ended
+from workbench.text import one_line
+
+_INSIDE = Path(__file__).resolve().parent / "inside"
+_LOOK_SECONDS = 0.25
+#: How often sandboxes are told of one another, and how long a page is run before others are started.
+_TELL_SECONDS, _WAIT_SECONDS = 0.02, 0.25
+#: In so many sandboxes beside the page's own one at most.
+_MOST_APART = 3
+#: A tree of more files is not looked through after each step.
+_MOST_FILES = 5_000
+
+Results = Mapping[int, Mapping[str, Any]]
+
+
+class NotSandboxed(WorkbenchError):
+    """The sandbox is not what it must be, so nothing was run in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a page is run.
+
+    Attributes:
+        seconds: How long a step may take.
+        seed: Of hashes.
+        room: Places for sandboxes beside the page's own one; None to run all of it in order.
+        worked: Tells whether steps that ended so have worked; asked of chains that were run apart.
+        tell: Called with what has ended, a few times a second.
+    """
+
+    seconds: float
+    seed: str
+    room: asyncio.Semaphore | None
+    worked: Callable[[Results], bool]
+    tell: Callable[[Results], None]
+
+
+@dataclass(slots=True)
+class _Apart:
+    """What is known of the chains of a page that are run apart while it runs.
+
+    Attributes:
+        waiting: Those that nobody has begun apart, or not come to the end of.
+        steps: Places of all steps that are run.
+        file: Where the page looks for what it may leave out.
+        passed: The last step that has ended on the page.
+        over: Whether something was left behind there, so that nothing can be left out any more.
+        settled: Chains that worked, by their steps.
+        results: How their steps ended.
+    """
+
+    waiting: list[Chain]
+    steps: Sequence[int]
+    file: Path
+    passed: int = -1
+    over: bool = False
+    settled: dict[int, Chain] = field(default_factory=dict)
+    results: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def at(self) -> int:
+        """The step that the page is at."""
+        return next((step for step in self.steps if step > self.passed), self.passed)
+
+    def left(self, share: tuple[int, int]) -> list[Chain]:
+        """Return those that the page has not come to, the last one first: of so many parts this one."""
+        which, of = share
+        return [chain for chain in reversed(self.waiting) if chain.steps[0] > self.at and chain.steps[0] % of == which]
+
+    def take(self, chain: Chain, results: Results) -> None:
+        """Let the page leave out a chain that worked, as soon as all that stands between its steps is left out as well."""
+        self.results |= results
+        self.settled |= dict.fromkeys(chain.steps, chain)
+        whole, before = dict(self.settled), -1
+        while len(whole) != before:
+            before = len(whole)
+            whole = {at: one for at, one in whole.items() if self._between(one) <= whole.keys()}
+        _write(self.file, sorted({one.steps[0] for one in whole.values()}))
+
+    def _between(self, chain: Chain) -> set[int]:
+        return {at for at in self.steps if chain.steps[0] <= at <= chain.steps[-1]}
+
+
+async def executed(
+    page: Page, plan: Plan, project: Project, environment: Environment, way: Way
+) -> tuple[dict[int, Mapping[str, Any]], bool]:
+    """Run the steps of a page; return how each ended, and whether any was run apart.
+
+    Raises:
+        NotSandboxed: The sandbox could not be proved to isolate.
+        OSError: It cannot be started.
+    """
+    chains = chains_of(plan) if way.room is not None and len(project.files) <= _MOST_FILES else ()
+    if sum(len(chain.steps) for chain in chains) < 2:
+        chains = ()
+    orders = _orders(page, plan, project, chains)
+    with _folder() as folder:
+        await _prepare(folder, project, orders)
+        apart = _Apart(list(chains), [order["id"] for order in orders], folder / "apart.json")
+        words = ["/checked/apart.json"] if chains else []
+        running = _run("page_runner.py", folder, environment, way, len(orders), words)
+        follow = _follow(folder / "results.jsonl", way.tell, apart)
+        count = max(1, min(_MOST_APART, (os.cpu_count() or 1) - 1)) if chains else 0
+        helpers = [_run_apart(project, environment, way, orders, apart, (at, count)) for at in range(count)]
+        ended = await _with_others(running, [follow, *helpers])
+        found, left_out = _merged(_results(folder / "results.jsonl"), apart)
+    proof = found.pop(-1, None)
+    if proof is None or proof.get("problem"):
+        why = str(proof["problem"]) if proof else one_line(ended.output, 200) or f"status {ended.status}"
+        raise NotSandboxed(f"Nothing of {page.path} was run, as its sandbox does not isolate: {why}.")
+    return found, left_out
+
+
+def _orders(page: Page, plan: Plan, project: Project, chains: Sequence[Chain]) -> list[dict[str, Any]]:
+    """Return what the runners are told of each step."""
+    chain_of = {at: chain for chain in chains for at in chain.steps}
+    found = []
+    for index, step in enumerate(plan.steps):
+        if step.kind == "settled":
+            continue
+        order: dict[str, Any] = {
+            "id": index,
+            "kind": step.kind,
+            "code": step.code,
+            "line": step.line,
+            "page": page.path,
+            "files": list(step.files),
+            "modules": sorted(project.modules),
+        }
+        if chains and step.kind != "shell":
+            order["imports"] = imports_of(step)
+        if index in chain_of:
+            order |= {"chain": chain_of[index].steps[0], "uses": chain_of[index].imports}
+        found.append(order)
+    return found
+
+
+async def _with_others(running: Any, others: Sequence[Any]) -> Ended:
+    """Run a page with what goes on beside it until it ends; what fails beside it ends it."""
+    main = asyncio.ensure_future(running)
+    beside = [asyncio.ensure_future(one) for one in others]
+    try:
+        while not main.done():
+            await asyncio.wait([main, *(one for one in beside if not one.done())], return_when=asyncio.FIRST_COMPLETED)
+            for one in beside:
+                if one.done():
+                    one.result()
+    finally:
+        for one in (main, *beside):
+            one.cancel()
+        await asyncio.gather(main, *beside, return_exceptions=True)
+    for one in beside:  # what has failed in the last moment
+        if not one.cancelled():
+            one.result()
+    ended: Ended = main.result()
+    return ended
+
+
+async def _run(
+    program: str, folder: Path, environment: Environment, way: Way, steps: int, words: Sequence[str] = ()
+) -> Ended:
+    python = environment.python
+    given = ["/checked/steps.json", "/checked/results.jsonl", str(way.seconds), *words]
+    return await run_in_sandbox(
+        [str(python), "-I", "-B", f"{_INSIDE}/{program}", *given],
+        folder=folder,
+        inside="/checked",
+        cwd="/checked/repo",
+        python=python,
+        mounts=(environment.folder, _INSIDE),
+        seconds=way.seconds * steps + 30.0,
+        variables={"PYTHONHASHSEED": way.seed, "PYTHONDONTWRITEBYTECODE": "1", "VIRTUAL_ENV": str(environment.folder)},
+    )
+
+
+async def _follow(path: Path, tell: Callable[[Results], None], apart: _Apart) -> None:
+    """Tell of the results as they come, and those that are run apart of how far the page is."""
+    clock = asyncio.get_running_loop().time
+    pause = _TELL_SECONDS if apart.waiting else _LOOK_SECONDS
+    known, size, told_at = 0, 0, clock()
+    found: dict[int, Mapping[str, Any]] = {}
+    while True:
+        await asyncio.sleep(pause)
+        if (now := _size(path)) != size:
+            size = now
+            raw = await asyncio.to_thread(_results, path)
+            apart.passed = max(raw, default=-1)
+            apart.over = apart.over or any(one.get("rest") for one in raw.values())
+            found, _ = _merged(raw, apart)
+            found.pop(-1, None)
+        if len(found) > known and clock() - told_at >= _LOOK_SECONDS:
+            known, told_at = len(found), clock()
+            tell(found)
+
+
+async def _run_apart(
+    project: Project,
+    environment: Environment,
+    way: Way,
+    orders: list[dict[str, Any]],
+    apart: _Apart,
+    share: tuple[int, int],
+) -> None:
+    """Run chains apart, from the last one on, until the page has come to all of them; one that leaves traces costs its sandbox."""
+    assert way.room is not None
+    await asyncio.sleep(_WAIT_SECONDS)
+    while not apart.over and not way.room.locked() and (chains := apart.left(share)):
+        async with way.room:
+            with contextlib.suppress(OSError, NoIsolation):
+                await _one_apart(project, environment, way, orders, apart, chains)
+            if chains[0] in apart.waiting:
+                return  # it could not be started, or the page has come to it
+
+
+async def _one_apart(
+    project: Project,
+    environment: Environment,
+    way: Way,
+    orders: list[dict[str, Any]],
+    apart: _Apart,
+    chains: Sequence[Chain],
+) -> None:
+    with _folder() as folder:
+        await _prepare(folder, project, {"steps": orders, "chains": [chain.steps for chain in chains]})
+        running = _run("apart_runner.py", folder, environment, way, len(orders), ["/checked/passed.json"])
+        await _with_others(running, [_take_over(folder, way, apart)])
+        _taken(folder / "results.jsonl", way, apart)
+
+
+async def _take_over(folder: Path, way: Way, apart: _Apart) -> None:
+    """Take over what chains come to, and tell them how far the page is."""
+    size, known = 0, -2
+    while True:
+        await asyncio.sleep(_TELL_SECONDS)
+        at = max(apart.steps) if apart.over else apart.at
+        if at != known:
+            known = at
+            _write(folder / "passed.json", at)
+        if (now := _size(folder / "results.jsonl")) != size:
+            size = now
+            _taken(folder / "results.jsonl", way, apart)
+
+
+def _taken(path: Path, way: Way, apart: _Apart) -> None:
+    for first, one in _results(path).items():
+        chain = next((chain for chain in apart.waiting if chain.steps[0] == first), None)
+        if chain is None:
+            continue
+        apart.waiting.remove(chain)
+        results = {int(at): result for at, result in one["results"].items()}
+        if one["clean"] and results.keys() == set(chain.steps) and way.worked(results):
+            apart.take(chain, results)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _merged(raw: Results, apart: _Apart) -> tuple[dict[int, Mapping[str, Any]], bool]:
+    """Return the results of a page with those of the chains that it has left out, and whether there are any."""
+    left_out = [at for at, one in raw.items() if one.get("apart")]
+    found = {at: apart.results.get(at, {}) if at in left_out else one for at, one in raw.items()}
+    return {at: one for at, one in found.items() if one}, bool(left_out)
+
+
+@contextlib.contextmanager
+def _folder() -> Any:
+    place = paths.cache_dir().absolute() / "checked"
+    place.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".run-", dir=place) as name:
+        yield Path(name)
+
+
+async def _prepare(folder: Path, project: Project, asked: Any) -> None:
+    """Copy the tree, and write what is to be run."""
+    await asyncio.to_thread(copy_tree, project.root, folder / "repo")
+    (folder / "repo").mkdir(exist_ok=True)
+    (folder / "steps.json").write_text(json.dumps(asked))
+
+
+def _write(path: Path, value: Any) -> None:
+    """Write a value to a file that a sandbox reads, at once."""
+    beside = path.with_name(f".{path.name}")
+    beside.write_text(json.dumps(value))
+    beside.replace(path)
+
+
+def _results(path: Path) -> dict[int, Mapping[str, Any]]:
+    found: dict[int, Mapping[str, Any]] = {}
+    try:
+        # What runs inside may write there as well: what is no result of the runner's is left alone.
+        for line in path.read_text("utf-8", "replace").splitlines():
+            result = json.loads(line)
+            found.setdefault(int(result["id"]), result)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass
+    return found
