@@ -399,3 +399,27 @@ def test_a_former_python_beside_todays_is_not_untrue(tmp_path: Path) -> None:
             one.truth for one in claims_of_page(parse_page(text, "README.md"), project, {}) if one.kind == "python"
         ]
         assert Truth.UNTRUE not in found, text
+
+
+def test_extras_that_a_build_makes_or_that_stand_for_one_are_not_untrue(tmp_path: Path) -> None:
+    root = write_project(tmp_path / "project")
+    (root / "PKG-INFO").write_text(
+        "Metadata-Version: 2.1\nName: wordstat\nVersion: 1.2.0\nProvides-Extra: made\n\nwords\n"
+    )
+    (root / "setup.py").write_text("extras = {'late': []}\nsetup(extras_require=extras)\n")
+
+    def truth(name: str) -> list[Truth]:
+        page = parse_page(f"```sh\npip install wordstat[{name}]\n```\n", "README.md")
+        return [one.truth for one in claims_of_page(page, Project(root), {}) if one.kind == "extra"]
+
+    assert truth("made") == [Truth.TRUE]
+    assert truth("late") == [Truth.UNKNOWN]  # dill
+    assert truth("SCHEME") == []  # datalad
+    assert truth("other") == [Truth.UNTRUE]
+
+
+def test_a_version_of_which_todays_is_one_may_be_the_series(tmp_path: Path) -> None:
+    project = Project(write_project(tmp_path / "project"))
+    for said, truth in (("1.2", Truth.TRUE), ("1.1", Truth.UNTRUE), ("1", None)):
+        found = [one.truth for one in claims_of_page(parse_page(f"Latest release: v{said}\n", "a.md"), project, {})]
+        assert found == ([truth] if truth else [])

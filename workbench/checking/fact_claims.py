@@ -16,7 +16,14 @@ from workbench.checking.kinds import kind_of
 from workbench.checking.nearest import nearest, slip_of
 from workbench.checking.page import Page
 from workbench.checking.project import Project
-from workbench.checking.project_facts import licence_families, licence_file, licence_of, oldest_python, python_bound
+from workbench.checking.project_facts import (
+    extras_of,
+    licence_families,
+    licence_file,
+    licence_of,
+    oldest_python,
+    python_bound,
+)
 from workbench.checking.shell_commands import commands_of, simple_commands
 from workbench.checking.verdicts import ClaimResult, Truth
 from workbench.grounding import known
@@ -112,14 +119,16 @@ class FactClaims:
         names = (
             [part.strip() for part in here[1].split(",")] if here else sorted(requirement.extras if requirement else ())
         )
-        declared = {plain(name): name for name in self._project.declared.extras}
+        declared = {plain(name): name for name in extras_of(self._project)}
         for name in names:
+            if name.isupper() and len(name) > 2:
+                continue  # it stands for one
             if plain(name) in declared:
                 yield self._claim(line, "extra", name, Truth.TRUE)
-            elif name == "all" or not self._extras_known():
+            elif name == "all" or not self._extras_known(name):
                 yield self._claim(line, "extra", name, Truth.UNKNOWN, "the extras of the project cannot be read")
             else:
-                near = nearest(name, self._project.declared.extras, 0.6)
+                near = nearest(name, declared.values(), 0.6)
                 yield self._claim(line, "extra", name, Truth.UNTRUE, f"there is no extra {name}", near)
         if requirement is not None and requirement.specifier:
             said, version = str(requirement.specifier), self._project.declared.version
@@ -128,11 +137,13 @@ class FactClaims:
                 line, "version", said, truth, "" if truth is Truth.TRUE else f"the tree is of version {version}"
             )
 
-    def _extras_known(self) -> bool:
+    def _extras_known(self, name: str) -> bool:
         """Tell whether what is declared is all there is: a setup.py may make extras while it runs."""
+        text = self._project.sources.get("setup.py", b"")
+        if re.search(rb"['\"]" + re.escape(name.encode()) + rb"['\"]", text):
+            return False
         if self._project.declared.extras:
             return True
-        text = self._project.sources.get("setup.py", b"")
         made = b"extras_require" in text or b"optional-dependencies" in self._project.code
         return bool(self._project.declared.name) and not made
 
@@ -318,6 +329,8 @@ class FactClaims:
             same, unset = said == real, real == "0"
         if same:
             yield self._claim(line, "version", said, Truth.TRUE)
+        elif real.startswith(f"{said}."):
+            yield self._claim(line, "version", said, Truth.UNKNOWN, f"the tree is of {real}, which is one of these")
         elif unset or Version(real).is_devrelease or re.search(r"\bpython\b|\bof\b", row, re.I):
             yield self._claim(line, "version", said, Truth.UNKNOWN, "the tree's version cannot be compared")
         else:

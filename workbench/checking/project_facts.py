@@ -79,6 +79,16 @@ def _requires_python(project: Project) -> str:
     return str(stated or "")
 
 
+def extras_of(project: Project) -> frozenset[str]:
+    """Return the extras that a project declares, those of its built metadata among them: some are made by the build."""
+    found = set(project.declared.extras)
+    for name in sorted(project.files):
+        if name == "PKG-INFO" or name.endswith((".egg-info/PKG-INFO", ".dist-info/METADATA")):
+            said = HeaderParser().parsestr((project.root / name).read_text("utf-8", "replace"))
+            found |= {str(one) for one in said.get_all("Provides-Extra", ())}
+    return frozenset(found)
+
+
 def licence_families(text: str) -> frozenset[str]:
     """Return the families of licences that a text names."""
     return frozenset(name for name, pattern in _FAMILIES if re.search(pattern, text))
