@@ -19,6 +19,7 @@ from workbench.app.place import Place
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane_tabs import PaneTabs
+from workbench.app.toolkit.soon import Soon
 from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ class SideBySide(ModeScreen):
         self.comparing = Latest(self, "compare")
         self.comparison: Any = None
         self.only_differences = False
-        self._refresh_due = False
+        # A large run takes longer to read than what changes takes to come.
+        self._refreshing = Soon(self, REFRESH_SECONDS, self._load, idle=lambda: self.comparing.idle)
         self._first = True
 
     # -- what subclasses say
@@ -95,18 +97,8 @@ class SideBySide(ModeScreen):
         """Read again soon where something of the two may have changed."""
         mine = {one for side in (self.pair.left, self.pair.right) for one in (side.key, side.run)}
         kinds = {"run", *(("candidate", "task") if self.pair.left.kind != "trial" else ())}
-        if not self._refresh_due and any(change.item in mine or change.kind in kinds for change in changes):
-            self._refresh_due = True
-            self.set_timer(REFRESH_SECONDS, self._refresh_now)
-
-    def _refresh_now(self) -> None:
-        self._refresh_due = False
-        if self.comparing.idle:
-            self._load()
-        else:
-            # A large run takes longer to read than what changes takes to come.
-            self._refresh_due = True
-            self.set_timer(REFRESH_SECONDS, self._refresh_now)
+        if any(change.item in mine or change.kind in kinds for change in changes):
+            self._refreshing.ask()
 
     def _load(self) -> None:
         pair, opened = self.pair, self.workbench.reader
