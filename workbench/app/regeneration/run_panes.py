@@ -191,6 +191,12 @@ class RunPanes(RunScreen):
         if self.view is not None:
             self.query_one(TasksPane).show_run(self.view)
 
+    def marks_changed(self) -> None:
+        """Say in the header and in the table which tasks are marked."""
+        super().marks_changed()
+        reader = self.reader
+        self.table.show_marks(self.workbench.marks.letters(reader.path, "task") if reader is not None else {})
+
     # -- what a key is about
 
     def visit(self) -> Visit | None:

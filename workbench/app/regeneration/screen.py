@@ -144,6 +144,7 @@ class RegenerationScreen(RunPanes):
         self.show_figures(None)
         self.table.set_filter(EVERYTHING)
         self.table.put(lines, ks)
+        self.marks_changed()
         self.table.sample = 0
         self.table.set_cursor(0)
 

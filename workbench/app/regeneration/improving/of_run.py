@@ -82,7 +82,8 @@ class Improving:
         shown = self._shown
         if shown.view is None:
             return
-        marked = {one.key for one in shown.workbench.marks.of("task")}
+        session = shown.workbench.session_path
+        marked = shown.workbench.marks.letters(session, "task") if session is not None else {}
         chosen: Sequence[TaskLine] = tuple(line for line in shown.lines if line.id in marked)
         if await ask_and_start(shown.workbench, shown.view, shown.selected_task, chosen, tuple(shown.lines)):
             self.open()
