@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import work
 from textual.binding import Binding, BindingType
@@ -21,11 +21,13 @@ from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane_tabs import PaneTabs
 from workbench.app.toolkit.soon import Soon
 from workbench.errors import WorkbenchError
+from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
+SideT = TypeVar("SideT")
 REFRESH_SECONDS = 0.5
 """Time between two readings of what is at work."""
 
@@ -81,6 +83,18 @@ class SideBySide(ModeScreen):
     def target(self) -> tuple[Marked, Place | None] | None:
         """Return what the key for opening goes to, None where there is nothing."""
         raise NotImplementedError
+
+    def both(
+        self, left: SessionReader, right: SessionReader, read: Callable[[SessionReader, str], SideT | None], noun: str
+    ) -> tuple[SideT, SideT] | str:
+        """Return both sides, or a sentence that says which is not in its session."""
+        sides = []
+        for name, reader, one in zip("AB", (left, right), (self.pair.left, self.pair.right), strict=True):
+            side = read(reader, str(one.key))
+            if side is None:
+                return f"{noun} {name} is not in {one_line(reader.path.name, 80)}."
+            sides.append(side)
+        return sides[0], sides[1]
 
     # -- what is shown
 
