@@ -97,6 +97,29 @@ def test_a_third_mark_takes_the_place_of_the_oldest() -> None:
     assert len(marks) == 0
 
 
+def test_any_number_of_tasks_is_marked_and_two_are_compared() -> None:
+    here, there = Path("here.session"), Path("there.session")
+    a, b, c = (Marked(here, "task", key, f"task {key}") for key in "abc")
+    other = Marked(there, "task", "a")
+    marks = Marks()
+    for one in (a, b):
+        marks.toggle(one)
+    assert marks.pair("task", None) == Pair(a, b)
+    assert (marks.letters(here, "task"), marks.sentence(here)) == ({"a": "A", "b": "B"}, "")
+    for one in (c, other):
+        marks.toggle(one)
+    assert marks.pair("task", a) is None
+    assert marks.of("task") == (a, b, c, other)
+    assert marks.sentence(here) == "4 tasks are marked"
+    assert marks.letters(here, "task") == {"a": "■", "b": "■", "c": "■"}
+    assert marks.letters(there, "task") == {"a": "■"}
+    for one in (b, other):
+        marks.toggle(one)
+    assert marks.pair("task", None) == Pair(a, c)
+    marks.toggle(Marked(here, "candidate", "x"))
+    assert (marks.of("task"), len(marks)) == ((), 1)
+
+
 def test_the_same_trial_of_two_sessions_is_two_and_another_kind_begins_anew() -> None:
     here, there = (Marked(Path(name), "trial", "a") for name in ("here", "there"))
     marks = Marks()

@@ -10,6 +10,7 @@ from regeneration_app import regeneration
 from textual.widgets import Input
 from trajectory_app import screen_text, until
 
+from workbench.app.compare.tasks_screen import TasksScreen
 from workbench.app.regeneration.improving.dialog import ImprovementDialog
 from workbench.app.regeneration.improving.handing import HandingDialog
 from workbench.app.regeneration.improving.screen import ImprovingScreen
@@ -129,3 +130,35 @@ async def test_the_dialog_says_in_one_sentence_why_a_task_is_not_improved(
         mode.filter_tasks(mode.table.filter.choosing("documented", "badly"))
         await until(pilot, lambda: "documented badly" in screen_text(app), "the filter")
         assert [mode.table.lines[at].name for at in mode.table.shown] == ["add"]
+
+
+async def test_three_marked_tasks_are_improved_together_and_are_too_many_to_compare(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A third mark took the place of the first: no more than two marked tasks could be improved."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    recorder = regenerated.Recorder(tmp_path / "three.session")
+    recorder.run(docs_scope="repository")
+    for number, name in enumerate(("add", "clamp", "shout", "total")):
+        recorder.cells(recorder.task(name, number, path="sums.py", docstring="Do it."), "✗✗✗")
+    recorder.close()
+    async with regeneration(tmp_path / "three.session") as (pilot, mode):
+        app = pilot.app
+        await pilot.press("g", "space", "j", "space", "j", "space")
+        await until(pilot, lambda: "3 tasks are marked" in screen_text(app), "how many are marked")
+        assert screen_text(app).count("■") == 3
+        await pilot.press("C")
+        said = "C compares two tasks, and 3 are marked"
+        await until(pilot, lambda: any(said in one.message for one in app._notifications), "why not")
+        assert app.screen is mode
+        await pilot.press("i")
+        await until(pilot, lambda: isinstance(app.screen, ImprovementDialog), "the dialog")
+        assert app.screen.query_one("#functions", Input).value == "marked tasks"
+        await until(pilot, lambda: "3 functions: up to" in screen_text(app), "what it takes")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is mode, "the tasks")
+        # One mark less, and there are two to be compared again.
+        await pilot.press("space")
+        await until(pilot, lambda: "are marked" not in screen_text(app) and "■" not in screen_text(app), "two marks")
+        await pilot.press("C")
+        await until(pilot, lambda: isinstance(app.screen, TasksScreen), "two side by side")

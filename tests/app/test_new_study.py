@@ -192,6 +192,32 @@ async def test_a_declaration_is_saved_and_opened_again(tmp_path: Path, launched:
         assert dialog.draft().rows == ("all",)
 
 
+async def test_checks_of_readmes_are_chosen_saved_and_remembered(tmp_path: Path, launched: Launched) -> None:
+    """A study file could say `checks = true`, and the dialog had no field for it."""
+    place = tmp_path / "mine.toml"
+    async with cases((80, 24)) as (pilot, _):
+        app = pilot.app
+        await pilot.press("space", "X")
+        dialog = await dialog_of(pilot)
+        assert dialog.query_one("#checks", OneOf).value == "no"
+        dialog.query_one("#checks").focus()
+        await pilot.press("right")
+        await until(pilot, lambda: "checked in a sandbox" in screen_text(app), "what the field means")
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: isinstance(app.screen, AskText), "where to")
+        app.screen.query_one("LineInput").value = str(place)  # type: ignore[attr-defined]
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is dialog and place.exists(), "the file")
+        assert "checks = true" in place.read_text()
+        assert read_study_file(place).measures == ("score", "works", "claims")
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: isinstance(app.screen, StudyScreen) and app.screen.outcome is not None, "the study")
+        with SessionReader(launched[0][0]) as reader:
+            assert declared(reader, "my-agents").settings.checks
+        await pilot.press("1", "X")
+        assert (await dialog_of(pilot)).query_one("#checks", OneOf).value == "yes", "what was chosen is remembered"
+
+
 async def test_an_interrupted_study_goes_on_is_cancelled_and_reported(
     tmp_path: Path, launched: Launched, monkeypatch: pytest.MonkeyPatch
 ) -> None:

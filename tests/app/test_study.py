@@ -44,7 +44,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
         return {"tests": tests, "orders": {"model/0": {"pass@1": [order]}} if orders else {}}
 
     monkeypatch.setattr(drawing, "drawn", drawn)
-    monkeypatch.setattr("workbench.app.study.screen.REST_SECONDS", 0.01)
+    monkeypatch.setattr("workbench.app.study.draws.REST_SECONDS", 0.01)
     return found
 
 

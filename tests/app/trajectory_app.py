@@ -35,10 +35,10 @@ def screen_text(app: object) -> str:
 def quiet(screen: TrajectoryScreen) -> bool:
     """Whether everything that was asked for is on the screen."""
     loaders = (
-        screen.loading_trial, screen.loading_rest, screen.searching, screen.doing,
+        screen.searching, screen.doing,
         screen.content.loader, screen.outcome.loader,
     )  # fmt: skip
-    return not screen._refresh_due and all(loader.idle for loader in loaders)
+    return screen.following.idle and all(loader.idle for loader in loaders)
 
 
 @contextlib.asynccontextmanager

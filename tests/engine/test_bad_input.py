@@ -17,41 +17,18 @@ from typing import Any
 import pytest
 from engine import killing
 from engine.following import ended, error, state
+from engine.regenerating import MODEL, start
 from engine.tiny_repository import BAD, GOOD, Writer, fenced, make_repository
 from loopback.server import LoopbackServer, Reply
 
 from workbench.engine import client, launching
-from workbench.engine.plan import RegenerationPlan
-from workbench.engine.regeneration_client import plan_regeneration
 from workbench.errors import WorkbenchError
 from workbench.session import SessionReader
 from workbench.session.reader import integrity_problem
 
-MODEL = "openai/scripted"
 Until = Callable[..., Any]
 pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.usefixtures("needs_bubblewrap")]
 ANSWERS = {name: [fenced(GOOD[name]), fenced(BAD[name])] for name in GOOD}
-
-
-@pytest.fixture
-def session(one_cache: None, tmp_path: Path, scripted: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("WORKBENCH_MAX_TRIES", "1")
-    return tmp_path / "run.session"
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    return make_repository(tmp_path / "small-sums")
-
-
-def planned(session: Path, repository: Path, **options: Any) -> str:
-    return plan_regeneration(session, RegenerationPlan(str(repository), **{"evaluator": MODEL, **options}))
-
-
-def start(session: Path, repository: Path, **options: Any) -> str:
-    run = planned(session, repository, **options)
-    launching.launch(session, run)
-    return run
 
 
 def one_sentence(text: str, *words: str) -> None:

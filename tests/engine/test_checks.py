@@ -170,6 +170,29 @@ def test_a_killed_engine_loses_nothing_and_the_rest_is_resumed(recorded: Recorde
     assert row.claims_untrue == 1
 
 
+def test_a_run_whose_checks_were_all_begun_again_is_no_longer_interrupted(recorded: Recorded) -> None:
+    """An interrupted check that `V` begins anew is another run's, and the old one stayed interrupted for ever."""
+    for trial in ("one", "two"):
+        recorded.hand_in(trial, README)
+    old, _ = plan_check(recorded.session, execute=False)
+    with SessionWriter(recorded.session) as writer:
+        writer.set_run(old, state="running")  # and no engine holds it
+
+    def state(run: str) -> str:
+        with SessionReader(recorded.session) as reader:
+            row = reader.run(run)
+            assert row is not None
+            return reader.run_state(row)
+
+    assert state(old) == "interrupted"
+    first, _ = plan_check(recorded.session, ["one"], execute=False, anew=True)
+    assert (recorded.row("one").run_id, state(old)) == (first, "interrupted"), "it still has the other README"
+    second, _ = plan_check(recorded.session, ["two"], execute=False, anew=True)
+    assert (recorded.row("two").run_id, state(old)) == (second, "done")
+    with SessionReader(recorded.session) as reader:
+        assert old not in [run.id for run in unfinished(reader)]
+
+
 def test_a_cancelled_check_keeps_what_a_former_one_said(recorded: Recorded, until: Until) -> None:
     recorded.hand_in("slow", SLOW)
     assert main(["check", "--session", str(recorded.session), "--seconds", "1"]) == 1

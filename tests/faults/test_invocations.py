@@ -12,7 +12,9 @@ import time
 from pathlib import Path
 
 import pytest
-from faults.invocations import EXAMPLE, OUTPUTS, TABLE, Wrong, prepare
+from faults.invocations import TABLE
+from faults.wrong import EXAMPLE, Wrong, prepare
+from faults.wrong_surroundings import OUTPUTS
 
 from workbench.cli import main
 

@@ -41,6 +41,11 @@ def test_a_form_declares_a_study() -> None:
     agents = drafted(AGENTS_DRAFT)
     assert (agents.repeats, agents.settings.judges, agents.limits.steps) == (3, ("offline",), 0)
     assert read_again(agents) == agents
+    assert (agents.settings.checks, agents.measures) == (False, ("score",))
+    checked = drafted(replace(AGENTS_DRAFT, checks=True))
+    assert checked.measures == ("score", "works", "claims")
+    assert draft_of(read_again(checked)).checks
+    assert not drafted(replace(DOCS_DRAFT, checks=True)).settings.checks, "docs have no READMEs"
 
 
 @pytest.mark.parametrize("name", [name for name in packaged_studies() if name != "paper"])

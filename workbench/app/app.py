@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,6 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.signal import Signal
 
 from workbench.app import modes
+from workbench.app.interrupting import Interrupting
+from workbench.app.keys import KEYS
 from workbench.app.looking_only import refusal
 from workbench.app.open_session import OpenSession
 from workbench.app.opening import OpeningApp
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
     from workbench.app.facts import SessionFacts
+    from workbench.app.going import Going
     from workbench.app.marks import Marks, Pair
     from workbench.app.messages import SessionChanged, SessionFailed, SessionMigrated
     from workbench.app.place import Place
@@ -47,10 +49,6 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
     from workbench.settings import Settings
-
-
-INTERRUPT_SECONDS = 3.0
-"""Within this time a second ctrl+c leaves the app."""
 
 
 class WorkbenchApp(OpeningApp):
@@ -85,27 +83,7 @@ class WorkbenchApp(OpeningApp):
     }
     COMMANDS = {modes.commands, modes.places}
     COMMAND_PALETTE_BINDING = "ctrl+p"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("1", "mode('cases')", "Cases", id="app.cases", show=False),
-        Binding("2", "mode('trajectory')", "Trajectory", id="app.trajectory", show=False),
-        Binding("3", "mode('sessions')", "Sessions", id="app.sessions", show=False),
-        Binding("4", "mode('regeneration')", "Regeneration", id="app.regeneration", show=False),
-        Binding("5", "mode('study')", "Study", id="app.study", show=False),
-        Binding("u", "resume", "resume", id="app.resume"),
-        Binding("alt+left", "travel(-1)", "back to where you were", id="app.travel-back", show=False),
-        Binding("alt+right", "travel(1)", "forward again", id="app.travel-forward", show=False),
-        Binding("U", "runs", "all runs", id="app.runs", show=False),
-        Binding("number_sign", "marked", "stars, tags, remarks", key_display="#", id="app.marked", show=False),
-        Binding("ctrl+p", "command_palette", "all commands", id="app.palette", show=False, priority=True),
-        Binding("ctrl+f", "search", "search all", id="app.search", show=False),
-        Binding("question_mark,f1", "help", "help", id="app.help", show=False),
-        Binding("ctrl+t", "next_theme", "Next theme", id="app.theme", show=False),
-        Binding("escape", "leave_tour", "leave the tour", id="app.leave-tour", show=False, priority=True),
-        Binding("q", "quit", "Quit", id="app.quit", show=False),
-        Binding(
-            "ctrl+c", "interrupt", "Copy what is selected, twice: quit", id="app.interrupt", show=False, priority=True
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
 
     def __init__(self, session: Path | None, settings: Settings, *, warm_engine: bool = True) -> None:
         self.begins_with_overview = self.begins_with_tour = False
@@ -122,7 +100,7 @@ class WorkbenchApp(OpeningApp):
         self._warming = Latest(self, "warm")
         self._wants_warm = warm_engine and not is_read_only()
         self._ended = False
-        self._interrupted_at = -INTERRUPT_SECONDS
+        self._interrupting = Interrupting(self)
         self._net = LastNet()
         self._filters.append(self._net)
         if settings.keymap:
@@ -163,6 +141,12 @@ class WorkbenchApp(OpeningApp):
         from workbench.app.run_control import RunControl
 
         return RunControl(self, self)
+
+    @cached_property
+    def _going(self) -> Going:
+        from workbench.app.going import Going
+
+        return Going(self, self)
 
     @cached_property
     def _travel(self) -> Travel:
@@ -261,7 +245,7 @@ class WorkbenchApp(OpeningApp):
 
     def open_session(self, path: Path, *, show: bool = False, then: Callable[[], Any] | None = None) -> None:
         """Open a session file; ``show`` goes to what its state is about, ``then`` is called once it is open."""
-        then = then or (self._show_what_matters if show else None)
+        then = then or (self._going.to_what_matters if show else None)
         if then is not None and path != self.session_path:
             self._travel.leave()
             then = self._travel.arriving(then)
@@ -386,19 +370,8 @@ class WorkbenchApp(OpeningApp):
 
     async def action_interrupt(self) -> None:
         """Copy what is selected; else leave, but only when asked twice: elsewhere this key copies."""
-        from textual.widgets import Input
-
-        field = self.focused.selected_text if isinstance(self.focused, Input) else ""
-        selected = field or self.screen.get_selected_text()
-        now = time.monotonic()
-        if selected:
-            self.copy_to_clipboard(selected)
-            self.notify(f"Copied {len(selected):,} characters.", timeout=2)
-        elif now - self._interrupted_at < INTERRUPT_SECONDS:
+        if self._interrupting.wants_to_leave():
             await self.action_quit()
-        else:
-            self._interrupted_at = now
-            self.notify("Nothing is selected. Press ctrl+c again to leave.", timeout=INTERRUPT_SECONDS)
 
     async def action_mode(self, mode: str) -> None:
         """Go to a mode."""
@@ -417,100 +390,39 @@ class WorkbenchApp(OpeningApp):
 
     async def show_mode(self, mode: str) -> None:
         """Show a mode, without what stands over it."""
-        from workbench.app.toolkit.mode_screen import ModeScreen
-
-        await self.switch_mode(mode)
-        while len(self.screen_stack) > 1 and isinstance(self.screen, ModeScreen):
-            await self.screen.dismiss()
+        await self._going.to_mode(mode)
 
     def show_pair(self, pair: Pair) -> None:
         """Show two things side by side, over the mode."""
-        from workbench.app.compare.opening import screen_for
-
-        self.leave_place()
-        self.push_screen(screen_for(pair))
+        self._going.to_pair(pair)
 
     async def show_case(self, key: str, place: Place | None = None) -> None:
         """Show a case, or a file of it (``place.item``), in the Cases mode."""
-        from workbench.app.cases.screen import CasesScreen
-
-        self.leave_place()
-        await self.show_mode("cases")
-        if isinstance(self.screen, CasesScreen):
-            self.screen.show_case(key, place.item if place is not None else "")
+        await self._going.to_case(key, place)
 
     def action_runs(self) -> None:
         """Show all runs of the open session."""
-        from workbench.app.run_list.screen import RunsScreen
-
-        if self._has_session():
-            self.push_screen(RunsScreen(self.selected_run or ""))
+        self._going.to_runs()
 
     def action_marked(self) -> None:
         """Show all stars, tags and remarks of the open session."""
-        from workbench.app.marked.screen import MarkedScreen
-
-        if self._has_session():
-            self.push_screen(MarkedScreen())
-
-    def _has_session(self) -> bool:
-        if self.reader is None:
-            self.notify("No session is open: press 3 and choose one.", severity="warning")
-        return self.reader is not None
-
-    async def _show_what_matters(self) -> None:
-        import asyncio
-
-        from workbench.app.facts import what_matters
-        from workbench.app.trials.screen import TrialsScreen
-
-        found = await asyncio.to_thread(what_matters, self.reader) if self.reader is not None else None
-        if found is None:
-            await self.switch_mode("cases")
-        elif found.trial is not None:
-            await self.show_trial(found.trial)
-            if found.trials > 1:
-                # One of many says little: the table of all, which leads to each.
-                self.push_screen(TrialsScreen(found.trial))
-        else:
-            await self.show_run(found.run)
+        self._going.to_marked()
 
     async def show_run(self, run_id: str, evaluator: str = "", place: Place | None = None) -> None:
         """Show a regeneration run of the open session, with the samples of ``evaluator`` once there are some."""
-        from workbench.app.regeneration.screen import RegenerationScreen
-
-        self.leave_place()
-        self.selected_run = run_id
-        await self.show_mode("regeneration")
-        if isinstance(self.screen, RegenerationScreen):
-            self.screen.show_run(run_id, evaluator, place)
+        await self._going.to_run(run_id, evaluator, place)
 
     async def show_study(self, name: str) -> None:
         """Show a study of the open session in the Study mode."""
-        from workbench.app.study.screen import StudyScreen
-
-        self.leave_place()
-        await self.show_mode("study")
-        if isinstance(self.screen, StudyScreen):
-            self.screen.show_study(name)
+        await self._going.to_study(name)
 
     async def show_trial(self, trial_id: str, place: Place | None = None) -> None:
         """Show a trial of the open session, or a place in it, in the Trajectory mode."""
-        from workbench.app.trajectory.screen import TrajectoryScreen
-
-        self.leave_place()
-        self.selected_trial = trial_id
-        # Over the trial that it shows the mode may show the table of all trials, and two of them side by side over that.
-        await self.show_mode("trajectory")
-        if isinstance(self.screen, TrajectoryScreen):
-            self.screen.show_trial(trial_id, place)
+        await self._going.to_trial(trial_id, place)
 
     def action_search(self) -> None:
         """Search everything that sessions hold; the last search is still there."""
-        from workbench.app.search.screen import SearchScreen
-
-        if not isinstance(self.screen, SearchScreen):
-            self.push_screen(SearchScreen(self.searched))
+        self._going.to_search(self.searched)
 
     def action_command_palette(self) -> None:
         """Offer every command, and everything that one can go to by its name."""

@@ -16,8 +16,8 @@ from workbench import glyphs
 from workbench.app.key_table import KEY_TABLE
 from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
-from workbench.app.toolkit.narrow_line import LONGEST
 from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.typed_line import LONGEST
 from workbench.session.forks import SIGN
 
 _GLYPHS = (

@@ -1,4 +1,4 @@
-"""What is marked to be compared: at most two things of one kind, of one session or of two; no widget in sight."""
+"""What is marked: two things of one kind to be compared, of one session or of two, or any number of tasks; no widget in sight."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from pathlib import Path
 
 KINDS = {"trial": "trial", "task": "task", "candidate": "sample", "group": "evaluator", "run": "run"}
 """What can be marked, each with the word for it."""
+MANY = frozenset({"task"})
+"""Kinds of which any number may be marked: tasks are improved together; only two of them are compared."""
+SEVERAL = "■"
+"""The sign of each where more than two are marked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ class Pair:
 
 
 class Marks:
-    """What is marked, in the order in which it was; a third one takes the place of the oldest, another kind of all."""
+    """What is marked, in the order in which it was; another kind takes the place of all, a third one that of the oldest but for :data:`MANY`."""
 
     def __init__(self) -> None:
         self._marked: list[Marked] = []
@@ -71,14 +75,25 @@ class Marks:
         if len(others) < len(self._marked):
             self._marked = others
         else:
-            self._marked = [*[known for known in self._marked if known.kind == one.kind][-1:], one]
+            alike = self.of(one.kind)
+            self._marked = [*(alike if one.kind in MANY else alike[-1:]), one]
 
     def letter(self, one: Marked) -> str:
-        """Return what something will be in the comparison, ``A`` or ``B``; "" where it is not marked."""
-        return next((letter for letter, known in zip("AB", self._marked, strict=False) if known.same(one)), "")
+        """Return what something will be in the comparison, ``A`` or ``B``; :data:`SEVERAL` of more than two, "" where it is not marked."""
+        return next((letter for letter, known in self._letters() if known.same(one)), "")
+
+    def letters(self, session: Path, kind: str) -> dict[object, str]:
+        """Return the letters of what of a kind is marked in a session, by key."""
+        return {
+            known.key: letter for letter, known in self._letters() if (known.session, known.kind) == (session, kind)
+        }
+
+    def _letters(self) -> list[tuple[str, Marked]]:
+        letters = "AB" if len(self._marked) <= 2 else SEVERAL * len(self._marked)
+        return list(zip(letters, self._marked, strict=False))
 
     def pair(self, kind: str, under_cursor: Marked | None) -> Pair | None:
-        """Return the two of a kind to compare: those that are marked, or the marked one with the one under the cursor."""
+        """Return the two of a kind to compare: those that are marked, or the marked one with the one under the cursor; None for more."""
         found = self.of(kind)
         if len(found) == 1 and under_cursor is not None and not found[0].same(under_cursor):
             found = (*found, under_cursor)
@@ -95,7 +110,9 @@ class Marks:
         ]  # fmt: skip
 
     def sentence(self, session: Path | None) -> str:
-        """Return what is marked while only one is, with its session where another one is open; "" else."""
+        """Return what is marked while only one is, with its session where another one is open; of more than two how many; "" else."""
+        if len(self._marked) > 2:
+            return f"{len(self._marked):,} {KINDS[self._marked[0].kind]}s are marked"
         if len(self._marked) != 1:
             return ""
         one = self._marked[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from workbench.engine.plan_checks import check_place
 from workbench.engine.trial_choice import trials_meant
 from workbench.session import SessionReader, SessionWriter, engine_starts
 from workbench.session.identity import run_id
+from workbench.session.pending_work import is_check
 from workbench.session.rows import CheckRow, TrialRow
 
 Key = tuple[str, int, float, int]
@@ -52,6 +54,7 @@ def plan_check(
         keys = [(trial.id, int(execute), float(seconds), RULES) for trial in trials]
         idle = [key for key in keys if not _is_under_way(reader, known.get(key))]
         waits = [key for key in idle if anew or block >= 0 or not _is_done(known.get(key))]
+        emptied = _left_without_work(reader, waits)
     meant = [trial.id for trial in trials]
     if not waits:
         return "", meant
@@ -72,6 +75,10 @@ def plan_check(
         writer.add_run(run, "document", plan.to_json())
         for key in waits:
             writer.put_check(key, run, block if block >= 0 else None)
+        for former in emptied:
+            writer.set_run(
+                former, state="done", finished_at=time.time(), note=f"what it lacked was begun again by {run}"
+            )
     return run, meant
 
 
@@ -94,6 +101,15 @@ def _is_done(row: CheckRow | None) -> bool:
 def _is_under_way(reader: SessionReader, row: CheckRow | None) -> bool:
     """Return whether an engine is at work on a check, or comes to it."""
     return row is not None and row.state in ("queued", "running") and reader.holder(row.run_id) is not None
+
+
+def _left_without_work(reader: SessionReader, taken: Sequence[Key]) -> list[str]:
+    """Return the interrupted runs that have nothing left to check once these checks are another run's."""
+    rows = [row for row in reader.checks() if row.state not in ("done", "failed")]
+    former = {row.run_id for row in rows if key_of(row) in taken}
+    keep = {row.run_id for row in rows if key_of(row) not in taken}
+    runs = [run for run in map(reader.run, sorted(former - keep)) if run is not None]
+    return [run.id for run in runs if is_check(run) and reader.run_state(run) == "interrupted"]
 
 
 def _has_readme(row: TrialRow) -> bool:

@@ -15,6 +15,11 @@ from workbench.session.identity import candidate_id, run_id, trial_id
 from workbench.session.labels import REMARKED
 from workbench.session.rows import CandidateRow, RunRow, TaskRow, TrialRow, columns
 
+COUNTED = (
+    "runs", "trials", "steps", "scorecards", "tasks", "candidates", "annotations", "labels", "calls", "improvements",
+    "docstring_attempts",
+)  # fmt: skip
+"""Tables whose rows are counted before and after."""
 _JUDGED = "/"  # begins what stands behind an id in the scope of what a judge was asked
 
 
@@ -57,7 +62,7 @@ class _Adding:
         self._more: dict[str, dict[tuple[str, str], int]] = {}  # by run of the source: samples by evaluator and prompt
 
     def everything(self) -> Tally:
-        for table in ("runs", "trials", "steps", "scorecards", "tasks", "candidates", "annotations", "labels", "calls"):
+        for table in COUNTED:
             self._tally.given[table] = self._count(f"src.{table}")
         for table in ("blobs", "snapshots"):
             self._db.execute(f"INSERT OR IGNORE INTO main.{table} SELECT * FROM src.{table}")
@@ -73,7 +78,8 @@ class _Adding:
         self._extend_plans()
         self._add_notes()
         add_studies(self._db, self._source.name, self._runs, self._trials)
-        add_improvements(self._db, self._runs)
+        for table, counts in add_improvements(self._db, self._runs).items():
+            self._tally.count(table, *counts)
         for table in ("names", "kept_trials", "kept_candidates", "call_names"):
             self._db.execute(f"DROP TABLE IF EXISTS temp.{table}")
         return self._tally

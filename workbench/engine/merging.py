@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.engine.merged_rows import Source, Tally, add_source
+from workbench.engine.merged_rows import COUNTED, Source, Tally, add_source
 from workbench.errors import UsageError, WorkbenchError
 from workbench.session import SUFFIX, SessionError, SessionReader, create, schema
 from workbench.session.damage import summary
@@ -23,8 +23,6 @@ from workbench.session.file import SessionExists, migrate, translated
 
 MOST = 100
 """Sessions that are merged at once."""
-COUNTED = ("runs", "trials", "steps", "scorecards", "tasks", "candidates", "annotations", "labels", "calls")
-"""Tables whose rows are counted before and after."""
 
 
 class MergeFailed(WorkbenchError):

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-import threading
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 from workbench.session import engine_starts, json_forms, lease, log, pending_work, schema
-from workbench.session.blob_reader import BlobReader, TextDamaged
-from workbench.session.damage import Damage
+from workbench.session.blob_reader import TextDamaged
 from workbench.session.file import SessionCorrupt, SessionError, connect, translated
 from workbench.session.judges import OFFLINE, is_offline
 from workbench.session.labels import REMARKED, remarked
-from workbench.session.moved_files import Fate, Original, copy_into
+from workbench.session.moved_files import Fate, copy_into
+from workbench.session.row_reader import RowReader
 from workbench.session.rows import (
     AccessedFileRow,
     AnnotationRow,
@@ -41,71 +38,13 @@ from workbench.session.rows import (
     TaskRow,
     TrialRow,
     UnusedTestRow,
-    columns,
 )
 
-Row = TypeVar("Row")
 
+class SessionReader(RowReader):
+    """A view of one session file: what is in it, table by table; safe to share between threads, never writes a row."""
 
-class SessionReader(BlobReader):
-    """A view of one session file; safe to share between threads, never writes a row.
-
-    Rows have the types that they promise, whatever the file holds: see :mod:`workbench.session.survey`. What is wrong with
-    the file is in :attr:`damage`.
-
-    Args:
-        path: The session file.
-        surveyed: Whether the file is looked through first; False only where single texts are wanted, at once.
-
-    Raises:
-        SessionError: See :func:`workbench.session.file.connect`.
-    """
-
-    def __init__(self, path: Path, *, surveyed: bool = True) -> None:
-        self.path = path
-        self._lock = threading.RLock()
-        self._connection = connect(path, write=False)
-        self._original = Original(path)
-        self._damage: dict[Damage, None] = {}
-        self._copied = False
-        if surveyed:
-            try:
-                self._survey()
-            except BaseException:
-                self._connection.close()
-                self._original.close()
-                raise
-
-    def _survey(self, *, copied: bool = False) -> None:
-        # Imported here: most of the time of a short command is imports.
-        from workbench.session.survey import Survey
-
-        with translated(self.path):
-            try:
-                found = Survey(self._connection, copied=copied)
-            except sqlite3.DatabaseError as error:
-                if "malformed" not in str(error) or copied:
-                    raise
-                self._read_copies()
-            else:
-                self._damage |= dict.fromkeys(found.damage)
-
-    def _read_copies(self) -> None:
-        """Read from now on what could be read of each table: an unreadable page of an index hides rows that are there."""
-        self._copied = True
-        self.note_damage("the file", "a page of it is damaged; what could be read is shown")
-        # Another connection: after such an error SQLite does nothing more in the transaction that met it.
-        # The old one stays where there is none: of a closed one every later question would hear that it is closed.
-        before, self._connection = self._connection, connect(self.path, write=False)
-        before.close()
-        self._survey(copied=True)
-
-    def close(self) -> None:
-        """Close the file; the last one out leaves no side files."""
-        with self._lock:
-            self._connection.close()
-            self._original.close()
-            log.tidy(self.path)
+    # -- the file
 
     def fate(self) -> Fate:
         """Return what became of the file since it was opened; costs microseconds, a millisecond after it was written."""
@@ -140,64 +79,6 @@ class SessionReader(BlobReader):
         ]
         return told
 
-    def __enter__(self) -> SessionReader:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    # -- how rows are fetched
-
-    def query(self, sql: str, arguments: Sequence[object] = ()) -> list[Any]:
-        """Return all rows of a SELECT as tuples; the door for reports that need their own joins."""
-        with self._lock, translated(self.path):
-            try:
-                return self._connection.execute(sql, tuple(arguments)).fetchall()
-            except sqlite3.DatabaseError as error:
-                if "Could not decode" in str(error):
-                    return self._replaced(sql, arguments)
-                if "malformed" not in str(error) or self._copied:
-                    raise
-            # A page is damaged that the first look did not meet.
-            self._read_copies()
-            return self._connection.execute(sql, tuple(arguments)).fetchall()
-
-    def columns_of(self, sql: str, arguments: Sequence[object] = ()) -> tuple[str, ...]:
-        """Return the names of the columns that a SELECT gives."""
-        with self._lock, translated(self.path):
-            cursor = self._connection.execute(f"SELECT * FROM ({sql}) LIMIT 0", tuple(arguments))
-            return tuple(str(one[0]) for one in cursor.description)
-
-    def _replaced(self, sql: str, arguments: Sequence[object]) -> list[Any]:
-        """Return rows whose texts are no UTF-8, what cannot be decoded replaced, and name them."""
-        marked: list[bool] = []
-
-        def decode(raw: bytes) -> str:
-            try:
-                return raw.decode("utf-8")
-            except UnicodeDecodeError:
-                marked.append(True)
-                return raw.decode("utf-8", "replace")
-
-        self._connection.text_factory = decode
-        try:
-            rows = []
-            for row in self._connection.execute(sql, tuple(arguments)):
-                rows.append(row)
-                if marked:
-                    marked.clear()
-                    name = next((str(value) for value in row if isinstance(value, str)), "?")
-                    self.note_damage(f"row {name}", "it holds text that is not UTF-8")
-            return rows
-        finally:
-            self._connection.text_factory = str
-
-    def _rows(self, row_type: type[Row], table: str, rest: str = "", arguments: Sequence[object] = ()) -> list[Row]:
-        found = self.query(f"SELECT {columns(row_type)} FROM {table} {rest}", arguments)
-        return [row_type(*row) for row in found]
-
     # -- what changed
 
     def data_version(self) -> int:
@@ -230,7 +111,7 @@ class SessionReader(BlobReader):
 
     def _changes(self, since: int, limit: int) -> list[Change]:
         # The survey leaves the feed out: it is long, and nobody reads what was in it before.
-        found = self._rows(Change, "changes", "WHERE seq > ? ORDER BY seq LIMIT ?", (since, limit))
+        found = self.rows(Change, "changes", "WHERE seq > ? ORDER BY seq LIMIT ?", (since, limit))
         # Asked after the changes: what a writer removes in between is taken for missed, never the other way round.
         first, last = self.query("SELECT min(seq), max(seq) FROM changes")[0]
         if isinstance(first, int) and isinstance(last, int) and since < first - 1:
@@ -253,11 +134,11 @@ class SessionReader(BlobReader):
 
     def every_run(self) -> list[RunRow]:
         """Return all runs, those that were put away too, oldest first."""
-        return self._rows(RunRow, "runs", "ORDER BY created_at, id")
+        return self.rows(RunRow, "runs", "ORDER BY created_at, id")
 
     def run(self, run_id: str) -> RunRow | None:
         """Return one run."""
-        found = self._rows(RunRow, "runs", "WHERE id = ?", (run_id,))
+        found = self.rows(RunRow, "runs", "WHERE id = ?", (run_id,))
         return found[0] if found else None
 
     def run_state(self, run: RunRow) -> str:
@@ -295,8 +176,8 @@ class SessionReader(BlobReader):
     def trials(self, run_id: str | None = None) -> list[TrialRow]:
         """Return the trials of a run, or of all runs that nobody put away, in the order in which they were asked for."""
         if run_id is not None:
-            return self._rows(TrialRow, "trials", "WHERE run_id = ? ORDER BY position", (run_id,))
-        return self._rows(
+            return self.rows(TrialRow, "trials", "WHERE run_id = ? ORDER BY position", (run_id,))
+        return self.rows(
             TrialRow,
             "trials",
             f"WHERE run_id NOT IN {schema.PUT_AWAY_RUNS} "
@@ -305,7 +186,7 @@ class SessionReader(BlobReader):
 
     def trial(self, trial_id: str) -> TrialRow | None:
         """Return one trial."""
-        found = self._rows(TrialRow, "trials", "WHERE id = ?", (trial_id,))
+        found = self.rows(TrialRow, "trials", "WHERE id = ?", (trial_id,))
         return found[0] if found else None
 
     def told_apart(self, trial: TrialRow) -> str:
@@ -316,11 +197,11 @@ class SessionReader(BlobReader):
 
     def steps(self, trial_id: str, after: int = 0) -> list[StepRow]:
         """Return the steps of a trial with a number greater than ``after``; contents stay in their blobs."""
-        return self._rows(StepRow, "steps", "WHERE trial_id = ? AND number > ? ORDER BY number", (trial_id, after))
+        return self.rows(StepRow, "steps", "WHERE trial_id = ? AND number > ? ORDER BY number", (trial_id, after))
 
     def seen(self, trial_id: str) -> list[AccessedFileRow]:
         """Return what the agent listed and read."""
-        return self._rows(AccessedFileRow, "seen", "WHERE trial_id = ? ORDER BY path, how", (trial_id,))
+        return self.rows(AccessedFileRow, "seen", "WHERE trial_id = ? ORDER BY path, how", (trial_id,))
 
     def scores(self, trial_id: str | None = None) -> list[ScoreRow]:
         """Return the scores of one trial, or of all trials, by rubric and judge; a rule that a newer one followed comes last.
@@ -329,9 +210,9 @@ class SessionReader(BlobReader):
         """
         if trial_id is None:
             kept = f"SELECT id FROM trials WHERE run_id NOT IN {schema.PUT_AWAY_RUNS}"
-            rows = self._rows(ScoreRow, "scorecards", f"WHERE trial_id IN ({kept}) ORDER BY trial_id, rubric, judge")
+            rows = self.rows(ScoreRow, "scorecards", f"WHERE trial_id IN ({kept}) ORDER BY trial_id, rubric, judge")
         else:
-            rows = self._rows(ScoreRow, "scorecards", "WHERE trial_id = ? ORDER BY rubric, judge", (trial_id,))
+            rows = self.rows(ScoreRow, "scorecards", "WHERE trial_id = ? ORDER BY rubric, judge", (trial_id,))
         newer = {(row.trial_id, row.rubric) for row in rows if row.judge != OFFLINE and is_offline(row.judge)}
         former = [row.judge == OFFLINE and (row.trial_id, row.rubric) in newer for row in rows]
         order = sorted(range(len(rows)), key=lambda place: (rows[place].trial_id, rows[place].rubric, former[place]))
@@ -344,7 +225,7 @@ class SessionReader(BlobReader):
             where, arguments = "WHERE trial_id = ? ORDER BY at", (trial_id,)
         elif run_id is not None:
             where, arguments = "WHERE run_id = ? ORDER BY at, trial_id", (run_id,)
-        return self._rows(CheckRow, "checks", where, arguments)
+        return self.rows(CheckRow, "checks", where, arguments)
 
     def files_of(self, snapshot: str) -> list[tuple[str, int]]:
         """Return the (path, size in bytes) of every file of a snapshot that the agent could see."""
@@ -354,27 +235,27 @@ class SessionReader(BlobReader):
     def annotations(self, item: str | None = None) -> list[AnnotationRow]:
         """Return the remarks on one work item and its parts, or all."""
         if item is None:
-            found = self._rows(AnnotationRow, "annotations", "ORDER BY id")
+            found = self.rows(AnnotationRow, "annotations", "ORDER BY id")
         else:
-            found = self._rows(AnnotationRow, "annotations", f"WHERE {REMARKED} = ? ORDER BY id", (item,))
+            found = self.rows(AnnotationRow, "annotations", f"WHERE {REMARKED} = ? ORDER BY id", (item,))
         return [replace(row, item=owner, part=part) for row in found for owner, part in (remarked(row.item),)]
 
     def labels(self, item: str | None = None) -> list[LabelRow]:
         """Return the tags and stars of one work item and its parts, or all, in the order of their names."""
         if item is None:
-            return self._rows(LabelRow, "labels", "WHERE removed_at IS NULL ORDER BY item, part, label")
-        return self._rows(LabelRow, "labels", "WHERE removed_at IS NULL AND item = ? ORDER BY part, label", (item,))
+            return self.rows(LabelRow, "labels", "WHERE removed_at IS NULL ORDER BY item, part, label")
+        return self.rows(LabelRow, "labels", "WHERE removed_at IS NULL AND item = ? ORDER BY part, label", (item,))
 
     def imported(self, item: str) -> ImportedRow | None:
         """Return where a trial, task or candidate came from, None where it came into being here."""
-        found = self._rows(ImportedRow, "imported", "WHERE item = ?", (item,))
+        found = self.rows(ImportedRow, "imported", "WHERE item = ?", (item,))
         return found[0] if found else None
 
     # -- calls
 
     def calls(self, scope: str) -> list[CallRow]:
         """Return the model calls of one work item, oldest first."""
-        return self._rows(CallRow, "calls", "WHERE scope = ? ORDER BY id", (scope,))
+        return self.rows(CallRow, "calls", "WHERE scope = ? ORDER BY id", (scope,))
 
     def shape_of(self, trial_id: str) -> str | None:
         """Return the grammar that the answer with which a trial handed in was held to, None where the model was free."""
@@ -387,7 +268,7 @@ class SessionReader(BlobReader):
 
     def call(self, call_id: int) -> CallRow | None:
         """Return one call."""
-        found = self._rows(CallRow, "calls", "WHERE id = ?", (call_id,))
+        found = self.rows(CallRow, "calls", "WHERE id = ?", (call_id,))
         return found[0] if found else None
 
     def messages(self, call: CallRow) -> list[tuple[str, str]]:
@@ -436,83 +317,81 @@ class SessionReader(BlobReader):
 
     def tasks(self, run_id: str) -> list[TaskRow]:
         """Return the tasks of a regeneration run."""
-        return self._rows(TaskRow, "tasks", "WHERE run_id = ? ORDER BY position", (run_id,))
+        return self.rows(TaskRow, "tasks", "WHERE run_id = ? ORDER BY position", (run_id,))
 
     def task(self, task_id: str) -> TaskRow | None:
         """Return one task."""
-        found = self._rows(TaskRow, "tasks", "WHERE id = ?", (task_id,))
+        found = self.rows(TaskRow, "tasks", "WHERE id = ?", (task_id,))
         return found[0] if found else None
 
     def dropped(self, run_id: str) -> list[DroppedRow]:
         """Return the functions that became no task."""
-        return self._rows(DroppedRow, "dropped", "WHERE run_id = ? ORDER BY path, qualified_name", (run_id,))
+        return self.rows(DroppedRow, "dropped", "WHERE run_id = ? ORDER BY path, qualified_name", (run_id,))
 
     def unused_tests(self, run_id: str) -> list[UnusedTestRow]:
         """Return the tests of a run's suite that no verdict rests on."""
-        return self._rows(UnusedTestRow, "unused_tests", "WHERE run_id = ? ORDER BY position", (run_id,))
+        return self.rows(UnusedTestRow, "unused_tests", "WHERE run_id = ? ORDER BY position", (run_id,))
 
     def stages(self, run_id: str) -> list[StageRow]:
         """Return the stages of a regeneration run."""
-        return self._rows(StageRow, "stages", "WHERE run_id = ? ORDER BY position", (run_id,))
+        return self.rows(StageRow, "stages", "WHERE run_id = ? ORDER BY position", (run_id,))
 
     def candidates(self, run_id: str, task_id: str | None = None) -> list[CandidateRow]:
         """Return the candidates of a run, or of one of its tasks, by evaluator and sample."""
         if task_id is None:
-            return self._rows(
+            return self.rows(
                 CandidateRow, "candidates", "WHERE run_id = ? ORDER BY task_id, evaluator, sample", (run_id,)
             )
-        return self._rows(
+        return self.rows(
             CandidateRow, "candidates", "WHERE run_id = ? AND task_id = ? ORDER BY evaluator, sample", (run_id, task_id)
         )
 
     def candidate(self, candidate_id: str) -> CandidateRow | None:
         """Return one candidate."""
-        found = self._rows(CandidateRow, "candidates", "WHERE id = ?", (candidate_id,))
+        found = self.rows(CandidateRow, "candidates", "WHERE id = ?", (candidate_id,))
         return found[0] if found else None
 
     def former_verdicts(self, candidate_id: str) -> list[FormerVerdictRow]:
         """Return the verdicts of a candidate that later ones replaced, oldest first."""
-        return self._rows(
-            FormerVerdictRow, "former_verdicts", "WHERE candidate_id = ? ORDER BY number", (candidate_id,)
-        )
+        return self.rows(FormerVerdictRow, "former_verdicts", "WHERE candidate_id = ? ORDER BY number", (candidate_id,))
 
     def failing_tests(self, candidate_id: str) -> list[FailingTestRow]:
         """Return the tests that did not pass for a candidate."""
-        return self._rows(FailingTestRow, "failing_tests", "WHERE candidate_id = ? ORDER BY test_id", (candidate_id,))
+        return self.rows(FailingTestRow, "failing_tests", "WHERE candidate_id = ? ORDER BY test_id", (candidate_id,))
 
     # -- studies
 
     def studies(self) -> list[StudyRow]:
         """Return the studies of the session, oldest first."""
-        return self._rows(StudyRow, "studies", "ORDER BY created_at, name")
+        return self.rows(StudyRow, "studies", "ORDER BY created_at, name")
 
     def study(self, name: str) -> StudyRow | None:
         """Return one study."""
-        found = self._rows(StudyRow, "studies", "WHERE name = ?", (name,))
+        found = self.rows(StudyRow, "studies", "WHERE name = ?", (name,))
         return found[0] if found else None
 
     def study_cells(self, study: str) -> list[StudyCellRow]:
         """Return the cells of a study, row by row."""
-        return self._rows(StudyCellRow, "study_cells", "WHERE study = ? ORDER BY position", (study,))
+        return self.rows(StudyCellRow, "study_cells", "WHERE study = ? ORDER BY position", (study,))
 
     # -- improved docstrings
 
     def improvements(self, run_id: str | None = None) -> list[ImprovementRow]:
         """Return the orders to improve docstrings, or those that a run was made or used for; the latest comes last."""
         if run_id is None:
-            return self._rows(ImprovementRow, "improvements", "ORDER BY created_at, id")
+            return self.rows(ImprovementRow, "improvements", "ORDER BY created_at, id")
         made_for = "SELECT improvement_id FROM docstring_attempts WHERE run_id = ?"
         where = f"WHERE run_id = ? OR now_run = ? OR id IN ({made_for}) ORDER BY created_at, id"
-        return self._rows(ImprovementRow, "improvements", where, (run_id, run_id, run_id))
+        return self.rows(ImprovementRow, "improvements", where, (run_id, run_id, run_id))
 
     def improvement(self, improvement_id: str) -> ImprovementRow | None:
         """Return one of these orders."""
-        found = self._rows(ImprovementRow, "improvements", "WHERE id = ?", (improvement_id,))
+        found = self.rows(ImprovementRow, "improvements", "WHERE id = ?", (improvement_id,))
         return found[0] if found else None
 
     def docstring_attempts(self, improvement_id: str) -> list[AttemptRow]:
         """Return what was tried for an order, in the order of its tasks, then by number."""
-        return self._rows(
+        return self.rows(
             AttemptRow,
             "docstring_attempts",
             "WHERE improvement_id = ? ORDER BY (SELECT position FROM tasks WHERE tasks.id = task_id), task_id, number",

@@ -49,6 +49,7 @@ class Draft:
         judges: Of ``agents``.
         numbers: Texts of the fields of :data:`NUMBERS` and ``spend``; "" where that means something.
         scope: Of ``docs``: where their docstrings stand.
+        checks: Of ``agents``: whether the README of each trial is checked.
         base: What no field asks for: title, seed, results of others, other settings.
     """
 
@@ -60,6 +61,7 @@ class Draft:
     judges: tuple[str, ...] = ()
     numbers: Mapping[str, str] = field(default_factory=dict)
     scope: str = SCOPES[0]
+    checks: bool = False
     base: Study | None = None
 
 
@@ -79,6 +81,7 @@ def draft_of(study: Study) -> Draft:
         study.settings.judges,
         {name: typed[name] for name in (*NUMBERS[study.kind], "spend")},
         study.settings.docs_scope or SCOPES[0],
+        study.settings.checks,
         study,
     )
 
@@ -114,7 +117,7 @@ def drafted(draft: Draft) -> Study:
         base.limits.answer_tokens,
         _whole(draft, "tasks", 1, empty=0) if kind == DOCS else base.limits.tasks,
     )
-    settings = replace(base.settings, judges=draft.judges if kind == AGENTS else base.settings.judges)
+    settings = replace(base.settings, judges=draft.judges, checks=draft.checks) if kind == AGENTS else base.settings
     if kind == DOCS and draft.scope != (settings.docs_scope or SCOPES[0]):
         settings = replace(settings, docs_scope=draft.scope)
     study = replace(

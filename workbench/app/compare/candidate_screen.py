@@ -71,13 +71,8 @@ class CandidatesScreen(SideBySide):
 
     def read(self, left: SessionReader, right: SessionReader) -> CandidateComparison | str:
         """Read and compare both candidates."""
-        sides = []
-        for name, reader, one in zip("AB", (left, right), (self.pair.left, self.pair.right), strict=True):
-            side = read_candidate(reader, str(one.key))
-            if side is None:
-                return f"Candidate {name} is not in {one_line(reader.path.name, 80)}."
-            sides.append(side)
-        return compare_candidates(*sides)
+        sides = self.both(left, right, read_candidate, "Candidate")
+        return sides if isinstance(sides, str) else compare_candidates(*sides)
 
     def shown(self, comparison: CandidateComparison | None, sentence: str) -> None:
         """Name what is in each pane; documentation that is the same takes no room."""

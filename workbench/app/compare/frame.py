@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import work
 from textual.binding import Binding, BindingType
@@ -19,12 +19,15 @@ from workbench.app.place import Place
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane_tabs import PaneTabs
+from workbench.app.toolkit.soon import Soon
 from workbench.errors import WorkbenchError
+from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
+SideT = TypeVar("SideT")
 REFRESH_SECONDS = 0.5
 """Time between two readings of what is at work."""
 
@@ -63,7 +66,8 @@ class SideBySide(ModeScreen):
         self.comparing = Latest(self, "compare")
         self.comparison: Any = None
         self.only_differences = False
-        self._refresh_due = False
+        # A large run takes longer to read than what changes takes to come.
+        self._refreshing = Soon(self, REFRESH_SECONDS, self._load, idle=lambda: self.comparing.idle)
         self._first = True
 
     # -- what subclasses say
@@ -80,6 +84,18 @@ class SideBySide(ModeScreen):
         """Return what the key for opening goes to, None where there is nothing."""
         raise NotImplementedError
 
+    def both(
+        self, left: SessionReader, right: SessionReader, read: Callable[[SessionReader, str], SideT | None], noun: str
+    ) -> tuple[SideT, SideT] | str:
+        """Return both sides, or a sentence that says which is not in its session."""
+        sides = []
+        for name, reader, one in zip("AB", (left, right), (self.pair.left, self.pair.right), strict=True):
+            side = read(reader, str(one.key))
+            if side is None:
+                return f"{noun} {name} is not in {one_line(reader.path.name, 80)}."
+            sides.append(side)
+        return sides[0], sides[1]
+
     # -- what is shown
 
     @property
@@ -95,18 +111,8 @@ class SideBySide(ModeScreen):
         """Read again soon where something of the two may have changed."""
         mine = {one for side in (self.pair.left, self.pair.right) for one in (side.key, side.run)}
         kinds = {"run", *(("candidate", "task") if self.pair.left.kind != "trial" else ())}
-        if not self._refresh_due and any(change.item in mine or change.kind in kinds for change in changes):
-            self._refresh_due = True
-            self.set_timer(REFRESH_SECONDS, self._refresh_now)
-
-    def _refresh_now(self) -> None:
-        self._refresh_due = False
-        if self.comparing.idle:
-            self._load()
-        else:
-            # A large run takes longer to read than what changes takes to come.
-            self._refresh_due = True
-            self.set_timer(REFRESH_SECONDS, self._refresh_now)
+        if any(change.item in mine or change.kind in kinds for change in changes):
+            self._refreshing.ask()
 
     def _load(self) -> None:
         pair, opened = self.pair, self.workbench.reader

@@ -60,13 +60,8 @@ class TasksScreen(SideBySide):
 
     def read(self, left: SessionReader, right: SessionReader) -> TaskComparison | str:
         """Read and compare both tasks."""
-        sides = []
-        for name, reader, one in zip("AB", (left, right), (self.pair.left, self.pair.right), strict=True):
-            side = read_task(reader, str(one.key))
-            if side is None:
-                return f"Task {name} is not in {one_line(reader.path.name, 80)}."
-            sides.append(side)
-        return compare_tasks(*sides)
+        sides = self.both(left, right, read_task, "Task")
+        return sides if isinstance(sides, str) else compare_tasks(*sides)
 
     def shown(self, comparison: TaskComparison | None, sentence: str) -> None:
         """Name what is in each pane; texts that are the same take no room."""

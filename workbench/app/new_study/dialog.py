@@ -40,6 +40,10 @@ _SCOPES = (
     (SCOPES[0], SCOPES[0], "all docstrings of the tree are the doc system's"),
     (SCOPES[1], SCOPES[1], "only that of the function itself"),
 )
+_CHECKS = (
+    ("no", "no", "points alone"),
+    ("yes", "yes", "each README is run and looked up: the measures works and claims"),
+)
 _ABOUT = {
     "compare": "← → changes what is compared; each kind remembers what was chosen last.",
     "name": "What it is called in the session, and in `workbench study NAME --session SESSION`.",
@@ -56,6 +60,7 @@ _ABOUT = {
     "steps": "Steps after which an agent must have answered; empty for the setting max_steps.",
     "tasks": "Only the first so many tasks of each source; empty for all.",
     "scope": "Where the docstrings of a doc system stand.",
+    "checks": "Whether the README of each trial is checked in a sandbox; no model is asked for that.",
     "spend": "US dollars that all runs together may spend; empty for no limit.",
 }
 _OTHERS = {
@@ -139,6 +144,8 @@ class NewStudyDialog(FormDialog["StudyChoice | OtherKind"]):
             fields.append(Field(name, draft.numbers.get(name, ""), placeholder=empty.get(name, "")))
         if kind == DOCS:
             fields.append(ChoiceField("scope", draft.scope, _SCOPES))
+        else:
+            fields.append(ChoiceField("checks", "yes" if draft.checks else "no", _CHECKS))
         fields += [
             Field("spend", draft.numbers.get("spend", ""), placeholder="no limit, in US dollars"),
             Field("session", session, sessions, placeholder="study-NAME, as `workbench study` has it"),
@@ -184,6 +191,7 @@ class NewStudyDialog(FormDialog["StudyChoice | OtherKind"]):
             judges=self._chosen("judges") if kind == AGENTS else (),
             numbers={name: self.text(name) for name in (*NUMBERS[kind], "spend")},
             scope=self.query_one("#scope", OneOf).value if kind == DOCS else self._draft.scope,
+            checks=kind == AGENTS and self.query_one("#checks", OneOf).value == "yes",
         )
 
     def _chosen(self, field: str) -> tuple[str, ...]:

@@ -67,6 +67,7 @@ def first_draft(kind: str, rows: Sequence[str], settings: Settings) -> Draft:
         plain,
         numbers={name: answers[name] for name in plain.numbers},
         scope=answers["scope"],
+        checks=answers["checks"] == "yes",
         systems=_names(answers["systems"], plain.systems),
         models=_names(answers["models"], plain.models),
         judges=_names(answers["judges"], plain.judges),
@@ -112,6 +113,7 @@ def _as_texts(draft: Draft) -> dict[str, str]:
         **lists,
         **{name: draft.numbers.get(name, "") for name in (*NUMBERS[draft.kind], "spend")},
         "scope": draft.scope,
+        "checks": "yes" if draft.checks else "no",
     }
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from workbench.app.regeneration import loading
 from workbench.app.regeneration.figures import Figures, compute
 from workbench.app.regeneration.lines import TaskLine, load_lines
 from workbench.app.regeneration.loading import Excluded, RunView
 from workbench.app.toolkit.latest import Latest, Node
+from workbench.app.toolkit.soon import Clock, Soon
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
@@ -54,7 +55,7 @@ class TaskLines(Protocol):
         """Put changed lines in the place of the old ones; False if there are some that are not shown."""
 
 
-class RunDisplay(Node, Protocol):
+class RunDisplay(Node, Clock, Protocol):
     """The view that is kept in step with a run."""
 
     @property
@@ -68,9 +69,6 @@ class RunDisplay(Node, Protocol):
     @property
     def table(self) -> TaskLines:
         """Where the tasks are shown."""
-
-    def set_timer(self, delay: float, callback: Callable[[], Any]) -> Any:
-        """Call something once so many seconds have passed."""
 
     def begin(self, lines: list[TaskLine], ks: tuple[int, ...]) -> None:
         """Show the tasks of another run."""
@@ -105,9 +103,8 @@ class Following:
         self.with_dropped = False  # a person looks at what was dropped
         self._changed: set[str] = set()
         self._whole = False  # every task of the run is in the table
-        self._refresh_due = False
+        self._looking = Soon(screen, REFRESH_SECONDS, self._look, idle=lambda: self.refreshing.idle)
         self._figures_due = False
-        self._refresh_seconds = REFRESH_SECONDS
         self._figures_seconds = FIGURES_SECONDS
         self._figured: tuple[object, ...] = ()
 
@@ -115,7 +112,7 @@ class Following:
     def idle(self) -> bool:
         """Whether nothing is being read and nothing is about to be."""
         loaders = (self.loading_run, self.refreshing, self.figuring)
-        return not self._refresh_due and not self._figures_due and all(loader.idle for loader in loaders)
+        return not self._looking.due and not self._figures_due and all(loader.idle for loader in loaders)
 
     def load(self, reader: SessionReader, run_id: str | None, evaluator: str = "") -> None:
         """Show a run from its beginning; None is the session's newest, ``evaluator`` whose samples are wanted from now on."""
@@ -171,18 +168,12 @@ class Following:
 
     def soon(self) -> None:
         """Look at the run again, at most as often as a person can see."""
-        if not self._refresh_due:
-            self._refresh_due = True
-            self._screen.set_timer(self._refresh_seconds, self._look)
+        self._looking.ask()
 
     def _look(self) -> None:
-        self._refresh_due = False
         screen = self._screen
         reader, before = screen.reader, screen.view
         if reader is None or before is None:
-            return
-        if not self.refreshing.idle:
-            self.soon()
             return
         changed, self._changed = self._changed, set()
         run_id, group, wanted = before.run.id, self.group, self.evaluator
@@ -204,7 +195,7 @@ class Following:
             shown = screen.view
             if look is None or shown is None or shown.run.id != run_id or reader is not screen.reader:
                 return
-            self._refresh_seconds = max(REFRESH_SECONDS, 3 * look.seconds)
+            self._looking.seconds = max(REFRESH_SECONDS, 3 * look.seconds)
             if look.lines is not None and look.whole:
                 screen.table.put(look.lines, look.view.ks)
                 self._whole = True

@@ -1,4 +1,4 @@
-"""Marks tasks, samples and evaluators to be compared, and shows two of them side by side."""
+"""Marks tasks, samples and evaluators, and shows two of them side by side."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from workbench.app.marks import Marked, Pair
+from workbench.app.marks import SEVERAL, Marked, Pair
 from workbench.app.regeneration.evaluators import short_name
 from workbench.app.toolkit.latest import Latest, Node
 from workbench.session.groups import OF_GROUP
@@ -76,7 +76,10 @@ class Marking:
     def compare(self) -> None:
         """Show the marked two side by side, or the marked one beside what is shown; without a mark two evaluators."""
         host = self._shown.workbench
-        if host.marks.of("task"):
+        tasks = host.marks.of("task")
+        if len(tasks) > 2:
+            host.notify(f"C compares two tasks, and {len(tasks):,} are marked: take marks away with space.", timeout=6)
+        elif tasks:
             self._show(host.marks.pair("task", self._task()))
         elif host.marks.of("candidate"):
             self._with_sample(lambda one: self._show(host.marks.pair("candidate", one)))
@@ -88,11 +91,22 @@ class Marking:
 
     def _toggle(self, one: Marked) -> None:
         host = self._shown.workbench
+        gone = len(host.marks.of("task")) if one.kind != "task" else 0
         host.marks.toggle(one)
         self._shown.marks_changed()
         letter = host.marks.letter(one)
-        also = "C shows both side by side" if letter == "B" else "go to another, of another session too, and press C"
-        host.notify(f"{letter} is marked: {one.title}; {also}." if letter else "No longer marked.", timeout=4)
+        if letter == SEVERAL:
+            said = f"{host.marks.sentence(one.session)}: i improves the docstrings of those in this table."
+        elif letter:
+            also = (
+                "C shows both side by side" if letter == "B" else "go to another, of another session too, and press C"
+            )
+            said = f"{letter} is marked: {one.title}; {also}."
+        else:
+            said = "No longer marked."
+        if gone > 2:
+            said += f" {gone:,} tasks are no longer marked."
+        host.notify(said, timeout=4)
 
     def _show(self, pair: Pair | None) -> None:
         host = self._shown.workbench

@@ -1,4 +1,4 @@
-"""The panes of the Regeneration mode, and what is selected in them: what is copied, labelled, or come back to."""
+"""The panes of the Regeneration mode, and what is selected in them: what is shown of it, copied, labelled, or come back to."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.panes import TasksPane
 from workbench.app.regeneration.sample_pane import FailingPane, SamplePane
+from workbench.app.regeneration.search import Hit
 from workbench.app.regeneration.task_table import TaskTable
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.pane_tabs import PaneTabs
+from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.subject import Subject
 from workbench.app.toolkit.texts import Static
@@ -135,7 +137,67 @@ class RunPanes(RunScreen):
         if not pane.display or self.has_class("-tabs", "-zoomed") or self.has_class("-w-narrow"):
             self.focus_pane(pane)
 
-    # -- what is selected
+    # -- the selected task and sample
+
+    def show_sample(self) -> None:
+        """Show the sample of the task under the cursor, or why there is none."""
+        reader, view = self.workbench.reader, self.view
+        if reader is None or view is None:
+            return
+        line = self.table.selected
+        if line is not None:
+            self.detail.show(reader, view, line, self.table.sample)
+        elif self.table.on_group:
+            self.detail.show_nothing("A group of tasks: enter shows or hides them.")
+        else:
+            self.detail.show_nothing("No task passes this filter; F clears it, f changes it." if view.tasks else "")
+
+    def on_row_list_moved(self, message: RowList.Moved) -> None:
+        """Show the sample of the task under the cursor."""
+        if message.row_list is self.table:
+            self.table.move_sample(0)
+            self.show_sample()
+
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+        """Go to the sample of the task."""
+        if message.row_list is self.table:
+            self.focus_pane(self.sample)
+
+    def go_to(self, task: str, sample: int | None) -> None:
+        """Select a task and one of its samples."""
+        if self.table.go_to_task(task, sample):
+            self.title_tasks()
+            self.show_sample()
+
+    def go_to_hit(self, hit: Hit) -> None:
+        """Select the task and the sample of a hit and bring it into sight."""
+        self.go_to(hit.task, hit.sample)
+        if hit.tab == "Failing":
+            self.uncover(self.failing)
+        elif hit.tab:
+            self.sample.choose(hit.tab, hit=hit.ordinal, reach=hit.reach)
+            self.uncover(self.sample)
+
+    def mark_hits(self, needle: str) -> None:
+        """Mark a text in what the sample and its failing tests say, "" for no marks."""
+        self.detail.mark(needle)
+
+    def labels_written(self) -> None:
+        """A sample has no row that the feed could tell of."""
+        self.sample.read_again()
+
+    def title_tasks(self) -> None:
+        """Say above the table how many tasks are shown, and of which evaluator."""
+        if self.view is not None:
+            self.query_one(TasksPane).show_run(self.view)
+
+    def marks_changed(self) -> None:
+        """Say in the header and in the table which tasks are marked."""
+        super().marks_changed()
+        reader = self.reader
+        self.table.show_marks(self.workbench.marks.letters(reader.path, "task") if reader is not None else {})
+
+    # -- what a key is about
 
     def visit(self) -> Visit | None:
         """Return the run that is shown, with the selected task and sample."""

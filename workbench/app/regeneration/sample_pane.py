@@ -23,7 +23,8 @@ from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import literal
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.tab_line import TabLine
-from workbench.app.toolkit.text_pane import GROWTH, TextPane
+from workbench.app.toolkit.tabbed_text import TabbedText
+from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.texts import Static
 from workbench.text import one_line
 
@@ -34,16 +35,16 @@ if TYPE_CHECKING:
 _Now = tuple["SessionReader", TaskLine, "Group", int]
 
 
-class SamplePane(Pane):
+class SamplePane(TabbedText):
     """Difference, candidate, docstring, prompt and answer of one sample."""
 
     short = "Sample"
+    at_first = SHOWN_AT_FIRST
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.loader = Latest(self, "sample")
         self.tab = TABS[0]
-        self._limit = SHOWN_AT_FIRST
         self._now: _Now | None = None
         self._asked: tuple[object, ...] = ()
         self._shown: tuple[object, ...] = ()
@@ -55,11 +56,6 @@ class SamplePane(Pane):
         yield TabLine(TABS, id="sample-tabs")
         yield Static("", id="sample-remarks")
         yield TextPane(id="sample-text")
-
-    @property
-    def text(self) -> TextPane:
-        """What is shown."""
-        return self.query_one(TextPane)
 
     def show_nothing(self, sentence: str) -> None:
         """Say why there is no sample."""
@@ -87,30 +83,12 @@ class SamplePane(Pane):
         if self._now is not None:
             self._ask()
 
-    def turn(self, step: int) -> None:
-        """Show the next or previous tab."""
-        self.choose(self.query_one(TabLine).beside(step))
-
     def choose(self, tab: str, *, hit: int | None = None, reach: int = 0) -> None:
         """Show a tab, now and of the samples to come, and bring its hit number ``hit`` (from 0) into sight."""
         self.tab = tab
         self._hit = hit
-        if reach * 4 > self._limit:  # what is cut is counted in bytes: four are enough for any character
-            self._limit = reach * 4 + 2000
+        self._reach(reach)
         self._ask()
-
-    def more(self) -> None:
-        """Show more of what is cut."""
-        if self.text.document.cut:
-            self._limit *= GROWTH
-            self._ask()
-        else:
-            self.notify("All of it is shown.")
-
-    def on_tab_line_chosen(self, message: TabLine.Chosen) -> None:
-        """Show the tab that was clicked."""
-        message.stop()
-        self.choose(message.name)
 
     def _ask(self) -> None:
         self.query_one(TabLine).current = self.tab

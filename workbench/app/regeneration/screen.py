@@ -18,6 +18,7 @@ from workbench.app.regeneration.figures_line import FiguresLine, headline
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.finding import Finder
 from workbench.app.regeneration.following import Following
+from workbench.app.regeneration.improving.of_run import Improving
 from workbench.app.regeneration.keys import KEYS, ON_THE_RUN, makes_sense
 from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.loading import Excluded, RunView
@@ -26,14 +27,11 @@ from workbench.app.regeneration.ordering import Ordering
 from workbench.app.regeneration.panes import TableHeading, TasksPane
 from workbench.app.regeneration.problems import Problems
 from workbench.app.regeneration.run_panes import RunPanes
-from workbench.app.regeneration.search import Hit
 from workbench.app.regeneration.standings import Comparing, Standings, beside
 from workbench.app.regeneration.task_table import TaskTable
 from workbench.app.toolkit.header import Part
-from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.prompt_line import PromptLine
-from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
 
 if TYPE_CHECKING:
@@ -63,9 +61,6 @@ class RegenerationScreen(RunPanes):
         self._goal: Place | None = None  # where somebody wanted to go in the run that is shown
         self._place: Place | None = None  # the same until it is reached
         self._problems = Problems()
-        self._improvement = ""  # how the last order to improve its docstrings stands
-        self._improvement_of = ""  # the run that this is about
-        self._improvement_reading = Latest(self, "improvement")
         self.finder = Finder(self)
         self.actions = Actions(self.workbench, self.doing, self)
         self.following = Following(self)
@@ -73,6 +68,7 @@ class RegenerationScreen(RunPanes):
         self.ordering = Ordering(self)
         self.announcing = Announcing(self)
         self.comparing = Comparing(self)
+        self.improving = Improving(self, self.app.push_screen, self._show_improving)
         self.standings = Standings()
 
     def on_mount(self) -> None:
@@ -148,6 +144,7 @@ class RegenerationScreen(RunPanes):
         self.show_figures(None)
         self.table.set_filter(EVERYTHING)
         self.table.put(lines, ks)
+        self.marks_changed()
         self.table.sample = 0
         self.table.set_cursor(0)
 
@@ -161,7 +158,7 @@ class RegenerationScreen(RunPanes):
         if any(change.kind in {"label", "annotation"} and change.item == self.sample.candidate for change in changes):
             self.sample.read_again()
         if any(change.kind == "improvement" for change in changes):
-            self._read_improvement()
+            self.improving.read()
         if self.view is not None:
             self.following.take(changes, self.view)
             self.comparing.take(changes, self.table.knows)
@@ -176,9 +173,7 @@ class RegenerationScreen(RunPanes):
         """Show how the run stands; its lines are in the table already."""
         self.announcing.look(self.view, view, self.following.evaluator)
         self.view = view
-        if self._improvement_of != view.run.id:
-            self._improvement_of, self._improvement = view.run.id, ""
-            self._read_improvement()
+        self.improving.of(view.run.id)
         self.query_one(EvaluatorLine).begun = self.announcing.begun
         self._show_header()
         self._show_trouble(loading.trouble(view, self.size.width))
@@ -197,7 +192,7 @@ class RegenerationScreen(RunPanes):
             self.query_one(TasksPane).show_run(view)
         if switched:
             self.focus_pane(self.query_one("#counts" if building else "#tasks"))
-        self._show_sample()
+        self.show_sample()
         self.refresh_bindings()
         self._go_to_place()
         self.ordering.refresh()
@@ -231,18 +226,17 @@ class RegenerationScreen(RunPanes):
     def _show_beside(self) -> None:
         if self.view is not None:
             self.table.show_beside(*beside(self.view, self.standings if self.has_class("-w-huge") else Standings()))
-            self._title_tasks()
+            self.title_tasks()
 
     def _show_header(self) -> None:
         if self.view is not None:
             said = loading.header(self.view, headline(self.query_one(FiguresLine).figures))
             begun = (Part("another run began: L"),) if self.announcing.begun else ()
-            improving = (
-                (Part(f"{self._improvement}: I", rank=3, short=f"{self._improvement[:1]} docstrings: I"),)
-                if self._improvement
-                else ()
-            )
-            self.set_status((*said, *begun, *improving))
+            self.set_status((*said, *begun, *self.improving.parts()))
+
+    def _show_improving(self) -> None:
+        self._show_header()
+        self.refresh_bindings()
 
     def on_resize(self, event: events.Resize) -> None:
         """Fit the header and the panes; Textual calls the frame's own handler as well."""
@@ -254,59 +248,9 @@ class RegenerationScreen(RunPanes):
         abreast = self.app.size.width >= ABREAST[0] and self.app.size.height >= ABREAST[1]
         self.set_class(abreast, "-abreast")
         self.detail.switch(off=self.has_class("-building"), abreast=abreast)
-        self._show_sample()
+        self.show_sample()
 
-    # -- the selected task and sample
-
-    def _show_sample(self) -> None:
-        reader, view = self.workbench.reader, self.view
-        if reader is None or view is None:
-            return
-        line = self.table.selected
-        if line is not None:
-            self.detail.show(reader, view, line, self.table.sample)
-        elif self.table.on_group:
-            self.detail.show_nothing("A group of tasks: enter shows or hides them.")
-        else:
-            self.detail.show_nothing("No task passes this filter; F clears it, f changes it." if view.tasks else "")
-
-    def on_row_list_moved(self, message: RowList.Moved) -> None:
-        """Show the sample of the task under the cursor."""
-        if message.row_list is self.table:
-            self.table.move_sample(0)
-            self._show_sample()
-
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        """Go to the sample of the task."""
-        if message.row_list is self.table:
-            self.focus_pane(self.sample)
-
-    def go_to(self, task: str, sample: int | None) -> None:
-        """Select a task and one of its samples."""
-        if self.table.go_to_task(task, sample):
-            self._title_tasks()
-            self._show_sample()
-
-    def go_to_hit(self, hit: Hit) -> None:
-        """Select the task and the sample of a hit and bring it into sight."""
-        self.go_to(hit.task, hit.sample)
-        if hit.tab == "Failing":
-            self.uncover(self.failing)
-        elif hit.tab:
-            self.sample.choose(hit.tab, hit=hit.ordinal, reach=hit.reach)
-            self.uncover(self.sample)
-
-    def mark_hits(self, needle: str) -> None:
-        """Mark a text in what the sample and its failing tests say, "" for no marks."""
-        self.detail.mark(needle)
-
-    def labels_written(self) -> None:
-        """A sample has no row that the feed could tell of."""
-        self.sample.read_again()
-
-    def _title_tasks(self) -> None:
-        if self.view is not None:
-            self.query_one(TasksPane).show_run(self.view)
+    # -- the line below
 
     def on_prompt_line_answered(self, message: PromptLine.Answered) -> None:
         """Search, while tasks are built among what was excluded."""
@@ -327,7 +271,7 @@ class RegenerationScreen(RunPanes):
         if action in ON_THE_RUN:
             return self.offers(action)
         if action == "improvements":
-            return bool(self._improvement)
+            return bool(self.improving.said)
         return makes_sense(
             action,
             self.view,
@@ -340,7 +284,7 @@ class RegenerationScreen(RunPanes):
     def action_sample(self, step: int) -> None:
         """Go to the next or previous sample of the task."""
         self.table.move_sample(step)
-        self._show_sample()
+        self.show_sample()
 
     def action_mark(self) -> None:
         """Mark the task, or beside the table its sample, to be compared."""
@@ -388,24 +332,24 @@ class RegenerationScreen(RunPanes):
 
         lines, names = tuple(self.table.lines), "a file or function"
         await self.app.push_screen_wait(FilterDialog(lines, self.table.filter, self.filter_tasks, "task", names))
-        self._show_sample()
+        self.show_sample()
 
     def action_clear_filter(self) -> None:
         """Show all tasks again."""
         self.filter_tasks(EVERYTHING)
-        self._show_sample()
+        self.show_sample()
 
     def filter_tasks(self, wanted: TaskFilter) -> int:
         """Show the tasks that a filter lets through; returns how many."""
         self.table.set_filter(wanted)
-        self._title_tasks()
+        self.title_tasks()
         self.refresh_bindings()
         return len(self.table.shown)
 
     def show_arrangement(self) -> None:
         """Say how the tasks stand now, and show what is under the cursor."""
-        self._title_tasks()
-        self._show_sample()
+        self.title_tasks()
+        self.show_sample()
         self.refresh_bindings()
 
     def action_what_went_wrong(self) -> None:
@@ -462,43 +406,11 @@ class RegenerationScreen(RunPanes):
     @work
     async def action_improve(self) -> None:
         """Ask for whom better docstrings are to be written, and start that."""
-        from workbench.app.regeneration.improving.starting import ask_and_start
-
-        if self.view is not None:
-            marked = {one.key for one in self.workbench.marks.of("task")}
-            chosen = tuple(line for line in self.table.lines if line.id in marked)
-            started = await ask_and_start(
-                self.workbench, self.view, self.table.selected, chosen, tuple(self.table.lines)
-            )
-            if started and self.view is not None:
-                self._show_improvements()
+        await self.improving.ask()
 
     def action_improvements(self) -> None:
         """Show the docstrings that were tried for this run."""
-        self._show_improvements()
-
-    def _show_improvements(self) -> None:
-        from workbench.app.regeneration.improving.screen import ImprovingScreen
-
-        if self.view is not None:
-            self.app.push_screen(ImprovingScreen(self.view.run.id))
-
-    def _read_improvement(self) -> None:
-        """Read how the last order to improve docstrings of this run stands."""
-        from workbench.app.regeneration.improving.reading import standing_of
-
-        reader, view = self.workbench.reader, self.view
-        if reader is not None and view is not None:
-            run = view.run.id
-            self._improvement_reading.ask(
-                lambda: standing_of(reader, run), self._show_improvement, lambda sentence: None
-            )
-
-    def _show_improvement(self, said: str) -> None:
-        if said != self._improvement:
-            self._improvement = said
-            self._show_header()
-            self.refresh_bindings()
+        self.improving.open()
 
     def action_dropped(self) -> None:
         """Show the stages and every function that was dropped, or the tasks again."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -79,8 +79,15 @@ class TaskTable(RowList):
         self.shown_name = ""  # of what is in front, where others stand beside it
         self.only_path = ""  # of all tasks, where it needs no column
         self.revision = 0  # counts up whenever lines change
+        self._letters: Mapping[object, str] = {}
 
     # -- what is in it
+
+    def show_marks(self, letters: Mapping[object, str]) -> None:
+        """Show which tasks are marked, by their ids."""
+        if letters != self._letters:
+            self._letters = letters
+            self.refresh()
 
     @property
     def selected(self) -> TaskLine | None:
@@ -347,7 +354,7 @@ class TaskTable(RowList):
         if self._rows[index] < 0:
             return self._group(~self._rows[index])
         line = self.lines[self._rows[index]]
-        parts: list[Part] = [(" ", "")]
+        parts: list[Part] = [(self._letters.get(line.id, " "), "marked")]
         for column, size in self._columns(width):
             if len(parts) > 1:
                 parts.append((" " * GAP, ""))

@@ -21,6 +21,7 @@ from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.soon import Soon
 from workbench.app.toolkit.texts import Static
 from workbench.errors import UsageError
 from workbench.search import FIELDS, Found, Query, SearchIndex, parse
@@ -71,7 +72,9 @@ class SearchScreen(ModeScreen):
         self._stop = threading.Event()
         self._query = Query()
         self._note = self._wrong = ""
-        self._due = self._refresh_due = False
+        self._due = False
+        # A filling that is at work ends early for the next one.
+        self._refreshing = Soon(self, REFRESH_SECONDS, self._fill, idle=lambda: True)
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield the line to type in, the hits and the facets."""
@@ -118,12 +121,9 @@ class SearchScreen(ModeScreen):
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Index what changed, soon."""
-        if not self._refresh_due:
-            self._refresh_due = True
-            self.set_timer(REFRESH_SECONDS, self._fill)
+        self._refreshing.ask()
 
     def _fill(self) -> None:
-        self._refresh_due = False
         opened, everywhere, stop = self.workbench.session_path, self._last.everywhere, self._stop
 
         def work() -> str:

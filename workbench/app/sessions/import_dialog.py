@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
-from workbench.app.toolkit.texts import Button
 from workbench.extensions import is_dotted
 from workbench.plugins import names
 
@@ -27,6 +25,8 @@ class ImportDialog(FormDialog[WantedImport]):
         into: What stands for the session that gets it.
     """
 
+    STARTS = "Import"
+
     def __init__(self, place: str, into: str) -> None:
         self._into, self._importers = into, names("importer")
         fields = (
@@ -34,11 +34,6 @@ class ImportDialog(FormDialog[WantedImport]):
             Field("format", "", self._importers, placeholder="known by what is in it"),
         )
         super().__init__("Import files of other programs", fields, "file")
-
-    def buttons(self) -> Iterable[Button]:
-        """Yield the buttons."""
-        yield Button("Import", id="start", variant="primary")
-        yield Button("Cancel", id="cancel")
 
     def about(self, field: str) -> str:
         """Return what is read, or which importers there are."""

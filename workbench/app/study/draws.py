@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.latest import Latest, Node
+from workbench.app.toolkit.soon import Clock
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
     from workbench.app.study.loading import StudyView
-    from workbench.app.toolkit.latest import Node
     from workbench.studies.outcome import StudyOutcome
 
 REST_SECONDS = 1.0
@@ -32,16 +34,22 @@ class Drawn:
     problem: str = ""
 
 
+class Canvas(Node, Clock, Protocol):
+    """Who shows what was drawn."""
+
+
 class Draws:
     """Keeps what was drawn for one state of one study by one measure.
 
     Args:
-        node: Whose message queue brings results back.
+        node: Whose message queue brings results back, and whose timer says that it is at rest.
         show: Called with what was drawn, with None once that says nothing of what is shown any more.
     """
 
-    def __init__(self, node: Node, show: Callable[[Drawn | None], None]) -> None:
+    def __init__(self, node: Canvas, show: Callable[[Drawn | None], None]) -> None:
         self._show = show
+        self._node = node
+        self._resting: Timer | None = None
         self._drawing = Latest(node, "draws")
         self._of: tuple[StudyOutcome, str] | None = None
         self._asked: tuple[frozenset[tuple[str, str]], bool] | None = None
@@ -63,6 +71,12 @@ class Draws:
         if pair is not None and pair not in self.pairs:
             self.pairs.append(pair)
         self.orders = self.orders or orders
+
+    def rest(self, then: Callable[[], None]) -> None:
+        """Something changed: call ``then`` once nothing has for a while."""
+        if self._resting is not None:
+            self._resting.stop()
+        self._resting = self._node.set_timer(REST_SECONDS, then)
 
     def draw(self, view: StudyView) -> None:
         """Draw what is wanted and not there yet, in a thread that waits for the process."""

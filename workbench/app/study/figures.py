@@ -25,6 +25,9 @@ ITEMS = {True: ("trial", "trials", "case", "cases"), False: ("task", "tasks", "r
 class Figures:
     """Remembers of which state of a study each tab shows the figures.
 
+    Attributes:
+        pair: The names of the two columns that are to be compared, None for none.
+
     Args:
         node: Whose message queue brings results back.
     """
@@ -34,7 +37,8 @@ class Figures:
         self._leading = Latest(node, "leaderboard")
         self._ranked: StudyOutcome | None = None
         self._led: StudyOutcome | None = None
-        self._pair: tuple[str, str] | None = None
+        self.pair: tuple[str, str] | None = None
+        self._asked: tuple[str, str] | None = None
 
     def fill(self, detail: Detail, outcome: StudyOutcome) -> None:
         """Have the rankings or the leaderboard computed, where that is the tab that is shown."""
@@ -57,22 +61,23 @@ class Figures:
                 self._leading.drop_waiting()
                 detail.leaders.put((), ())
 
-    def compare(
-        self, detail: Detail, outcome: StudyOutcome, pair: tuple[str, str], measure: str, shown: Callable[[], None]
+    def compare_again(
+        self, detail: Detail, outcome: StudyOutcome | None, measure: str, shown: Callable[[], None]
     ) -> None:
-        """Have two columns compared, and ``shown`` called once that is shown."""
-        self._pair = pair
-        names = {column.name: column for column in outcome.columns}
+        """Have the pair compared as the study stands now, and ``shown`` called once that is shown; a study may lack its columns."""
+        names = {column.name: column for column in outcome.columns} if outcome is not None else {}
+        if outcome is not None and self.pair is not None and not set(self.pair) <= set(names):
+            self.pair = None
+        if outcome is None or self.pair is None:
+            self._asked = None
+            detail.comparison.put(None, ITEMS[True])
+            return
+        pair = self._asked = self.pair
         left, right = (names[one] for one in pair)
 
         def done(found: Comparison) -> None:
-            if self._pair == pair:
+            if self._asked == pair:
                 detail.comparison.put(found, ITEMS[outcome.study.kind == AGENTS])
                 shown()
 
         self._comparing.ask(lambda: compare(outcome, left, right, measure), done)
-
-    def forget(self, detail: Detail) -> None:
-        """Nothing is compared any more."""
-        self._pair = None
-        detail.comparison.put(None, ITEMS[True])

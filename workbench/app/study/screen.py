@@ -6,29 +6,29 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.history import Visit
 from workbench.app.study.begin_list import BeginList
 from workbench.app.study.detail import CELL, COMPARISON, LEADERBOARD, RANKINGS, STUDIES, Detail
-from workbench.app.study.draws import REST_SECONDS, Drawn, Draws
+from workbench.app.study.draws import Drawn, Draws
 from workbench.app.study.figures import Figures
+from workbench.app.study.following import Following
 from workbench.app.study.going import Going
 from workbench.app.study.grouped import Grouped
-from workbench.app.study.loading import StudyLoader, StudyView
+from workbench.app.study.keys import KEYS
+from workbench.app.study.loading import StudyView
 from workbench.app.study.matrix import StudyMatrix, SummaryLines, SystemLine
 from workbench.app.study.nothing import NO_SESSION, NO_STUDY, OPENING, NothingHere
 from workbench.app.study.orders import Orders, Remaining, can_go_on, going
 from workbench.app.study.titles import detail_title, matrix_title
 from workbench.app.study.ways import Beginning
 from workbench.app.study.wording import cell_sentence, header
-from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.soon import Soon
 from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.texts import Static
 from workbench.studies.declaration import AGENTS
@@ -37,17 +37,10 @@ from workbench.text import one_line
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from textual.timer import Timer
-
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
     from workbench.studies.grouping import Group
     from workbench.studies.outcome import StudyOutcome
-
-REFRESH_SECONDS = 0.5
-"""Time between two looks at a study that is being executed; one that takes long is not begun again before its end."""
-_SHOWN = frozenset({"study", "run", "trial", "score", "check", "task", "candidate", "stage"})
-"""Kinds of changes that a study shows."""
 
 
 class StudyScreen(ModeScreen):
@@ -57,29 +50,11 @@ class StudyScreen(ModeScreen):
     first_pane = "study-matrix-pane"
     own_resume = True
     CSS_PATH = "../styles/study.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("u", "resume_study", "go on", id="study.resume"),
-        Binding("c", "cancel_study", "cancel", id="study.cancel"),
-        Binding("C", "compare", "compare", id="study.compare"),
-        Binding("s", "measure", "measure", id="study.measure"),
-        Binding("o", "order", "sort", id="study.sort"),
-        Binding("O", "reverse", "reverse", id="study.reverse", show=False),
-        Binding("b", "group", "group", id="study.group"),
-        Binding("minus", "fold", "Fold or unfold a group", key_display="-", id="study.fold", show=False),
-        Binding("right_square_bracket", "tab(1)", "tab", key_display="[ ]", id="study.next-tab"),
-        Binding("left_square_bracket", "tab(-1)", "Previous tab", id="study.previous-tab", show=False),
-        Binding("B", "weighting", "weighting of rankings", id="study.weighting"),
-        Binding("L", "study(1)", "Next study", id="study.next-study", show=False),
-        Binding("H", "study(-1)", "Previous study", id="study.previous-study", show=False),
-        Binding("x", "export", "export", id="study.export"),
-        Binding("ctrl+n", "new_study", "new study", id="study.new"),
-        Binding("escape", "leave", "Back to the matrix", id="study.back", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
 
     def __init__(self) -> None:
         super().__init__()
-        self._loader = StudyLoader()
-        self._loading = Latest(self, "study")
+        self._following = Following(self, self._show, self._failed)
         self._figures = Figures(self)
         self._draws = Draws(self, self._show_drawn)
         self._going = Going(self.workbench, self)
@@ -88,10 +63,7 @@ class StudyScreen(ModeScreen):
         self._view: StudyView | None = None
         self._session: Path | None = None
         self._study = self._measure = ""
-        self._soon = Soon(self, REFRESH_SECONDS, self._load, idle=lambda: self._loading.idle)
-        self._resting: Timer | None = None
         self._remaining = Remaining(self.workbench, self, self._say_status)
-        self._compared: tuple[str, str] | None = None
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield the matrix, with what is said of the cell, and the tabs beside it."""
@@ -133,12 +105,17 @@ class StudyScreen(ModeScreen):
         """What is shown, None for nothing."""
         return self._view.outcome if self._view is not None else None
 
+    @property
+    def wanted_study(self) -> str:
+        """The name of the study that is or is to be shown, "" for the newest."""
+        return self._study
+
     # -- what is shown
 
     def show_study(self, name: str) -> None:
         """Show another study of the open session, the newest where ``name`` is none of it."""
         self._study = name
-        self._load()
+        self._following.look()
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
         """Read the study; another session has none of these."""
@@ -151,17 +128,11 @@ class StudyScreen(ModeScreen):
             self._put()
             self._say(OPENING if self.workbench.session_path is not None else NO_SESSION)
         else:
-            self._load()
+            self._following.look()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Look again soon."""
-        if any(change.kind in _SHOWN for change in changes):
-            self._soon.ask()
-
-    def _load(self) -> None:
-        reader, name = self.workbench.reader, self._study
-        if reader is not None:
-            self._loading.ask(lambda: self._loader.look(reader, name), self._show, self._failed)
+        self._following.take(changes)
 
     def _failed(self, sentence: str) -> None:
         self._view = None
@@ -182,7 +153,7 @@ class StudyScreen(ModeScreen):
             if self._measure not in view.outcome.study.measures:
                 self._measure = view.outcome.study.measures[0]
             if before is None or before.name != view.name:
-                self._compared = None
+                self._figures.pair = None
                 self.matrix.marked = []
                 self._grouped.forget()
                 self.matrix.group(None)
@@ -232,7 +203,7 @@ class StudyScreen(ModeScreen):
         self._show_cell()
         self._compare_again()
         self._fill_tab()
-        self._rest()
+        self._draws.rest(self._draw)
 
     def _say_status(self) -> None:
         outcome, view = self.outcome, self._view
@@ -269,26 +240,14 @@ class StudyScreen(ModeScreen):
                 self._draws.want(orders=True)
 
     def _compare_again(self) -> None:
-        outcome = self.outcome
-        if outcome is not None and self._compared is not None:
-            if set(self._compared) <= {column.name for column in outcome.columns}:
-                self._figures.compare(self.detail, outcome, self._compared, self._measure, self._title_detail)
-                return
-            self._compared = None
-        self._figures.forget(self.detail)
-
-    def _rest(self) -> None:
-        """Draw once nothing has changed for a while."""
-        if self._resting is not None:
-            self._resting.stop()
-        self._resting = self.set_timer(REST_SECONDS, self._draw)
+        self._figures.compare_again(self.detail, self.outcome, self._measure, self._title_detail)
 
     def _draw(self) -> None:
         if self._view is not None:
             self._draws.draw(self._view)
 
     def _show_drawn(self, drawn: Drawn | None) -> None:
-        pair = self._compared
+        pair = self._figures.pair
         test = drawn.tests.get(pair) if drawn is not None and pair is not None else None
         problem = drawn.problem if drawn is not None else ""
         self.detail.comparison.put_test(test, max(1, len(self._draws.pairs)), problem)
@@ -329,7 +288,7 @@ class StudyScreen(ModeScreen):
         """Show how two columns differ."""
         self.matrix.marked = [left, right]
         self.matrix.refresh()
-        self._compared = left, right
+        self._figures.pair = left, right
         self._draws.want((left, right))
         self.detail.comparison.put_test(None, len(self._draws.pairs))
         self._choose(COMPARISON)
@@ -494,7 +453,7 @@ class StudyScreen(ModeScreen):
         """Show both items of the pair under the cursor side by side; from a row of the plot go to that of the matrix."""
         shown, outcome = self.detail.comparison, self.outcome
         if shown.selected_row:
-            self.matrix.go_to(shown.selected_row, self._compared[1] if self._compared is not None else "")
+            self.matrix.go_to(shown.selected_row, self._figures.pair[1] if self._figures.pair is not None else "")
         elif shown.selected is not None and shown.comparison is not None and outcome is not None:
             self._going.to_pair(outcome, shown.comparison, shown.selected)
 

@@ -4,59 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
 from textual.widgets import Input
 
-from workbench.app.toolkit.line_input import LineInput
-from workbench.app.toolkit.narrow_line import LONGEST, show_line
-from workbench.app.toolkit.texts import Label
+from workbench.app.toolkit.typed_line import TypedLine
 
 if TYPE_CHECKING:
     from workbench.app.toolkit.text_pane import TextPane
 
 
-class FindLine(Horizontal):
+class FindLine(TypedLine):
     """One of a screen: it serves the text in which something was looked for last."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "No hits marked", id="find.leave", show=False),
         Binding("down,tab", "keep", "Go to the text", id="find.keep", show=False),
     ]
-    DEFAULT_CSS = """
-    FindLine { dock: bottom; height: 1; margin: 0 0 1 0; display: none; background: $panel; padding: 0 1; }
-    FindLine.-open { display: block; }
-    FindLine Label { width: auto; color: $text-accent; text-style: bold; }
-    FindLine #find-count { color: $text-muted; text-style: none; margin-left: 2; }
-    FindLine Input { border: none; height: 1; padding: 0 1; width: 1fr; background: $panel; }
-    FindLine Input:focus { border: none; }
-    """
 
     def __init__(self) -> None:
-        super().__init__(id="find-line", classes="typed-line")
+        super().__init__(id="find-line")
         self._text: TextPane | None = None
-
-    def compose(self) -> ComposeResult:
-        """Compose the sign, the field and the count."""
-        yield Label("/")
-        yield LineInput(compact=True, max_length=LONGEST, select_on_focus=False)
-        yield Label("", id="find-count")
 
     def ask(self, text: TextPane) -> None:
         """Let a person type what to find."""
         self.serve(text)
-        show_line(self, True)
-        self.query_one(LineInput).focus()
+        self.begin()
 
     def serve(self, text: TextPane) -> None:
         """Show what is looked for in a text, or hide where nothing is."""
         self._text = text
-        field = self.query_one(LineInput)
-        with field.prevent(Input.Changed):
-            field.value = text.needle
-            field.cursor_position = len(field.value)
-        show_line(self, bool(text.needle))
+        self.put(text.needle)
         self.say_count()
 
     def say_count(self) -> None:
@@ -64,9 +41,10 @@ class FindLine(Horizontal):
         text = self._text
         if text is None:
             return
-        more = "" if self.query_one(LineInput).has_focus else "   n next, N previous, esc: none marked"
-        said = f"{text.hit + 1:,} of {len(text.hits):,}{more}" if text.hits else "nothing found" if text.needle else ""
-        self.query_one("#find-count", Label).update(said)
+        more = "" if self.is_typed else "   n next, N previous, esc: none marked"
+        self.count(
+            f"{text.hit + 1:,} of {len(text.hits):,}{more}" if text.hits else "nothing found" if text.needle else ""
+        )
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Mark the hits with each letter, and show the first."""
@@ -75,11 +53,6 @@ class FindLine(Horizontal):
             self._text.find(event.value)
             self._text.go_to_next_hit(1)
             self.say_count()
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go to the text."""
-        event.stop()
-        self.action_keep()
 
     def action_keep(self) -> None:
         """Go to the text, where n and N go from hit to hit."""

@@ -106,6 +106,8 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
         measured: What it said, None until it has.
     """
 
+    STARTS: ClassVar[str] = "Start"
+    """What the button says that ends with the answer."""
     AUTO_FOCUS = "#start"
     VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -181,7 +183,7 @@ class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
 
     def buttons(self) -> Iterable[Button]:
         """Yield the buttons; ``start`` ends with the answer."""
-        yield Button("Start", id="start", variant="primary")
+        yield Button(self.STARTS, id="start", variant="primary")
         yield Button("Cancel", id="cancel")
 
     def on_mount(self) -> None:

@@ -155,7 +155,7 @@ class ModeScreen(Screen[None]):
     def on_screen_resume(self) -> None:
         """Something may have been marked meanwhile."""
         if self.query(StatusLine):
-            self._name_session()
+            self.marks_changed()
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
         """The app opened another session (or None is open); called also once after the mode was mounted."""

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
 from workbench.app.toolkit.handing_over import suggested_place
-from workbench.app.toolkit.texts import Button
 from workbench.extensions import is_dotted
 from workbench.reports import FORMATS, format_by_name, in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from workbench.app.host import Host
 
@@ -38,6 +37,8 @@ class ReportDialog(FormDialog[WantedReport]):
         on_disk: Whether paths of this machine complete what is typed.
     """
 
+    STARTS = "Export"
+
     def __init__(
         self, title: str, place: str, formats: Mapping[str, str], foreign: Sequence[str] | None, *, on_disk: bool
     ) -> None:
@@ -48,11 +49,6 @@ class ReportDialog(FormDialog[WantedReport]):
         )
         super().__init__(title, fields, "file")
         self._formats, self._foreign = formats, foreign
-
-    def buttons(self) -> Iterable[Button]:
-        """Yield the buttons."""
-        yield Button("Export", id="start", variant="primary")
-        yield Button("Cancel", id="cancel")
 
     def about(self, field: str) -> str:
         """Return which formats there are."""

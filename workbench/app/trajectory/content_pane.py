@@ -9,10 +9,10 @@ from textual.app import ComposeResult
 from workbench.app.toolkit.amounts import money
 from workbench.app.toolkit.document import note
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.syntax import COLOURED_AT_MOST
 from workbench.app.toolkit.tab_line import TabLine
-from workbench.app.toolkit.text_pane import GROWTH, TextPane
+from workbench.app.toolkit.tabbed_text import TabbedText
+from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.trajectory.loading import TrialState, not_taken_up, state_of, waiting_for
 from workbench.app.trajectory.step_content import SHOWN_AT_FIRST, TABS, StepContent, load_content, with_remarks
 from workbench.session.forks import inheritance
@@ -28,16 +28,16 @@ REST_SECONDS = 0.25
 """How long a step must have been selected before the rest of a long text is coloured."""
 
 
-class ContentPane(Pane):
+class ContentPane(TabbedText):
     """Thought, action, observation, prompt and raw call of one step."""
 
     short = "Step"
+    at_first = SHOWN_AT_FIRST
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.loader = Latest(self, "content")
         self.wanted: str | None = None
-        self._limit = SHOWN_AT_FIRST
         self._asked: tuple[object, ...] = ()
         self._shown: tuple[object, ...] = ()
         self._hit: int | None = None
@@ -49,11 +49,6 @@ class ContentPane(Pane):
         """Compose the tabs and the text."""
         yield TabLine(TABS, id="content-tabs")
         yield TextPane(id="content-text")
-
-    @property
-    def text(self) -> TextPane:
-        """What is shown."""
-        return self.query_one(TextPane)
 
     @property
     def tab(self) -> str:
@@ -83,31 +78,18 @@ class ContentPane(Pane):
         """Show a tab and bring its hit number ``hit`` (from 0), a source line (from 1) or the first of ``texts`` into sight."""
         self.wanted = tab
         self._hit, self._line, self._texts = hit, line, texts
-        if reach * 4 > self._limit:  # what is cut is counted in bytes: four are enough for any character
-            self._limit = reach * 4 + 2000
+        self._reach(reach)
         self._ask()
-
-    def turn(self, step: int) -> None:
-        """Show the next or previous tab."""
-        self.choose(self.query_one(TabLine).beside(step))
 
     def choose(self, tab: str) -> None:
         """Show a tab, now and of the steps to come."""
         self.wanted = tab
         self._ask()
 
-    def more(self) -> None:
-        """Show more of what is cut."""
-        if self.text.document.cut or self.tab in {"Prompt", "Raw"}:
-            self._limit *= GROWTH
-            self._ask()
-        else:
-            self.notify("All of it is shown.")
-
-    def on_tab_line_chosen(self, message: TabLine.Chosen) -> None:
-        """Show the tab that was clicked, if it holds something."""
-        message.stop()
-        self.choose(message.name)
+    @property
+    def is_cut(self) -> bool:
+        """Whether there is more than is shown; of a prompt and a raw call that is not known."""
+        return super().is_cut or self.tab in {"Prompt", "Raw"}
 
     def _ask(self) -> None:
         if self._now is None:

@@ -10,9 +10,9 @@ from textual.widget import Widget
 
 from workbench.app.toolkit.document import note, position
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.tab_line import TabLine
-from workbench.app.toolkit.text_pane import GROWTH, Mark, TextPane
+from workbench.app.toolkit.tabbed_text import TabbedText
+from workbench.app.toolkit.text_pane import Mark, TextPane
 from workbench.app.trajectory import why as wording
 from workbench.app.trajectory.check_list import CheckList, ShownCheck, load_check
 from workbench.app.trajectory.grounding_list import GroundingList
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 
-class OutcomePane(Pane):
+class OutcomePane(TabbedText):
     """What the trial brought."""
 
     short = "README"
+    at_first = SHOWN_AT_FIRST
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.loader = Latest(self, "outcome")
         self.raw = False
         self._tab = TABS[0]
-        self._limit = SHOWN_AT_FIRST
         self._asked: tuple[object, ...] = ()
         self._shown: Outcome | None = None
         self._now: tuple[SessionReader, TrialState] | None = None
@@ -80,11 +80,6 @@ class OutcomePane(Pane):
     def checks(self) -> CheckList:
         """The README with what a check said of it."""
         return self.query_one(CheckList)
-
-    @property
-    def text(self) -> TextPane:
-        """What is shown."""
-        return self.query_one(TextPane)
 
     @property
     def tab(self) -> str:
@@ -134,13 +129,8 @@ class OutcomePane(Pane):
         self._hit, self._key, self._span = hit, key, span
         self._ask_why()
         self._title()
-        if reach * 4 > self._limit:
-            self._limit = reach * 4 + 2000
+        self._reach(reach)
         self._ask()
-
-    def turn(self, step: int) -> None:
-        """Show the next or previous tab."""
-        self.choose(self.query_one(TabLine).beside(step))
 
     def choose(self, tab: str) -> None:
         """Show a tab."""
@@ -231,19 +221,6 @@ class OutcomePane(Pane):
             self.notify(sentence, title=self.short, severity="error", timeout=10)
 
         self.why_loader.ask(work, done, failed)
-
-    def more(self) -> None:
-        """Show more of what is cut."""
-        if self.text.document.cut:
-            self._limit *= GROWTH
-            self._ask()
-        else:
-            self.notify("All of it is shown.")
-
-    def on_tab_line_chosen(self, message: TabLine.Chosen) -> None:
-        """Show the tab that was clicked."""
-        message.stop()
-        self.choose(message.name)
 
     def _ask(self) -> None:
         if self._now is None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import BindingType
 
 from workbench.app.place import Place
-from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.prompt_line import PromptLine
 from workbench.app.toolkit.subject import Subject
@@ -18,11 +17,12 @@ from workbench.app.trajectory import loading, panes
 from workbench.app.trajectory.actions import Actions
 from workbench.app.trajectory.check_list import CheckList
 from workbench.app.trajectory.finding import Finder
+from workbench.app.trajectory.following import Following, Look
 from workbench.app.trajectory.grounding_list import GroundingList
 from workbench.app.trajectory.keys import KEYS
 from workbench.app.trajectory.loading import TrialState
 from workbench.app.trajectory.outcome import CHECK
-from workbench.app.trajectory.repository_pane import Coverage, Entry, RepositoryPane, entries_of
+from workbench.app.trajectory.repository_pane import RepositoryPane
 from workbench.app.trajectory.score_pane import ScorePane
 from workbench.app.trajectory.scores import Item, headline
 from workbench.app.trajectory.search import OUTCOME
@@ -35,9 +35,6 @@ from workbench.text import one_line
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change, StepRow
-
-_Tree = tuple[list[Entry], Coverage]
-_Bundle = tuple[TrialState, "list[StepRow]", int, _Tree | None]
 
 
 class TrajectoryScreen(TrialPanes):
@@ -55,17 +52,13 @@ class TrajectoryScreen(TrialPanes):
         self.state: TrialState | None = None
         self.finder = Finder(self)
         self.actions = Actions(self.workbench, self.doing, self)
-        self.loading_trial = Latest(self, "trial")
-        self.loading_rest = Latest(self, "rest")
+        self.following = Following(self)
         self._wanted: str | None = None
         self._goal: Place | None = None  # where somebody wanted to go in it
         self._place: Place | None = None  # the same until it is reached
         self._remarked = Subject("", "", "")
         self._to_end = False  # the last step was asked for while not all were read
-        self._tree_of: TrialState | None = None  # the state whose tree is shown
-        self._tree_at = 0.0
         self._state_shown = ""
-        self._refresh_due = False
         self._drafts: dict[
             tuple[str, int, str], str
         ] = {}  # what was edited and not started, by trial, step and what of it
@@ -95,59 +88,44 @@ class TrajectoryScreen(TrialPanes):
         if wanted:
             self.show_trial(wanted, self._goal)
         else:
-            self.loading_trial.ask(lambda: loading.latest_trial(reader), self._show_latest, self._show_failure)
-
-    def _show_latest(self, trial_id: str | None) -> None:
-        if trial_id is None:
-            self._show_failure(loading.NO_TRIALS)
-        else:
-            self.show_trial(trial_id)
+            self.following.load_latest(reader)
 
     def show_trial(self, trial_id: str, place: Place | None = None) -> None:
         """Show another trial of the open session, and where ``place`` is given that place in it."""
         self._wanted = self.workbench.selected_trial = trial_id
         self._goal = self._place = place
-        reader = self.workbench.reader
-        if reader is None:
-            return
+        if self.workbench.reader is not None:
+            self.reading = True
+            self.following.load(self.workbench.reader, trial_id)
 
-        def work() -> _Bundle | None:
-            state = loading.load_trial(reader, trial_id)
-            if state is None:
-                return None
-            steps = loading.load_steps(reader, trial_id, 0, loading.FIRST_STEPS)
-            return state, steps, 0, entries_of(state.files, state.seen)
-
-        self.reading = True
-        self.loading_trial.ask(work, self._trial_loaded, self._show_failure)
-
-    def _show_failure(self, sentence: str) -> None:
+    def show_reason(self, sentence: str) -> None:
+        """Say why the trial cannot be shown."""
         self._show_nothing(sentence)
-        if self.loading_trial.idle:
+        if self.following.loading_trial.idle:
             self.has_read()
 
-    def _trial_loaded(self, bundle: _Bundle | None) -> None:
-        if bundle is None:
-            self._show_failure(loading.GONE)
+    def begin(self, look: Look | None) -> None:
+        """Show a trial from its beginning; None says that it is gone."""
+        if look is None:
+            self.show_reason(loading.GONE)
             return
-        state, steps, _, tree = bundle
-        if state.trial.id != self._wanted:
+        if look.state.trial.id != self._wanted:
             return
         self.finder.forget()
         self._show_nothing("")
         self._to_end = False
-        self.loading_rest.drop_waiting()
+        self.following.begun()
         self.step_list.clear()
-        self.step_list.following = state.live
-        self._apply(state, steps, 0, tree)
-        if self.loading_trial.idle:
+        self.step_list.following = look.state.live
+        self.apply(look)
+        if self.following.loading_trial.idle:
             self.has_read()
 
     def _go_to_place(self) -> None:
         """Go where somebody wanted to go in this trial, as soon as that step has been read."""
         place = self._place
         # Another reading of the trial may be under way, which would begin it anew.
-        if place is None or not self.loading_trial.idle:
+        if place is None or not self.following.loading_trial.idle:
             return
         if place.number and place.number not in {step.number for step in self.step_list.steps}:
             return
@@ -164,50 +142,16 @@ class TrajectoryScreen(TrialPanes):
         """Look again soon if something of this trial or its run changed."""
         state = self.state
         if state is None:
-            if any(change.kind == "trial" for change in changes) and self.loading_trial.idle:
+            if any(change.kind == "trial" for change in changes) and self.following.loading_trial.idle:
                 self.on_session_opened(self.workbench.reader)
             return
         mine = {state.trial.id, state.trial.run_id, state.place.previous}
         if any(change.item in mine or change.kind == "trial" for change in changes):
-            self._refresh_soon()
+            self.following.soon()
 
-    def _refresh_soon(self) -> None:
-        if not self._refresh_due:
-            self._refresh_due = True
-            self.set_timer(loading.REFRESH_SECONDS, self._refresh_now)
-
-    def _refresh_now(self) -> None:
-        self._refresh_due = False
-        reader, state = self.workbench.reader, self.state
-        if reader is None or state is None:
-            return
-        if not self.loading_rest.idle:
-            self._refresh_soon()
-            return
-        keep, number = self.step_list.known_tail()
-        grown = self._tree_of
-        tree_due = monotonic() - self._tree_at > loading.TREE_SECONDS
-
-        def work() -> _Bundle | None:
-            fresh = loading.load_trial(reader, state.trial.id, state)
-            if fresh is None:
-                return None
-            steps = loading.load_steps(reader, state.trial.id, number, loading.PAGE_OF_STEPS)
-            same = grown is not None and fresh.seen is grown.seen and fresh.files is grown.files
-            return fresh, steps, keep, entries_of(fresh.files, fresh.seen) if tree_due and not same else None
-
-        def done(bundle: _Bundle | None) -> None:
-            if bundle is not None and self.state is not None and bundle[0].trial.id == self.state.trial.id:
-                self._apply(*bundle)
-                grown = self._tree_of
-                if grown is not None and grown.seen is not bundle[0].seen:
-                    self._refresh_soon()
-
-        self.loading_rest.ask(work, done)
-
-    def _apply(self, state: TrialState, steps: list[StepRow], after: int, tree: _Tree | None) -> None:
-        """Show what was read; ``steps`` stand behind the first ``after`` ones that are known."""
-        reader = self.workbench.reader
+    def apply(self, look: Look) -> None:
+        """Show how the trial stands now."""
+        reader, state = self.workbench.reader, look.state
         if reader is None:
             return
         if self.state is None or self.state.trial.id != state.trial.id:
@@ -216,15 +160,15 @@ class TrajectoryScreen(TrialPanes):
         step_list = self.step_list
         step_list.inherited = state.trial.fork_step if state.trial.parent else 0
         step_list.mark(loading.marks_of_steps(state))
-        step_list.put(steps, after=after)
+        step_list.put(look.steps, after=look.after)
         step_list.set_working(loading.working(state, len(step_list.steps)))
         step_list.live = state.live
         if step_list.following and step_list.steps:
             step_list.select(len(step_list.steps) - 1, by_user=False)
         step_list.following = step_list.following and state.live
-        if tree is not None:
-            self._tree_of, self._tree_at = state, monotonic()
-            entries, coverage = tree
+        if look.tree is not None:
+            self.following.tree_shown(state)
+            entries, coverage = look.tree
             waiting = "waiting for the engine…" if loading.state_of(state) == "queued" else "nothing was seen yet"
             self.query_one(RepositoryPane).show(entries, waiting)
             pane = self.query_one(panes.Repository)
@@ -241,7 +185,7 @@ class TrajectoryScreen(TrialPanes):
             self._state_shown = loading.state_of(state)
             self.refresh_bindings()
         if len(step_list.steps) < state.step_count:
-            self.set_timer(loading.REST_SECONDS, self._load_rest)
+            self.following.rest_soon()
         self._go_to_place()
 
     def _waited(self) -> float:
@@ -258,26 +202,12 @@ class TrajectoryScreen(TrialPanes):
         card = self.query_one(ScorePane).card
         self.set_status(loading.header(state, headline(card) if card else "", self._waited()))
 
-    def _load_rest(self) -> None:
-        """Read the next page of a long trajectory while the first is on the screen already."""
-        reader, state, known = self.workbench.reader, self.state, self.step_list.steps
-        if reader is None or state is None or not known or not self.loading_rest.idle:
-            return
-        after, number, trial = len(known), known[-1].number, state.trial.id
-
-        def work() -> list[StepRow]:
-            return loading.load_steps(reader, trial, number, loading.PAGE_OF_STEPS)
-
-        def done(page: list[StepRow]) -> None:
-            if self.state is not None and self.state.trial.id == trial and len(self.step_list.steps) == after and page:
-                self.step_list.put(page, after=after)
-                if self.step_list.following or self._to_end:
-                    self.step_list.select(len(self.step_list.steps) - 1, by_user=False)
-                if len(self.step_list.steps) < self.state.step_count:
-                    self._load_rest()
-                self._go_to_place()
-
-        self.loading_rest.ask(work, done)
+    def add_page(self, page: list[StepRow], after: int) -> None:
+        """Show further steps behind the first ``after`` ones."""
+        self.step_list.put(page, after=after)
+        if self.step_list.following or self._to_end:
+            self.step_list.select(len(self.step_list.steps) - 1, by_user=False)
+        self._go_to_place()
 
     # -- the selected step
 

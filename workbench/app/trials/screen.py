@@ -20,6 +20,7 @@ from workbench.app.toolkit.literal import set_title, title_of
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.plot import ScatterPlot
 from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.soon import Soon
 from workbench.app.toolkit.texts import Static
 from workbench.app.trials.filters import TrialFilter, questions_about
 from workbench.app.trials.lines import (
@@ -90,7 +91,7 @@ class TrialsScreen(ModeScreen):
         self._counts: dict[str, Counts] = {}
         self._left = threading.Event()
         self._cards: dict[str, Lost] = {}
-        self._refresh_due = False
+        self._soon = Soon(self, REFRESH_SECONDS, self._load, idle=lambda: self._loading.idle)
         self._first = True
         self._without = ""
 
@@ -149,13 +150,8 @@ class TrialsScreen(ModeScreen):
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Read again soon."""
-        if not self._refresh_due and any(change.kind in _SHOWN for change in changes):
-            self._refresh_due = True
-            self.set_timer(REFRESH_SECONDS, self._refresh_now)
-
-    def _refresh_now(self) -> None:
-        self._refresh_due = False
-        self._load()
+        if any(change.kind in _SHOWN for change in changes):
+            self._soon.ask()
 
     def _load(self) -> None:
         reader, scale = self.workbench.reader, self.table.trials.scale

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
 from workbench.app.toolkit.handing_over import hand_over, place_of, suggested_place
-from workbench.app.toolkit.texts import Button
 from workbench.errors import UsageError
 from workbench.files import expanded
 from workbench.improving.handing_over import check_patch
@@ -38,15 +36,12 @@ class HandingDialog(FormDialog[Wanted]):
         on_disk: Whether paths of this machine complete what is typed.
     """
 
+    STARTS = "Write"
+
     def __init__(self, patch: str, branch: str, checkout: str, *, on_disk: bool) -> None:
         fields = (Field("patch", patch, paths=on_disk), Field("branch", branch, placeholder="no branch"))
         super().__init__("Write the docstrings that were kept", fields, "patch")
         self._checkout, self._on_disk = checkout, on_disk
-
-    def buttons(self) -> Iterable[Button]:
-        """Yield the buttons."""
-        yield Button("Write", id="start", variant="primary")
-        yield Button("Cancel", id="cancel")
 
     def about(self, field: str) -> str:
         """Return what may stand in a field."""

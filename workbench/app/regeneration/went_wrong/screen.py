@@ -34,6 +34,7 @@ from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.soon import Soon
 from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.text import one_line
@@ -91,8 +92,7 @@ class WentWrongScreen(ModeScreen):
         self.detailing = Latest(self, "failed-candidate")
         self._cursors: dict[str, int] = {}
         self._shown: Entry | None = None
-        self._due = False
-        self._seconds = 0.0
+        self._soon = Soon(self, REFRESH_SECONDS, self._load, idle=lambda: self.reading.idle)
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield the findings and what is to be seen of one."""
@@ -119,7 +119,7 @@ class WentWrongScreen(ModeScreen):
     @property
     def idle(self) -> bool:
         """Whether nothing is being read."""
-        return not self._due and all(one.idle for one in (self.reading, self.drawing, self.detailing))
+        return not self._soon.due and all(one.idle for one in (self.reading, self.drawing, self.detailing))
 
     # -- what is shown
 
@@ -132,12 +132,10 @@ class WentWrongScreen(ModeScreen):
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Read again soon."""
-        if not self._due and any(change.kind in {"candidate", "task"} for change in changes):
-            self._due = True
-            self.set_timer(max(REFRESH_SECONDS, 4 * self._seconds), self._load)
+        if any(change.kind in {"candidate", "task"} for change in changes):
+            self._soon.ask()
 
     def _load(self) -> None:
-        self._due = False
         reader, run, group = self.workbench.reader, self._view.run.id, self.group
         if reader is None:
             return
@@ -148,7 +146,7 @@ class WentWrongScreen(ModeScreen):
             return found, time.perf_counter() - began
 
         def done(found: tuple[Findings, float]) -> None:
-            self._seconds = found[1]
+            self._soon.seconds = max(REFRESH_SECONDS, 4 * found[1])
             self._put(found[0])
 
         self.reading.ask(work, done)

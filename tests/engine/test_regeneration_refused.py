@@ -1,0 +1,85 @@
+"""Regeneration runs that cannot be: refused before anything is written, or failed with one sentence that says why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine.following import ended, error
+from engine.regenerating import MODEL, start
+from engine.tiny_repository import SOURCE, SUITE, make_repository
+
+from workbench.engine.plan import RegenerationPlan
+from workbench.engine.regeneration_client import plan_regeneration
+from workbench.errors import UsageError
+from workbench.session import SessionReader
+
+Until = Callable[..., Any]
+pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.usefixtures("needs_bubblewrap")]
+
+
+def plan_of(session: Path, run: str) -> RegenerationPlan:
+    with SessionReader(session) as reader:
+        row = reader.run(run)
+    assert row is not None
+    return RegenerationPlan.from_json(row.config)
+
+
+@pytest.mark.parametrize(
+    ("source", "suite", "words"),
+    [
+        (SOURCE, None, "no tests"),
+        (SOURCE, SUITE.replace("==", "!="), "test"),
+        (SOURCE, "def test_nothing():\n    assert True\n", "executed by no stable test"),
+        ("def broken(:\n", SUITE, "test"),
+        ("import missing_module_of_nobody\n" + SOURCE, SUITE, "missing_module_of_nobody"),
+    ],
+    ids=["no-tests", "failing-suite", "tests-of-nothing", "syntax-error", "missing-module"],
+)
+def test_an_unusable_repository_is_one_sentence(
+    session: Path, tmp_path: Path, until: Until, source: str, suite: str | None, words: str
+) -> None:
+    run = start(session, make_repository(tmp_path / "bad", source, suite), evaluator="reference")
+    assert ended(session, run, until) == "failed"
+    sentence = error(session, run)
+    assert words in sentence, sentence
+    assert "Traceback" not in sentence
+    assert "defect" not in sentence
+    with SessionReader(session) as reader:
+        # All stages are done where the last one says that nothing is left.
+        failed = "failed" in {stage.state for stage in reader.stages(run)}
+    assert failed == ("no task" not in sentence)
+
+
+def test_what_makes_no_sense_is_refused_before_anything_is_written(session: Path, repository: Path) -> None:
+    for options, words in [
+        ({"docs": "oracle"}, "no doc system"),
+        ({"docs": "folder:/does/not/exist"}, "no folder"),
+        ({"k": (0,)}, "k must be"),
+        ({"samples": -1}, "whole number of 0 or more"),
+        ({"prompt": "paper-9"}, "prompt version"),
+        ({"context": "nothing"}, "context policy"),
+        ({"evaluator": "samples:/does/not/exist"}, "cannot be read"),
+        ({"evaluator": "replay:/does/not/exist"}, "no session"),
+    ]:
+        with pytest.raises(UsageError, match=words):
+            plan_regeneration(session, RegenerationPlan(str(repository), **{"evaluator": MODEL, **options}))  # type: ignore[arg-type]
+    assert not session.exists()
+
+
+def test_a_repository_without_a_task_fails_for_good_until_another_order(
+    session: Path, tmp_path: Path, until: Until
+) -> None:
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    (bare / "values.py").write_text("ONE = 1\n")
+    (bare / "test_values.py").write_text("from values import ONE\n\ndef test_one():\n    assert ONE == 1\n")
+    run = start(session, bare, evaluator="reference")
+    assert ended(session, run, until) == "failed"
+    assert plan_of(session, run).lasting
+    with SessionReader(session) as reader:
+        assert "no Python functions" in (reader.run(run).error or "")  # type: ignore[union-attr]
+    assert plan_regeneration(session, RegenerationPlan(str(bare), evaluator="stub")) == run
+    assert not plan_of(session, run).lasting

@@ -1,0 +1,176 @@
+"""The part of the Trajectory mode that follows a trial: what is read when, in which thread, and how often."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING, Protocol
+
+from workbench.app.toolkit.latest import Latest, Node
+from workbench.app.toolkit.soon import Clock, Soon
+from workbench.app.trajectory import loading
+from workbench.app.trajectory.repository_pane import Coverage, Entry, entries_of
+
+if TYPE_CHECKING:
+    from workbench.app.trajectory.loading import TrialState
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import StepRow
+
+Tree = tuple[list[Entry], Coverage]
+"""The files of a trial's repository, and how much of them was seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look at a trial found: ``steps`` stand behind the first ``after`` ones that are known; no ``tree`` is the known one."""
+
+    state: TrialState
+    steps: list[StepRow]
+    after: int
+    tree: Tree | None
+
+
+class KnownSteps(Protocol):
+    """Where the steps are shown."""
+
+    @property
+    def steps(self) -> list[StepRow]:
+        """Those that were read."""
+
+    def known_tail(self) -> tuple[int, int]:
+        """Return how many of them no longer change, and the number of the last of these."""
+
+
+class TrialDisplay(Node, Clock, Protocol):
+    """The view that is kept in step with a trial."""
+
+    @property
+    def reader(self) -> SessionReader | None:
+        """The open session."""
+
+    @property
+    def state(self) -> TrialState | None:
+        """The trial as it is shown now."""
+
+    @property
+    def step_list(self) -> KnownSteps:
+        """Where the steps are shown."""
+
+    def begin(self, look: Look | None) -> None:
+        """Show a trial from its beginning; None says that it is gone."""
+
+    def apply(self, look: Look) -> None:
+        """Show how the trial stands now."""
+
+    def add_page(self, page: list[StepRow], after: int) -> None:
+        """Show further steps behind the first ``after`` ones."""
+
+    def show_trial(self, trial_id: str) -> None:
+        """Show another trial of the open session."""
+
+    def show_reason(self, sentence: str) -> None:
+        """Say why the trial cannot be shown."""
+
+
+class Following:
+    """Reads the trial that the screen shows and keeps the screen in step with it.
+
+    Args:
+        screen: The view that is kept in step.
+    """
+
+    def __init__(self, screen: TrialDisplay) -> None:
+        self._screen = screen
+        self.loading_trial = Latest(screen, "trial")
+        self.loading_rest = Latest(screen, "rest")
+        self._tree_of: TrialState | None = None  # the state whose tree is shown
+        self._tree_at = 0.0
+        self._refreshing = Soon(screen, loading.REFRESH_SECONDS, self._look, idle=lambda: self.loading_rest.idle)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being read and nothing is about to be."""
+        return not self._refreshing.due and self.loading_trial.idle and self.loading_rest.idle
+
+    def load_latest(self, reader: SessionReader) -> None:
+        """Show the session's most telling trial from its beginning."""
+
+        def done(trial: str | None) -> None:
+            if trial is None:
+                self._screen.show_reason(loading.NO_TRIALS)
+            else:
+                self._screen.show_trial(trial)
+
+        self.loading_trial.ask(lambda: loading.latest_trial(reader), done, self._screen.show_reason)
+
+    def load(self, reader: SessionReader, trial: str) -> None:
+        """Show a trial from its beginning."""
+
+        def work() -> Look | None:
+            state = loading.load_trial(reader, trial)
+            if state is None:
+                return None
+            steps = loading.load_steps(reader, trial, 0, loading.FIRST_STEPS)
+            return Look(state, steps, 0, entries_of(state.files, state.seen))
+
+        self.loading_trial.ask(work, self._screen.begin, self._screen.show_reason)
+
+    def begun(self) -> None:
+        """Another trial is shown: what was still to be read of the one before is not."""
+        self.loading_rest.drop_waiting()
+
+    def tree_shown(self, state: TrialState) -> None:
+        """The files are shown as they are in a state."""
+        self._tree_of, self._tree_at = state, monotonic()
+
+    def soon(self) -> None:
+        """Look at the trial again, at most as often as a person can see."""
+        self._refreshing.ask()
+
+    def _look(self) -> None:
+        screen, grown = self._screen, self._tree_of
+        reader, state = screen.reader, screen.state
+        if reader is None or state is None:
+            return
+        keep, number = screen.step_list.known_tail()
+        tree_due = monotonic() - self._tree_at > loading.TREE_SECONDS
+
+        def work() -> Look | None:
+            fresh = loading.load_trial(reader, state.trial.id, state)
+            if fresh is None:
+                return None
+            steps = loading.load_steps(reader, state.trial.id, number, loading.PAGE_OF_STEPS)
+            same = grown is not None and fresh.seen is grown.seen and fresh.files is grown.files
+            return Look(fresh, steps, keep, entries_of(fresh.files, fresh.seen) if tree_due and not same else None)
+
+        def done(look: Look | None) -> None:
+            now = screen.state
+            if look is not None and now is not None and look.state.trial.id == now.trial.id:
+                screen.apply(look)
+                if self._tree_of is not None and self._tree_of.seen is not look.state.seen:
+                    self.soon()
+
+        self.loading_rest.ask(work, done)
+
+    def rest_soon(self) -> None:
+        """Read the steps that are not there yet once those that are have been painted."""
+        self._screen.set_timer(loading.REST_SECONDS, self._load_rest)
+
+    def _load_rest(self) -> None:
+        screen = self._screen
+        reader, state, known = screen.reader, screen.state, screen.step_list.steps
+        if reader is None or state is None or not known or not self.loading_rest.idle:
+            return
+        after, number, trial = len(known), known[-1].number, state.trial.id
+
+        def work() -> list[StepRow]:
+            return loading.load_steps(reader, trial, number, loading.PAGE_OF_STEPS)
+
+        def done(page: list[StepRow]) -> None:
+            now = screen.state
+            if now is not None and now.trial.id == trial and len(screen.step_list.steps) == after and page:
+                screen.add_page(page, after)
+                if len(screen.step_list.steps) < now.step_count:
+                    self._load_rest()
+
+        self.loading_rest.ask(work, done)

@@ -1,0 +1,137 @@
+"""How rows are fetched from a session file: also from one with damaged pages, wrong types or texts that are no UTF-8."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from workbench.session import log
+from workbench.session.blob_reader import BlobReader
+from workbench.session.damage import Damage
+from workbench.session.file import connect, translated
+from workbench.session.moved_files import Original
+from workbench.session.rows import columns
+
+Row = TypeVar("Row")
+
+
+class RowReader(BlobReader):
+    """Asks an open session file for rows; what of it cannot be read is told, and the rest is read.
+
+    Rows have the types that they promise, whatever the file holds: see :mod:`workbench.session.survey`. What is wrong with
+    the file is in :attr:`damage`. Safe to share between threads.
+
+    Args:
+        path: The session file.
+        surveyed: Whether the file is looked through first; False only where single texts are wanted, at once.
+
+    Raises:
+        SessionError: See :func:`workbench.session.file.connect`.
+    """
+
+    def __init__(self, path: Path, *, surveyed: bool = True) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        self._connection = connect(path, write=False)
+        self._original = Original(path)
+        self._damage: dict[Damage, None] = {}
+        self._copied = False
+        if surveyed:
+            try:
+                self._survey()
+            except BaseException:
+                self._connection.close()
+                self._original.close()
+                raise
+
+    def _survey(self, *, copied: bool = False) -> None:
+        # Imported here: most of the time of a short command is imports.
+        from workbench.session.survey import Survey
+
+        with translated(self.path):
+            try:
+                found = Survey(self._connection, copied=copied)
+            except sqlite3.DatabaseError as error:
+                if "malformed" not in str(error) or copied:
+                    raise
+                self._read_copies()
+            else:
+                self._damage |= dict.fromkeys(found.damage)
+
+    def _read_copies(self) -> None:
+        """Read from now on what could be read of each table: an unreadable page of an index hides rows that are there."""
+        self._copied = True
+        self.note_damage("the file", "a page of it is damaged; what could be read is shown")
+        # Another connection: after such an error SQLite does nothing more in the transaction that met it.
+        # The old one stays where there is none: of a closed one every later question would hear that it is closed.
+        before, self._connection = self._connection, connect(self.path, write=False)
+        before.close()
+        self._survey(copied=True)
+
+    def close(self) -> None:
+        """Close the file; the last one out leaves no side files."""
+        with self._lock:
+            self._connection.close()
+            self._original.close()
+            log.tidy(self.path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def query(self, sql: str, arguments: Sequence[object] = ()) -> list[Any]:
+        """Return all rows of a SELECT as tuples; the door for reports that need their own joins."""
+        with self._lock, translated(self.path):
+            try:
+                return self._connection.execute(sql, tuple(arguments)).fetchall()
+            except sqlite3.DatabaseError as error:
+                if "Could not decode" in str(error):
+                    return self._replaced(sql, arguments)
+                if "malformed" not in str(error) or self._copied:
+                    raise
+            # A page is damaged that the first look did not meet.
+            self._read_copies()
+            return self._connection.execute(sql, tuple(arguments)).fetchall()
+
+    def columns_of(self, sql: str, arguments: Sequence[object] = ()) -> tuple[str, ...]:
+        """Return the names of the columns that a SELECT gives."""
+        with self._lock, translated(self.path):
+            cursor = self._connection.execute(f"SELECT * FROM ({sql}) LIMIT 0", tuple(arguments))
+            return tuple(str(one[0]) for one in cursor.description)
+
+    def _replaced(self, sql: str, arguments: Sequence[object]) -> list[Any]:
+        """Return rows whose texts are no UTF-8, what cannot be decoded replaced, and name them."""
+        marked: list[bool] = []
+
+        def decode(raw: bytes) -> str:
+            try:
+                return raw.decode("utf-8")
+            except UnicodeDecodeError:
+                marked.append(True)
+                return raw.decode("utf-8", "replace")
+
+        self._connection.text_factory = decode
+        try:
+            rows = []
+            for row in self._connection.execute(sql, tuple(arguments)):
+                rows.append(row)
+                if marked:
+                    marked.clear()
+                    name = next((str(value) for value in row if isinstance(value, str)), "?")
+                    self.note_damage(f"row {name}", "it holds text that is not UTF-8")
+            return rows
+        finally:
+            self._connection.text_factory = str
+
+    def rows(self, row_type: type[Row], table: str, rest: str = "", arguments: Sequence[object] = ()) -> list[Row]:
+        """Return rows of a table as their type, which names and orders the columns; ``rest`` is what follows the table."""
+        found = self.query(f"SELECT {columns(row_type)} FROM {table} {rest}", arguments)
+        return [row_type(*row) for row in found]
