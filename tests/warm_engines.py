@@ -60,19 +60,22 @@ class ServedEngine(subprocess.Popen[bytes]):
 
 
 class WarmProcess:
-    """The warm process; started by the first request, ended by :meth:`close`. Engines that are at work then stay."""
+    """The warm process; started by the first request, ended by :meth:`close`. Engines that are at work then stay.
+
+    It serves who has the environment and the limits of the time when this was made.
+    """
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="warm-"))
         self._process: subprocess.Popen[bytes] | None = None
-        self._environment: dict[str, str] = {}
-        self._limits: list[tuple[int, int]] = []
+        self._environment, self._limits = _environment(), _limits()
+        self._added: dict[str, str] = {}
 
     def engine(self, arguments: list[str], log: Path, *, stdin: int, stdout: int | None) -> subprocess.Popen[bytes]:
         """Do what ``launching.engine_process`` does."""
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        environment = _environment()
         if self._process is None:
-            self._start(environment)
+            self._start()
         if not self._serves(environment):
             return engine_process(arguments, log, stdin=stdin, stdout=stdout)
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -95,8 +98,7 @@ class WarmProcess:
         assert pid, f"the warm process forks no engine: {(self._folder / 'log').read_text()}"
         return ServedEngine(told, pid, [sys.executable, "-m", "workbench.engine", *arguments], kept)
 
-    def _start(self, environment: dict[str, str]) -> None:
-        self._environment, self._limits = environment, _limits()
+    def _start(self) -> None:
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, __file__, str(self._folder / "orders")],
@@ -104,13 +106,16 @@ class WarmProcess:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 start_new_session=True,
-                env={name: value for name, value in environment.items() if not name.startswith(_READ_LATER)},
+                env={name: value for name, value in self._environment.items() if not name.startswith(_READ_LATER)},
             )
         assert self._process.stdout is not None
-        assert self._process.stdout.readline() == b"ready\n", (self._folder / "log").read_text()
+        ready = self._process.stdout.readline()
+        assert ready, (self._folder / "log").read_text()
+        self._added = json.loads(ready)
 
     def _serves(self, environment: dict[str, str]) -> bool:
-        differ = set(environment.items()) ^ set(self._environment.items())
+        # This process may have imported the same, and have the same in its environment since.
+        differ = set((self._added | environment).items()) ^ set((self._added | self._environment).items())
         return self._limits == _limits() and all(name.startswith(_READ_LATER) for name, _ in differ)
 
     def kill(self) -> None:
@@ -124,6 +129,10 @@ class WarmProcess:
         if self._process is not None:
             self._process.communicate()
         shutil.rmtree(self._folder)
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def _limits() -> list[tuple[int, int]]:
@@ -164,7 +173,7 @@ def _serve(place: str, added: dict[str, str]) -> int:
     with socket.socket(socket.AF_UNIX) as listening, selectors.DefaultSelector() as waiting:
         listening.bind(place)
         listening.listen()
-        print("ready", flush=True)
+        print(json.dumps(added), flush=True)
         waiting.register(listening, selectors.EVENT_READ)
         waiting.register(0, selectors.EVENT_READ)
         while True:
