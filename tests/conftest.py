@@ -99,7 +99,7 @@ def warm_engines(warm_process: WarmProcess, request: pytest.FixtureRequest, monk
 def until(condition: Callable[[], object], seconds: float = 60.0, what: str = "the condition") -> object:
     """Wait for a condition and return its value; fail loudly after ``seconds``.
 
-    Whoever has waited long looks less often: a look into a session takes milliseconds of the processor that others wait for.
+    Whoever has waited long looks less often: a look into a session takes seven milliseconds of the processor that others wait for.
     """
     pause = threading.Event()
     began = time.monotonic()
@@ -108,7 +108,7 @@ def until(condition: Callable[[], object], seconds: float = 60.0, what: str = "t
         value = condition()
         if value:
             return value
-        pause.wait(min(0.1, max(0.02, (now - began) / 20)))
+        pause.wait(min(0.2, max(0.02, (now - began) / 10)))
     raise AssertionError(f"{what} did not come true within {seconds:g} s")
 
 

@@ -45,7 +45,8 @@ class Probe:
             "opened": opened(),
             "standard": [os.readlink(f"/proc/self/fd/{n}") for n in range(3)],
             "buffered": [sys.stdout.line_buffering, sys.stderr.line_buffering],
-            "threads": sorted(thread.name.rstrip("0123456789_-") for thread in threading.enumerate()),
+            # asyncio's own threads come as they are needed
+            "threads": [thread.name for thread in threading.enumerate() if not thread.name.startswith("asyncio")],
         }
         (place / "found.json").write_text(json.dumps(found))
         print("said to the log", flush=True)
@@ -57,7 +58,8 @@ Until = Callable[..., Any]
 
 
 @pytest.fixture
-def warm() -> Iterator[WarmProcess]:
+def mortal() -> Iterator[WarmProcess]:
+    """A warm process of which nobody else has engines."""
     process = WarmProcess()
     yield process
     process.close()
@@ -84,13 +86,13 @@ def found(place: Path, until: Until) -> dict[str, Any]:
 
 @pytest.mark.fresh_engines
 def test_it_is_what_a_fresh_one_is(
-    warm: WarmProcess, probed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, until: Until
+    warm_process: WarmProcess, probed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, until: Until
 ) -> None:
     seen = []
     for each in ("fresh", "forked"):
         session = tmp_path / f"{each}.session"
         if each == "forked":
-            monkeypatch.setattr(launching, "engine_process", warm.engine)
+            monkeypatch.setattr(launching, "engine_process", warm_process.engine)
         run, process = begun(session)
         assert isinstance(process, ServedEngine) == (each == "forked")
         seen.append(json.loads(json.dumps(found(probed, until)).replace(run, "RUN").replace(session.name, "FILE")))
@@ -106,9 +108,9 @@ def test_it_is_what_a_fresh_one_is(
 
 @pytest.mark.fresh_engines
 def test_it_outlives_the_warm_process_and_is_killed_and_resumed_like_any(
-    warm: WarmProcess, probed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, until: Until
+    mortal: WarmProcess, probed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, until: Until
 ) -> None:
-    monkeypatch.setattr(launching, "engine_process", warm.engine)
+    monkeypatch.setattr(launching, "engine_process", mortal.engine)
     session = tmp_path / "one.session"
     run, killed = begun(session)
     found(probed, until)
@@ -120,7 +122,7 @@ def test_it_outlives_the_warm_process_and_is_killed_and_resumed_like_any(
     assert isinstance(survivor, ServedEngine)
     (probed / "found.json").unlink()
     found(probed, until)
-    warm.kill()
+    mortal.kill()
     os.kill(survivor.pid, 0)
     (probed / "go").touch()
     assert ended(session, run, until) == "done"
@@ -128,12 +130,12 @@ def test_it_outlives_the_warm_process_and_is_killed_and_resumed_like_any(
 
 
 def test_what_is_read_at_the_start_makes_it_fresh(
-    warm: WarmProcess, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    warm_process: WarmProcess, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = tmp_path / "log"
 
     def started() -> type:
-        process = warm.engine(["--warm"], log, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        process = warm_process.engine(["--warm"], log, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         process.stdin.close()
         assert process.wait(60) == 0, log.read_text()
         return type(process)
