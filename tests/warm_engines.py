@@ -20,13 +20,14 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
 from workbench.engine.launching import engine_process
 
 #: What may differ from the warm process's own environment: it is read when an engine is at work, not while it imports.
-_READ_LATER = ("WORKBENCH_", "OPENAI_", "ANTHROPIC_", "PYTEST_", "HOME", "TMPDIR")
+_READ_LATER = ("WORKBENCH_", "OPENAI_", "ANTHROPIC_", "PYTEST_", "HOME", "TMPDIR", "COLUMNS")
 NOBODY_KNOWS = 255
 """The exit code of an engine that outlived the warm process."""
 _WORD = 8  # bytes that say how long a request is
@@ -40,6 +41,11 @@ class ServedEngine(subprocess.Popen[bytes]):
         self.stdin, self.stdout, self.stderr = stdin, None, None
         self._told, self._ended = told, os.pidfd_open(pid)
         self._child_created = True
+
+    def __del__(self, close: Callable[[int], None] = os.close) -> None:
+        # The engine goes on. At the end of the interpreter the module os may be gone already.
+        if self.returncode is None:
+            close(self._ended)
 
     def _internal_poll(self, *_: object, **__: object) -> int | None:
         return self._heard(0)
