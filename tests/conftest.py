@@ -21,8 +21,10 @@ from fault_counts import fault_counts, pytest_terminal_summary
 from loopback.server import LoopbackServer
 from needing_sandboxes import needs_bubblewrap
 from small_disks import SmallDisk, small_disk
+from warm_engines import WarmProcess
 
 from workbench.collecting import THRESHOLDS, collect_rarely
+from workbench.engine import improvement_client, launching, study_execution
 
 # How long an example takes says how busy the machine is, nothing of the code; the tests' own time limits stay.
 hypothesis.settings.register_profile("workbench", deadline=None)
@@ -77,10 +79,27 @@ def scripted(home: Path, loopback_server: LoopbackServer, monkeypatch: pytest.Mo
     return loopback_server
 
 
+@pytest.fixture(scope="session")
+def warm_process() -> Iterator[WarmProcess]:
+    """The process of which this test process's engines are forks."""
+    process = WarmProcess()
+    yield process
+    process.close()
+
+
+@pytest.fixture(autouse=True)
+def warm_engines(warm_process: WarmProcess, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Engines that this process starts come from a warm one, see ``warm_engines.py``; not in CI, and not if marked ``fresh_engines``."""
+    if os.environ.get("CI") or not hasattr(os, "pidfd_open") or request.node.get_closest_marker("fresh_engines"):
+        return
+    for module in (launching, study_execution, improvement_client):
+        monkeypatch.setattr(module, "engine_process", warm_process.engine)
+
+
 def until(condition: Callable[[], object], seconds: float = 60.0, what: str = "the condition") -> object:
     """Wait for a condition and return its value; fail loudly after ``seconds``.
 
-    Whoever has waited long looks less often: a look into a session takes milliseconds of the processor that others wait for.
+    Whoever has waited long looks less often: a look into a session takes seven milliseconds of the processor that others wait for.
     """
     pause = threading.Event()
     began = time.monotonic()
@@ -89,7 +108,7 @@ def until(condition: Callable[[], object], seconds: float = 60.0, what: str = "t
         value = condition()
         if value:
             return value
-        pause.wait(min(0.1, max(0.02, (now - began) / 20)))
+        pause.wait(min(0.2, max(0.02, (now - began) / 10)))
     raise AssertionError(f"{what} did not come true within {seconds:g} s")
 
 

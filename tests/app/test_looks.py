@@ -49,7 +49,7 @@ async def _walk(session: Path, state: str) -> Seen:
                         await pilot.resize_terminal(*size)
                         await walking.until(pilot, lambda size=size: pilot.app.screen.size == size, f"{size}")
                         text = await walking.settled(pilot)
-                        seen[look.name, size] = text, walking.cut(pilot.app)
+                        seen[look.name, size] = text, walking.cut(pilot.app, text)
                     await pilot.resize_terminal(*walking.SIZES[1])
                     await walking.back(pilot)
     return seen

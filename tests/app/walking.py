@@ -8,6 +8,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+from textual._compositor import Compositor
+from textual._context import visible_screen_stack
 from textual.app import App
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
@@ -76,14 +79,22 @@ def at_work(app: WorkbenchApp) -> bool:
 
 
 async def settled(pilot: Pilot[int]) -> str:
-    """Wait until no thread works and the screen stays as it is; return it."""
-    app, before, same = pilot.app, "", 0
+    """Wait until no thread works and the screen stays as it is; return it.
+
+    Where nothing was to be painted since the last look, the screen is what it was.
+    """
+    app, before, same, seen = pilot.app, "", 0, -1
     end = asyncio.get_running_loop().time() + 30
     while same < 2:
         await pilot.pause()
-        now = screen_text(app)
+        paints = app.paints  # type: ignore[attr-defined]
+        if paints == seen:
+            now = before
+        else:
+            visible_screen_stack.set(app._background_screens)  # on which a dialog stands; what renders takes them away
+            now = screen_text(app)
         same = same + 1 if now == before and not at_work(app) else 0
-        before = now
+        before, seen = now, paints
         if at_work(app):
             await asyncio.sleep(0.005)
         assert asyncio.get_running_loop().time() < end, f"the screen does not come to rest:\n{now}"
@@ -121,10 +132,13 @@ async def back(pilot: Pilot[int]) -> None:
     app.marks = Marks()
 
 
-def cut(app: App[int]) -> list[str]:
-    """Return what does not fit its place on the screen and does not say so with an ellipsis, and width that nothing uses."""
+def cut(app: App[int], text: str) -> list[str]:
+    """Return what does not fit its place on the screen and does not say so with an ellipsis, and width that nothing uses.
+
+    ``text`` is what stands on the screen.
+    """
     found = []
-    lines = screen_text(app).splitlines()
+    lines = text.splitlines()
     for widget in app.screen.walk_children(Widget):
         if (
             not widget.display
@@ -152,11 +166,23 @@ def cut(app: App[int]) -> list[str]:
 
 @contextlib.asynccontextmanager
 async def app_on(session: Path, size: tuple[int, int]) -> AsyncIterator[Pilot[int]]:
-    """Run the app on a session, everything loaded."""
+    """Run the app on a session, everything loaded.
+
+    What it would paint is only counted: without a terminal Textual throws it away, and it was a third of a walk's time.
+    ``screen_text`` renders all of a screen that is looked at.
+    """
     app = WorkbenchApp(session, Settings(), warm_engine=False)
-    async with app.run_test(size=size) as pilot:
-        while app.is_opening:
-            await pilot.pause()
-        await until(pilot, lambda: app.reader is not None and app.facts is not None, "the session")
-        await settled(pilot)
-        yield pilot
+    app.paints = 0  # type: ignore[attr-defined]
+
+    def paint(compositor: Compositor, **_: object) -> None:
+        compositor._dirty_regions.clear()
+        app.paints += 1  # type: ignore[attr-defined]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Compositor, "render_update", paint)
+        async with app.run_test(size=size) as pilot:
+            while app.is_opening:
+                await pilot.pause()
+            await until(pilot, lambda: app.reader is not None and app.facts is not None, "the session")
+            await settled(pilot)
+            yield pilot

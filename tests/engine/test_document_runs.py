@@ -113,6 +113,7 @@ def test_no_secret_is_in_the_file(session: Path, loopback_server: LoopbackServer
     assert SECRET not in launching.engine_log(run).read_text()
 
 
+@pytest.mark.fresh_engines
 @pytest.mark.parametrize("stop_at", [1, 3, 4])
 def test_a_killed_engine_loses_nothing_and_resume_gives_the_unbroken_result(
     session: Path, tmp_path: Path, loopback_server: LoopbackServer, until: Until, stop_at: int
@@ -186,6 +187,7 @@ def test_cancel_keeps_what_is_done_and_resume_goes_on(
     assert only_trial(session, run).state == "done"
 
 
+@pytest.mark.fresh_engines
 def test_a_warm_engine_takes_a_run_and_outlives_its_starter(
     session: Path, loopback_server: LoopbackServer, until: Until
 ) -> None:

@@ -23,6 +23,7 @@ from workbench.session import SessionReader
 
 Until = Callable[..., Any]
 pytestmark = [
+    pytest.mark.fresh_engines,
     pytest.mark.model,
     pytest.mark.skipif(not local_model_status().present, reason=local_model_status().detail),
 ]

@@ -22,6 +22,7 @@ from workbench.engine.regeneration_client import plan_regeneration
 from workbench.session import SessionReader, SessionWriter, engine_starts
 
 Until = Callable[..., Any]
+pytestmark = pytest.mark.fresh_engines
 
 
 @pytest.fixture

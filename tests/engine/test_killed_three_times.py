@@ -8,7 +8,13 @@ import pytest
 from engine import killing
 from engine.tiny_repository import BAD, GOOD, make_repository
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.fresh_engines,
+    pytest.mark.sandbox,
+    pytest.mark.network,
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+]
 
 CANDIDATES = 400
 

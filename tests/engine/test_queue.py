@@ -19,6 +19,7 @@ from workbench.errors import UsageError
 from workbench.session import SessionReader, SessionWriter, create, engine_starts
 
 Until = Callable[..., object]
+pytestmark = pytest.mark.fresh_engines
 FIRST, SECOND, THIRD = "run1", "run2", "run3"
 
 

@@ -1,4 +1,4 @@
-"""The fault suite: long, random, with many processes. All of it is slow; ``make test-all`` runs it."""
+"""The fault suite: long, random, with many processes. All of it is slow, with fresh engines; ``make test-all`` runs it."""
 
 from __future__ import annotations
 
@@ -14,3 +14,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(_HERE):
             item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.fresh_engines)
