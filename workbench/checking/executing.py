@@ -122,7 +122,7 @@ async def executed(
     chains = chains_of(plan) if way.room is not None and len(project.files) <= _MOST_FILES else ()
     if sum(len(chain.steps) for chain in chains) < 2:
         chains = ()
-    orders = _orders(page, plan, project, chains)
+    orders = _orders(page, plan, project, chains, way.seconds)
     with _folder() as folder:
         await _prepare(folder, project, orders)
         apart = _Apart(list(chains), [order["id"] for order in orders], folder / "apart.json")
@@ -140,7 +140,7 @@ async def executed(
     return found, left_out
 
 
-def _orders(page: Page, plan: Plan, project: Project, chains: Sequence[Chain]) -> list[dict[str, Any]]:
+def _orders(page: Page, plan: Plan, project: Project, chains: Sequence[Chain], seconds: float) -> list[dict[str, Any]]:
     """Return what the runners are told of each step."""
     chain_of = {at: chain for chain in chains for at in chain.steps}
     found = []
@@ -156,6 +156,8 @@ def _orders(page: Page, plan: Plan, project: Project, chains: Sequence[Chain]) -
             "files": list(step.files),
             "modules": sorted(project.modules),
         }
+        if step.seconds is not None:
+            order["seconds"] = min(step.seconds, seconds)
         if chains and step.kind != "shell":
             order["imports"] = imports_of(step)
         if index in chain_of:

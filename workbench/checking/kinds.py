@@ -11,7 +11,7 @@ from typing import Literal
 from workbench import python_syntax
 from workbench.checking.page import Code
 
-Kind = Literal["install", "shell", "session", "python", "doctest", "output", "configuration", "other"]
+Kind = Literal["install", "shell", "session", "python", "doctest", "output", "configuration", "other", "command"]
 
 _PYTHON = {"python", "py", "python3", "py3", "testcode", "testsetup", "code-cell", "ipython3"}
 _DOCTEST = {"pycon", "doctest", "pyshell", "python-console", "ipython"}
@@ -41,6 +41,8 @@ def kind_of(code: Code, own_modules: Set[str] = frozenset(), own_commands: Set[s
         own_modules: Top-level modules of the project; without a language, only code that imports one is taken for Python.
         own_commands: Its commands; without a language or prompt, only lines that begin with one are taken for a shell's.
     """
+    if code.inline:
+        return "command"
     said, lines = language(code), [line for line in code.code.splitlines() if line.strip()]
     if not lines:
         return "other"

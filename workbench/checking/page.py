@@ -36,6 +36,7 @@ class Code:
         adjacent: Whether nothing but ``before`` stands between the block before and this one.
         section: Number of the section that it stands in, by headings of the first two levels.
         another_time: Heading of the section around it that tells what was or may come, "" where there is none.
+        inline: Whether it is a command in running text.
     """
 
     line: int
@@ -47,6 +48,7 @@ class Code:
     adjacent: bool = False
     section: int = 0
     another_time: str = ""
+    inline: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from workbench.checking.claims import claims_of_page
 from workbench.checking.environment import Environment, NotInstalled, environment_for
 from workbench.checking.executing import NotSandboxed
 from workbench.checking.help_texts import help_texts
+from workbench.checking.inline_commands import with_commands
 from workbench.checking.page import Page, read_page
 from workbench.checking.project import Project
 from workbench.checking.running import STEP_SECONDS, Known, run_page, settled
@@ -85,6 +86,7 @@ async def check_pages(root: Path, pages: Sequence[Page], asked: Asked, problems:
     """
     began = time.monotonic()
     project = Project(root)
+    pages = [with_commands(page, project) for page in pages]
     said = list(problems)
     names = tuple(page.path for page in pages)
     environment, problem = None, ""

@@ -174,7 +174,7 @@ def _judged(
     not_shell = [
         code.code
         for code, kind in zip(page.codes, plan.kinds, strict=True)
-        if kind not in ("shell", "session", "install")
+        if kind not in ("shell", "session", "install", "command")
     ]
     before = ""
     unbound: set[str] = set()

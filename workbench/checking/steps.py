@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from workbench.checking import needs
 from workbench.checking.environment import Environment, plain
+from workbench.checking.inline_commands import SECONDS
 from workbench.checking.installs import install_verdict
 from workbench.checking.kinds import Kind, is_install, kind_of
 from workbench.checking.page import Code, Page
@@ -48,6 +49,7 @@ class Step:
         stand_ins: Files of the reader's that were provided in their place.
         files: Files that are written before it: name and content.
         absent: Files that it names and that neither the repository nor the page has.
+        seconds: How long it may take at most, None for as long as all others.
     """
 
     block: int
@@ -61,6 +63,7 @@ class Step:
     stand_ins: tuple[str, ...] = ()
     files: tuple[tuple[str, str], ...] = ()
     absent: tuple[str, ...] = ()
+    seconds: float | None = None
 
 
 @dataclass(slots=True)
@@ -139,7 +142,7 @@ class _Planner:
         if code.skip:
             self._not_run(index, code, f"skipped: {code.skip}")
             return
-        if kind not in ("shell", "session", "install", "python", "doctest"):
+        if kind not in ("shell", "session", "install", "command", "python", "doctest"):
             if (name := self._file_named(code)) and kind == "configuration":
                 self._named[name] = code.code
             words = {
@@ -209,7 +212,10 @@ class _Planner:
         stand_ins, files = self._provided(named)
         there = {*self._project.files, *self._project.folders, *(name for name, _ in files)}
         absent = tuple(name for name in named if name.removeprefix("./").rstrip("/") not in there)
-        step = Step(index, "shell", text, line, expected, stand_ins=stand_ins, files=files, absent=absent)
+        seconds = SECONDS if code.inline else None
+        step = Step(
+            index, "shell", text, line, expected, stand_ins=stand_ins, files=files, absent=absent, seconds=seconds
+        )
         self.plan.steps.append(step)
 
     def _setup(self, text: str) -> str:

@@ -315,7 +315,8 @@ def run(steps: list[dict[str, Any]], seconds: float, tell: Any, apart: str) -> N
             snippets.before += step.get("imports", ())
             tell({"id": step["id"], "apart": True})
             continue
-        result = result_of({**step, "traced": traces is not None and not traces.python}, seconds, snippets)
+        most = step.get("seconds", seconds)
+        result = result_of({**step, "traced": traces is not None and not traces.python}, most, snippets)
         if traces is not None:
             since = time.process_time()
             traces.note(step, result, goes_on(snippets))

@@ -179,7 +179,8 @@ def import_left_out(code: str, modules: list[str]) -> list[str]:
                 continue
             for module in modules:
                 value = getattr(__import__(module), name, None)
-                if value is not None and not name.startswith("_"):
+                # A module is rather called like something of the page's own: session, config.
+                if value is not None and not name.startswith("_") and not isinstance(value, types.ModuleType):
                     NAMES[name] = value
                     found.append(name)
                     break
