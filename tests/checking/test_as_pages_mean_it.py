@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from checking.planted import write_project
 
+from workbench.checking.agreeing import agreed
 from workbench.checking.claims import claims_of_page
 from workbench.checking.comparing import doctest_difference, of_the_machine, shell_difference
 from workbench.checking.judging import Context, judge
@@ -20,7 +22,7 @@ from workbench.checking.project_facts import licence_of
 from workbench.checking.running import settled
 from workbench.checking.steps import Step, plan_of
 from workbench.checking.syntax_faults import syntax_fault
-from workbench.checking.verdicts import Truth
+from workbench.checking.verdicts import BlockResult, ClaimResult, Part, Truth, Verdict
 
 
 @pytest.mark.parametrize(
@@ -423,3 +425,26 @@ def test_a_version_of_which_todays_is_one_may_be_the_series(tmp_path: Path) -> N
     for said, truth in (("1.2", Truth.TRUE), ("1.1", Truth.UNTRUE), ("1", None)):
         found = [one.truth for one in claims_of_page(parse_page(f"Latest release: v{said}\n", "a.md"), project, {})]
         assert found == ([truth] if truth else [])
+
+
+def test_what_a_snippet_has_used_is_there_whatever_the_sources_look_like() -> None:
+    def block(code: str, verdict: Verdict) -> BlockResult:
+        part = Part(10, code, verdict, "", "", (), 0.0)
+        return BlockResult("README.md", 10, "python", verdict, first=10, end=14, parts=(part,))
+
+    claim = ClaimResult("README.md", 11, "name", "xyz.Map", Truth.UNTRUE, "xyz has no Map")
+    code = "import xyz\nxyz.Map.url\n"
+    assert agreed([claim], [block(code, Verdict.WORKS)])[0].truth is Truth.UNKNOWN  # xyzservices
+    assert agreed([claim], [block(code, Verdict.NOT_RUN)]) == [claim]
+    assert agreed([claim], [block("def f():\n    xyz.Map.url\n", Verdict.WORKS)]) == [claim]
+    assert agreed([replace(claim, line=12)], [block(code, Verdict.WORKS)])[0].truth is Truth.UNTRUE
+
+
+def test_a_module_that_its_package_hides_has_no_names_of_its_own(tmp_path: Path) -> None:
+    root = write_project(tmp_path / "project")
+    (root / "wordstat/tables.py").write_text("tables = make()\n")
+    code = "```python\nimport wordstat.tables as t\nt.Wide\n```\n"
+    for extra, truth in (("", Truth.UNTRUE), ("from .tables import tables\n", Truth.UNKNOWN)):
+        (root / "wordstat/__init__.py").write_text(f"from .counting import Counter\n{extra}")
+        found = claims_of_page(parse_page(code, "README.md"), Project(root), {})
+        assert next(one.truth for one in found if one.text == "t.Wide") is truth

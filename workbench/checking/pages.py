@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.checking import finding, installs
+from workbench.checking.agreeing import agreed
 from workbench.checking.claims import claims_of_page
 from workbench.checking.environment import Environment, NotInstalled, environment_for
 from workbench.checking.executing import NotSandboxed
@@ -106,7 +107,7 @@ async def check_pages(root: Path, pages: Sequence[Page], asked: Asked, problems:
             for page in pages:
                 blocks += settled(page, plan_of(page, project, None), project, "blocks were not to be run")
         asked.on_known(Checked(names, tuple(blocks), problems=tuple(said)))
-        claims = await looked_up
+        claims = agreed(await looked_up, blocks)
     finally:
         looked_up.cancel()
     said += [f"{page.path} has no blocks of code." for page in pages if not page.codes]

@@ -168,6 +168,20 @@ class Project:
             return None
         return frozenset(word.decode() for word in re.findall(rb"[A-Za-z_]\w*", text))
 
+    def hidden(self, module: str) -> bool:
+        """Tell whether a package binds the name of a module of its own to something else, which an import of the module then gives."""
+        package, _, name = module.rpartition(".")
+        path = self.module_file(package) if package else None
+        tree = self.parsed(path) if path else None
+        return any(
+            (isinstance(node, ast.ImportFrom) and (node.module or "").endswith(name) and name in _bound_by(node))
+            or (
+                isinstance(node, ast.Assign | ast.AnnAssign | ast.FunctionDef | ast.ClassDef)
+                and name in _bound_by(node)
+            )
+            for node in (tree.body if tree is not None else ())
+        )
+
     def lacks(self, module: str, name: str) -> bool:
         """Tell whether a module's source holds no such word and its package no such module.
 
@@ -175,7 +189,12 @@ class Project:
         distributions share, never.
         """
         path = self.module_file(module) if module else None
-        if not path or self.module_file(f"{module}.{name}") is not None or _SHARED.search(self.sources.get(path, b"")):
+        if (
+            not path
+            or self.hidden(module)
+            or self.module_file(f"{module}.{name}") is not None
+            or _SHARED.search(self.sources.get(path, b""))
+        ):
             return False
         words = self.names_of(path)
         return not self.occurs(name) if words is None else name not in words

@@ -143,7 +143,7 @@ class PythonClaims:
             return self._claim(line, "name", shown, Truth.TRUE if path else Truth.UNKNOWN, "")
         if project.module_file(f"{module}.{name}") is not None:
             return self._claim(line, "name", shown, Truth.TRUE)
-        words = project.names_of(path) if path else None
+        words = project.names_of(path) if path and not project.hidden(module) else None
         if words is not None and name in words:
             return self._claim(line, "name", shown, Truth.TRUE)
         if words is None:
