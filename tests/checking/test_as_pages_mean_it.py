@@ -448,3 +448,11 @@ def test_a_module_that_its_package_hides_has_no_names_of_its_own(tmp_path: Path)
         (root / "wordstat/__init__.py").write_text(f"from .counting import Counter\n{extra}")
         found = claims_of_page(parse_page(code, "README.md"), Project(root), {})
         assert next(one.truth for one in found if one.text == "t.Wide") is truth
+
+
+def test_a_call_that_shows_one_option_leaves_the_rest_out() -> None:
+    error = {"message": "dicttoxml() missing 1 required positional argument: 'obj'"}
+    assert judged("dicttoxml(root=False)", error) == "not run"
+    assert judged("Client.from_service(encoding='utf-8')", error) == "not run"
+    assert judged("dicttoxml()", error) == "fails"
+    assert judged("dicttoxml('a', root=False)", error) == "fails"

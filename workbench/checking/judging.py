@@ -254,6 +254,8 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
     ):
         if other := _called_of_another_section(step.code, line - step.line, context):
             return _not_run(step, f"it calls {other}, which another section of the page has made: {said}", line)
+        if "missing" in message and _only_shows_options(step.code, line - step.line + 1):
+            return _not_run(step, f"it shows an option, and leaves out the rest: {said}", line)
         if not any(
             context.defines(part) for part in message.partition("(")[0].removesuffix(".__init__").split(".")[-1:]
         ):
@@ -335,6 +337,25 @@ def _called_of_another_section(code: str, line: int, context: Context) -> str:
     lines = code.splitlines()
     called = re.findall(r"(?<![\w.])(\w+)\(", lines[line]) if 0 <= line < len(lines) else []
     return next((name for name in called if name in context.elsewhere), "")
+
+
+def _only_shows_options(code: str, line: int) -> bool:
+    """Tell whether every call at a line gives nothing but keywords, as pages do that show one of them: ``dump(indent=2)``."""
+    tree = python_of(_typed_at(code))
+    calls = [
+        node
+        for node in (ast.walk(tree) if tree is not None else ())
+        if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or line)
+    ]
+    return bool(calls) and all(call.keywords and not call.args for call in calls)
+
+
+def _typed_at(code: str) -> str:
+    """Return what is typed in a session with its lines where they are, a snippet as it is."""
+    lines = [line.lstrip() for line in code.splitlines()]
+    if not any(line.startswith(">>> ") for line in lines):
+        return code
+    return "\n".join(line[4:] if line.startswith((">>> ", "... ")) else "" for line in lines)
 
 
 def _asserts_something(code: str, line: int) -> bool:
