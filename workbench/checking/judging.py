@@ -19,6 +19,7 @@ from workbench.checking.kinds import python_of
 from workbench.checking.nearest import slip_of
 from workbench.checking.steps import Step
 from workbench.checking.verdicts import ALARMS, Verdict
+from workbench.grounding import known
 from workbench.reasons import last_words
 from workbench.text import clean, one_line
 
@@ -307,9 +308,9 @@ def _sources_agree(kind: str, name: str, message: str, context: Context) -> bool
     """Tell whether the sources, too, hold no module or name that an import misses: what a build makes or leaves out is not there."""
     if kind == "ModuleNotFoundError":
         parent, _, last = name.rpartition(".")
-        return context.lacks(parent, last)
+        return context.lacks(parent, last) and not known.is_readers_name(last)
     wanted = re.match(r"cannot import name '(\w+)'", message)
-    return wanted is None or context.lacks(name, wanted[1])
+    return wanted is None or (context.lacks(name, wanted[1]) and not known.is_readers_name(wanted[1]))
 
 
 def _is_own_or_builtin(owner: str, context: Context) -> bool:

@@ -55,6 +55,10 @@ class PythonClaims:
     def _claim(
         self, line: int, kind: str, text: str, truth: Truth, reason: str = "", near: tuple[str, bool] = ("", False)
     ) -> ClaimResult:
+        if truth is Truth.UNTRUE and kind in ("name", "module") and known.is_readers_name(text):
+            return ClaimResult(
+                self._page.path, line, kind, text, Truth.UNKNOWN, f"{reason}; it may stand for the reader's"
+            )
         return ClaimResult(self._page.path, line, kind, text, truth, reason, *near)
 
     # -- blocks

@@ -137,9 +137,17 @@ def is_known(name: str) -> bool:
     )
 
 
+_READERS_NAME = re.compile(r"(?:my|your|some)_\w+|(?:[Mm]y|[Yy]our|[Ss]ome)[A-Z]\w*|(?i:foo|bar|baz|foobar)\w{0,4}")
+
+
 def is_placeholder(text: str) -> bool:
     """Tell whether a text stands for what the reader puts in its place."""
     return _PLACEHOLDER.search(text) is not None
+
+
+def is_readers_name(name: str) -> bool:
+    """Tell whether a name of Python is one that pages invent for the reader's own: ``MyDataModel``, ``your_app``, ``foo``."""
+    return _READERS_NAME.fullmatch(name.rpartition(".")[2]) is not None
 
 
 def is_readers_data(path: str) -> bool:
