@@ -219,6 +219,7 @@ def test_a_name_of_another_library_is_not_a_slip() -> None:
     defined = {"get_sdk_headers", "set_num_threads", "FootnotePostprocessor", "needs_input"}
     assert [slip_of(name, defined) for name in ("get_headers", "mkl_set_num_threads")] == ["", ""]
     assert slip_of("FootnotePostProcessor", defined) == "FootnotePostprocessor"
+    assert slip_of("httpOriginator", {"HttpOriginator"}) == ""  # another language's (sloplog)
     assert slip_of("need_input", defined) == "needs_input"
 
 
@@ -465,3 +466,9 @@ def test_names_that_pages_invent_for_the_reader_are_not_untrue(tmp_path: Path) -
     assert [one.text for one in found if one.truth is Truth.UNTRUE] == ["Missing"]  # what openapi-python-client writes
     error = {"type": "ImportError", "message": "cannot import name 'MyDataModel' from 'wordstat'", "name": "wordstat"}
     assert judged("from wordstat import MyDataModel", error) == "not run"
+
+
+def test_an_ellipsis_in_a_signature_is_no_default(tmp_path: Path) -> None:
+    project = Project(write_project(tmp_path / "project"))
+    found = claims_of_page(parse_page("`top_words(text, limit=...)`\n", "README.md"), project, {})
+    assert Truth.UNTRUE not in {one.truth for one in found}

@@ -73,7 +73,7 @@ class DefaultClaims:
             return
         for keyword in call.keywords:
             values = {value for one, value in self._project.defaults_of(keyword.arg or "") if one == owner}
-            if isinstance(keyword.value, ast.Constant) and values:
+            if isinstance(keyword.value, ast.Constant) and keyword.value.value is not Ellipsis and values:
                 yield self._compared(keyword.arg or "", str(keyword.value.value), line, values)
 
     def _compared(self, name: str, said: str, line: int, real: set[str]) -> ClaimResult:

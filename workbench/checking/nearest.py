@@ -58,6 +58,8 @@ def slip_of(name: str, names: Iterable[str]) -> str:
         one
         for one in names
         if one != name
+        # httpOriginator is what another language calls it, beside a class HttpOriginator.
+        and one[:1].isupper() == name[:1].isupper()
         and (
             one.lower() == name.lower()
             or (len(words) > 1 and words == _words(one))
