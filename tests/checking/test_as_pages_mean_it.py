@@ -461,7 +461,7 @@ def test_a_call_that_shows_one_option_leaves_the_rest_out() -> None:
 
 def test_names_that_pages_invent_for_the_reader_are_not_untrue(tmp_path: Path) -> None:
     project = Project(write_project(tmp_path / "project"))
-    code = "```python\nfrom wordstat import MyDataModel\nfrom wordstat.my_tag import get\nfrom wordstat import Missing\n```\n"
+    code = "```python\nfrom wordstat import MyDataModel, SiglentSPDxxx\nfrom wordstat.my_tag import get\nfrom wordstat import Missing\n```\n"
     found = claims_of_page(parse_page(code, "README.md"), project, {})
     assert [one.text for one in found if one.truth is Truth.UNTRUE] == ["Missing"]  # what openapi-python-client writes
     error = {"type": "ImportError", "message": "cannot import name 'MyDataModel' from 'wordstat'", "name": "wordstat"}

@@ -137,7 +137,9 @@ def is_known(name: str) -> bool:
     )
 
 
-_READERS_NAME = re.compile(r"(?:my|your|some)_\w+|(?:[Mm]y|[Yy]our|[Ss]ome)[A-Z]\w*|(?i:foo|bar|baz|foobar)\w{0,4}")
+_READERS_NAME = re.compile(
+    r"(?:my|your|some)_\w+|(?:[Mm]y|[Yy]our|[Ss]ome)[A-Z]\w*|(?i:foo|bar|baz|foobar)\w{0,4}|\w*[xX]{3,}\w*"
+)
 
 
 def is_placeholder(text: str) -> bool:
