@@ -18,7 +18,7 @@ from workbench.checking.nearest import slip_of
 from workbench.checking.other_times import is_of_another_time, is_page_for_readers
 from workbench.checking.page import parse_page
 from workbench.checking.project import Project
-from workbench.checking.project_facts import licence_of
+from workbench.checking.project_facts import licence_of, needed_python
 from workbench.checking.running import settled
 from workbench.checking.steps import Step, plan_of
 from workbench.checking.syntax_faults import syntax_fault
@@ -472,3 +472,14 @@ def test_an_ellipsis_in_a_signature_is_no_default(tmp_path: Path) -> None:
     project = Project(write_project(tmp_path / "project"))
     found = claims_of_page(parse_page("`top_words(text, limit=...)`\n", "README.md"), project, {})
     assert Truth.UNTRUE not in {one.truth for one in found}
+
+
+def test_a_project_of_python_3_alone_may_say_so_by_its_classifiers(tmp_path: Path) -> None:
+    root = write_project(tmp_path / "project")
+    (root / "pyproject.toml").write_text('[project]\nname = "wordstat"\nversion = "1"\n')
+    for named, needed in (
+        ("3', 'Programming Language :: Python :: 3.8", (3,)),
+        ("2.7', 'Programming Language :: Python :: 3", None),
+    ):
+        (root / "setup.py").write_text(f"setup(classifiers=['Programming Language :: Python :: {named}'])\n")
+        assert needed_python(Project(root)) == needed

@@ -57,6 +57,20 @@ def oldest_python(project: Project) -> tuple[int, ...] | None:
     return max((bound for bound in bounds if len(bound) == 2), default=None)
 
 
+def needed_python(project: Project) -> tuple[int, ...] | None:
+    """Return the oldest Python that a project declares, or 3 where it only names versions of 3 among its classifiers; else None."""
+    if (oldest := oldest_python(project)) is not None:
+        return oldest
+    texts = [project.sources.get("setup.py", b"").decode("utf-8", "replace")]
+    texts += [
+        (project.root / name).read_text("utf-8", "replace")
+        for name in ("pyproject.toml", "setup.cfg", "PKG-INFO")
+        if name in project.files
+    ]
+    named = set(re.findall(r"Programming Language :: Python :: (\d)", "\n".join(texts)))
+    return (3,) if named == {"3"} else None
+
+
 def _requires_python(project: Project) -> str:
     table = _pyproject(project)
     stated = _table(table.get("project")).get("requires-python")

@@ -15,7 +15,7 @@ from workbench.checking.installs import install_verdict
 from workbench.checking.kinds import Kind, is_install, kind_of
 from workbench.checking.page import Code, Page
 from workbench.checking.project import Project
-from workbench.checking.project_facts import oldest_python
+from workbench.checking.project_facts import needed_python
 from workbench.checking.shell_commands import commands_of, simple_commands
 from workbench.checking.syntax_faults import syntax_fault
 from workbench.grounding import known
@@ -130,7 +130,7 @@ class _Planner:
     ) -> None:
         self.plan = Plan()
         self._page, self._project, self._environment, self._broken = page, project, environment, broken
-        self._commands, self._oldest = commands, oldest_python(project)
+        self._commands, self._oldest = commands, needed_python(project)
         self._own = frozenset({*project.modules, plain(project.declared.name), project.declared.name}) - {""}
         self._named: dict[str, str] = {}  # files that the page tells its reader to write
         self._clones = {
