@@ -483,3 +483,31 @@ def test_a_project_of_python_3_alone_may_say_so_by_its_classifiers(tmp_path: Pat
     ):
         (root / "setup.py").write_text(f"setup(classifiers=['Programming Language :: Python :: {named}'])\n")
         assert needed_python(Project(root)) == needed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The docstring suggests `pip install 'wordstat[users]'`. That extra does\nnot exist.\n",  # whop-sdk
+        "`topWords()` in JavaScript, `top_words()` here: `top_wrds()`.\n",
+        "`top_wrds()` was renamed.\n",
+        "Rows are kept with a score (default `0.6`), as wide as `--columns` (default `80`).\n",  # wordlive
+        "lines are 3 tall (default 3), `--columns` the gap.\n",
+        "```sh\nwordstat.exe report\n```\n",  # rmskin-builder
+        "```python\nfrom wordstat import fast_core\n```\n",  # trajdl: C++ below src
+    ],
+)
+def test_what_a_page_itself_says_is_not_so_is_not_untrue(tmp_path: Path, text: str) -> None:
+    root = write_project(tmp_path / "project")
+    (root / "src/fast_core").mkdir(parents=True)
+    (root / "src/fast_core/main.cpp").write_text("int x;\n")
+    found = claims_of_page(parse_page(text, "README.md"), Project(root), {"wordstat": "--columns"})
+    assert [one.text for one in found if one.truth is Truth.UNTRUE] == []
+
+
+def test_defaults_after_their_option_are_still_told(tmp_path: Path) -> None:
+    project = Project(write_project(tmp_path / "project"))
+    found = claims_of_page(
+        parse_page("Up to 3 (default 3), `--columns` is the width (default: 72).\n", "README.md"), project, {}
+    )
+    assert [one.text for one in found if one.truth is Truth.UNTRUE] == ["72"]

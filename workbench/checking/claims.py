@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -35,10 +36,29 @@ def claims_of_page(page: Page, project: Project, helps: Mapping[str, str]) -> li
     return sorted(found.values(), key=lambda claim: claim.line)
 
 
+#: How a sentence says of what it names that it is not there, is called otherwise, or belongs to another time or language.
+_NOT_SO = re.compile(
+    r"\b(?:do(?:es)?\s+not|doesn't|don't|did\s+not|no\s+longer|is\s+not|isn't|are\s+not|aren't|cannot|never)\b[^.]{0,60}"
+    r"\b(?:exist|available|supported|provided?|work|present|there|published|included|implemented|have|part)\b|"
+    r"\bno such\b|\bthere (?:is|are) no\b|\b(?:re|un)named\b|\bremoved\b|\bdeprecated\b|\bformerly\b|\bmisspel|\btypos?\b|"
+    r"\b(?:javascript|typescript|java|kotlin|swift|ruby|rust|golang|c\+\+)\b",
+    re.I,
+)
+_OF_PROSE = frozenset({"name", "extra", "option", "variable", "default", "file"})
+
+
 def _in_its_section(claim: ClaimResult, page: Page) -> ClaimResult:
-    """Return a claim that is not so today as one of which that cannot be said, where its section tells what was or may come."""
+    """Return a claim that is not so today as one of which that cannot be said, where its surroundings say as much.
+
+    A section may tell what was or may come, and a paragraph that something does not exist, or how another language calls it.
+    """
     if claim.truth is not Truth.UNTRUE:
         return claim
+    if claim.kind in _OF_PROSE:
+        for first, written in page.prose:
+            if first <= claim.line <= first + written.count("\n") and (found := _NOT_SO.search(written)):
+                reason = f"{claim.reason}; its paragraph says “{one_line(found[0], 40)}”"
+                return replace(claim, truth=Truth.UNKNOWN, reason=reason, nearest="", exact=False)
     for first, last, heading in page.another_time:
         if first <= claim.line <= last:
             reason = f"{claim.reason}; it stands below “{one_line(heading, 40)}”"

@@ -38,9 +38,11 @@ class DefaultClaims:
         for first, written in self._page.prose:
             column = _default_column(self._lines, first)
             for offset, row in enumerate(written.split("\n")):
-                if _NO_DEFAULT.search(row) or not (said := _said(row, column)):
-                    continue
                 flags = set(LONG_OPTION.findall(row))
+                # What stands before an option is the default of another one.
+                after = row[max(row.find(flag) for flag in flags) :] if flags and column is None else row
+                if _NO_DEFAULT.search(row) or not (said := _said(after, column)):
+                    continue
                 if len(flags) == 1 and (flag := flags.pop()) in options:
                     yield self._compared(flag, said, first + offset, options[flag])
                 elif not flags and (found := _PARAMETER.match(row)):

@@ -77,7 +77,10 @@ class OptionClaims:
             for one in (*self._commands, self._project.declared.name, *self._project.modules)
             if len(one) > 2
         }
+        name = name.removesuffix(".exe")
         plain = re.sub(r"[-_.]+", "-", name).lower()
+        if name in self._commands:
+            return
         if not re.fullmatch(r"[a-z][\w.-]+", name) or name in known.PROGRAMS or known.FILE.fullmatch(name):
             return
         near = nearest(name, self._commands, 0.7)

@@ -196,8 +196,18 @@ class Project:
             or _SHARED.search(self.sources.get(path, b""))
         ):
             return False
+        if self.is_built(name):
+            return False
         words = self.names_of(path)
         return not self.occurs(name) if words is None else name not in words
+
+    def is_built(self, name: str) -> bool:
+        """Tell whether a file or folder has a name that no Python file has: an extension module may be made of it."""
+        return any(
+            name in (PurePosixPath(path).name.split(".")[0], *PurePosixPath(path).parent.parts)
+            for path in self.files
+            if not path.endswith((".py", ".pyi", ".md", ".rst", ".txt"))
+        )
 
     def definition(self, module: str, name: str, depth: int = 0) -> Definition | None:
         """Return what a module defines or imports under a name, None where that cannot be followed."""

@@ -152,6 +152,8 @@ class PythonClaims:
             return self._claim(line, "name", shown, Truth.TRUE)
         if words is None:
             return self._claim(line, "name", shown, Truth.UNKNOWN, f"{module} makes names while it runs")
+        if project.is_built(name):
+            return self._claim(line, "name", shown, Truth.UNKNOWN, f"{name} may be built")
         public = _public(project, path)
         near = nearest(name, [word for word in words if word in public or word in project.defined], 0.7)
         return self._claim(line, "name", shown, Truth.UNTRUE, f"{module} has no {name}", near)
