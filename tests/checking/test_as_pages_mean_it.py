@@ -493,6 +493,8 @@ def test_a_project_of_python_3_alone_may_say_so_by_its_classifiers(tmp_path: Pat
         "`top_wrds()` was renamed.\n",
         "Rows are kept with a score (default `0.6`), as wide as `--columns` (default `80`).\n",  # wordlive
         "lines are 3 tall (default 3), `--columns` the gap.\n",
+        "top_words():\n\n| `limit` / `per_page` | Pagination (default 20 per page) |\n",  # bhm-mcp-chat
+        "top_words():\n\n- `limit`, `per_page`: default 20\n",
         "```sh\nwordstat.exe report\n```\n",  # rmskin-builder
         "```python\nfrom wordstat import fast_core\n```\n",  # trajdl: C++ below src
     ],

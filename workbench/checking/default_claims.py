@@ -19,7 +19,9 @@ _DEFAULT = re.compile(
 )
 _NO_DEFAULT = re.compile(r"\b(?:previous|formerly|was|used to|before|old)\b", re.I)
 #: A parameter at the beginning of an entry of a list or of a row of a table, in code, with or without its type.
-_PARAMETER = re.compile(r"^\s*(?:[-*+]\s+|\|\s*|\d+\.\s+)?\**`(?P<name>[A-Za-z_]\w{2,})(?:\s*:[^`]*)?`")
+_PARAMETER = re.compile(
+    r"^\s*(?:[-*+]\s+|\|\s*|\d+\.\s+)?\**`(?P<name>[A-Za-z_]\w{2,})(?:\s*:[^`]*)?`(?!\s*(?:/|,|&|and|or)\s*`)"
+)
 
 
 class DefaultClaims:
