@@ -325,6 +325,7 @@ def test_a_module_found_for_a_variable_of_the_page_says_nothing() -> None:
         ("class A(wordstat.Counter)\n    x = 1\n", (1, "a colon is missing")),
         ("def count(text: str) -> int\n", None),  # shows a signature
         ("count(text, ...) -> int\n", None),
+        ('def count(\n    text: str,\n)\n    "Counts words."\n', None),  # nbdev writes signatures so
         ("from other.aio Counter\n", None),
         ("from wordstat.counting cimport Counter\ncdef Counter a\n", None),  # cymem: Cython
         ("with open('x') as file:\n    # use it\n", None),

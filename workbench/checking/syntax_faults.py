@@ -7,6 +7,7 @@ project's that is none; and Python 2 in a project that needs Python 3.
 
 from __future__ import annotations
 
+import ast
 import re
 import textwrap
 import warnings
@@ -60,11 +61,23 @@ def syntax_fault(
         and python_of(_with(lines, number, line[:column] + line[column + 1 :])) is not None
     ):
         return number, message
-    if message == "expected ':'" and any(
-        python_of(_with(lines, number, line[:at] + ":" + line[at:])) is not None for at in (column, len(line.rstrip()))
-    ):
+    mended = (python_of(_with(lines, number, line[:at] + ":" + line[at:])) for at in (column, len(line.rstrip())))
+    if message == "expected ':'" and any(tree is not None and not _shows_a_signature(tree, number) for tree in mended):
         return number, f"a colon is missing: {line.strip()}"
     return None
+
+
+def _shows_a_signature(tree: ast.Module, number: int) -> bool:
+    """Tell whether what begins at a line has no body but a docstring: tools write signatures so, with what they are for below."""
+    return any(
+        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        and node.lineno <= number <= node.body[0].lineno
+        and all(
+            isinstance(one, ast.Pass) or (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
+            for one in node.body
+        )
+        for node in ast.walk(tree)
+    )
 
 
 def _error_of(code: str) -> SyntaxError | None:
