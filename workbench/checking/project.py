@@ -56,6 +56,7 @@ class Project:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._occurring: dict[str, bool] = {}
+        self._hidden: dict[str, bool] = {}
         self._defaults: dict[str, tuple[tuple[str, str], ...]] = {}
         self._parsed: dict[str, ast.Module | None] = {}
 
@@ -170,6 +171,11 @@ class Project:
 
     def hidden(self, module: str) -> bool:
         """Tell whether a package binds the name of a module of its own to something else, which an import of the module then gives."""
+        if module not in self._hidden:
+            self._hidden[module] = self._is_hidden(module)
+        return self._hidden[module]
+
+    def _is_hidden(self, module: str) -> bool:
         package, _, name = module.rpartition(".")
         path = self.module_file(package) if package else None
         tree = self.parsed(path) if path else None
@@ -203,11 +209,13 @@ class Project:
 
     def is_built(self, name: str) -> bool:
         """Tell whether a file or folder has a name that no Python file has: an extension module may be made of it."""
-        return any(
-            name in (PurePosixPath(path).name.split(".")[0], *PurePosixPath(path).parent.parts)
-            for path in self.files
-            if not path.endswith((".py", ".pyi", ".md", ".rst", ".txt"))
-        )
+        return name in self._built
+
+    @cached_property
+    def _built(self) -> frozenset[str]:
+        """Names of folders, and of files up to their first dot, of which a build may make modules."""
+        others = (path.split("/") for path in self.files if not path.endswith((".py", ".pyi", ".md", ".rst", ".txt")))
+        return frozenset(part for *folders, name in others for part in (*folders, name.split(".")[0]))
 
     def definition(self, module: str, name: str, depth: int = 0) -> Definition | None:
         """Return what a module defines or imports under a name, None where that cannot be followed."""
