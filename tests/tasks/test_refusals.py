@@ -176,7 +176,7 @@ async def test_pytests_own_reason(make, build, kind: str) -> None:
 async def test_a_conftest_that_hangs_is_named(make, build) -> None:
     waiting = "import threading\n\n\ndef wait():\n    threading.Event().wait()\n\n\nwait()\n"
     with pytest.raises(SuiteFailed) as caught:
-        await build(make({"test_sums.py": TEST, "conftest.py": waiting}), rules=replace(RULES, import_seconds=5))
+        await build(make({"test_sums.py": TEST, "conftest.py": waiting}), rules=replace(RULES, import_seconds=12))
     assert str(caught.value).startswith("The repository hangs at conftest.py, line 5, while it is imported")
 
 
