@@ -39,7 +39,7 @@ while True:
     pass
 ```
 
-There is no option `--stopwach`.
+The option `--stopwach` says how long it took.
 """
 
 
