@@ -12,7 +12,8 @@ from checking.planted import write_project
 from workbench.checking.agreeing import agreed
 from workbench.checking.claims import claims_of_page
 from workbench.checking.comparing import doctest_difference, of_the_machine, shell_difference
-from workbench.checking.judging import Context, judge
+from workbench.checking.judging import judge
+from workbench.checking.judging_context import Context
 from workbench.checking.kinds import kind_of
 from workbench.checking.nearest import slip_of
 from workbench.checking.other_times import is_of_another_time, is_page_for_readers

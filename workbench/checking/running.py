@@ -13,7 +13,8 @@ from workbench.checking.chains import typed
 from workbench.checking.comparing import alike, shell_difference
 from workbench.checking.environment import Environment
 from workbench.checking.executing import Way, executed
-from workbench.checking.judging import Context, StepVerdict, judge_parts, set_apart
+from workbench.checking.judging import judge_parts, set_apart
+from workbench.checking.judging_context import Context, StepVerdict
 from workbench.checking.kinds import python_of
 from workbench.checking.page import Page
 from workbench.checking.project import Project

@@ -1,0 +1,129 @@
+"""From how a command ended to its verdict; see :mod:`.judging`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.checking.comparing import of_one_kind, of_the_machine, shell_difference
+from workbench.checking.judging_context import MACHINE, MEANT, Context, StepVerdict, comments, lacking, not_run, works
+from workbench.checking.steps import Step
+from workbench.checking.verdicts import Verdict
+from workbench.reasons import last_words
+from workbench.text import clean, one_line
+
+_USAGE = re.compile(
+    r"unrecognized arguments|no such option|no such command|invalid choice|unknown (?:option|command|argument|flag|subcommand)|"
+    r"unexpected (?:extra )?argument|invalid option|option --?\S+ not recognized|does not exist as a (?:sub)?command",
+    re.I,
+)
+#: How a program says that a step before it is missing.
+_MISSING_STEP = re.compile(
+    r"\b(?:run|call|execute|initiali[sz]e|create|make|use)\b[^.\n]{1,80}\b(?:first|before)\b", re.I
+)
+_MISSING_FILE = re.compile(
+    r"no such file|filenotfounderror|(?:does|do) not exist|doesn't exist|can(?:'t|not| not) (?:be )?(?:open|find|read|found)|"
+    r"could(?:n't| not) (?:be )?(?:open|find|read|found)|unable to (?:open|find|read)|not found: |is missing|not a (?:file|directory)",
+    re.I,
+)
+_LAST_ERROR = re.compile(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt))\b", re.M)
+_NO_MODULE = re.compile(r"No module named '?([\w.]+)'?")
+
+
+def command_verdict(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdict:
+    """Return the verdict on a command that was run."""
+    out, err, status = str(ended.get("stdout", "")), str(ended.get("stderr", "")), int(ended.get("status") or 0)
+    if step.expected is not None:
+        diff = shell_difference(step.expected, out, err)
+        if not diff:
+            return works(step)
+    if status and step.expected is not None and MEANT.search(step.expected):
+        # The page shows an error: the same one is what it says, whatever else its traceback holds.
+        shown, real = _LAST_ERROR.findall(step.expected), _LAST_ERROR.findall(err)
+        if shown and real and shown[-1] == real[-1]:
+            return works(step)
+        return not_run(step, f"it ended with an error, as the page says, and in other words: {last_words(err, 120)}")
+    if status:
+        return _failed_command(step, out, err, status, context)
+    if step.expected is None:
+        return works(step)
+    if what := lacking(err):
+        return not_run(step, f"it needs {what}: {last_words(err, 120)}")
+    if MACHINE.search(step.expected):
+        return not_run(step, "what it prints depends on the machine's own files")
+    if step.stand_ins:
+        return not_run(step, f"its output depends on the reader's own {step.stand_ins[0]}")
+    if not of_one_kind(step.expected, out):
+        after = f", after {context.before}" if context.before else " altogether"
+        return not_run(step, f"it prints something else{after}")
+    if machine := of_the_machine(step.expected, out):
+        return not_run(step, f"it tells of the machine, which is {machine} here")
+    if not any(word in context.commands or word.startswith("python") for word in step.code.split()):
+        return not_run(step, "its output is the reader's own")
+    if set(step.code.split()) & {"--version", "-V", "version"}:
+        return not_run(step, "what it says of its version depends on how it was built and on what it runs")
+    return StepVerdict(Verdict.DIFFERS, step.line, "what it prints differs from what the page says", out[-1500:], diff)
+
+
+def _failed_command(step: Step, out: str, err: str, status: int, context: Context) -> StepVerdict:
+    said = last_words(err, 200) or last_words(out, 200)
+    output = clean(err or out).strip()[-1500:]
+    fails = StepVerdict(Verdict.FAILS, step.line, f"exit status {status}" + (f": {said}" if said else ""), output)
+    if status == 127 or "command not found" in err:
+        return not_run(step, f"it ended with: {said}")
+    if re.search(r"^\s*usage:", f"{err}\n{out}", re.I | re.M) and not _arguments(step.code):
+        return not_run(step, f"it is told no arguments, and ended with status {status}: {said}")
+    if status in (126, 130, 137, 143) or status < 0:
+        return not_run(step, f"it was ended with status {status}")
+    modules = _NO_MODULE.findall(err)
+    if modules and modules[-1].split(".")[0] not in context.modules:
+        return not_run(step, f"it needs {modules[-1]}, which is not installed")
+    if _USAGE.search(err) and _runs_own(step.code, context):
+        return fails
+    asked = not modules or (
+        re.search(rf"(?<![\w.]){re.escape(modules[-1])}\b", step.code) is not None
+        and context.lacks(*modules[-1].rpartition(".")[::2])
+    )
+    if asked and (modules or re.search(r"ImportError: cannot import name", err)):
+        return fails if not context.before else not_run(step, f"it ended with {said}, after {context.before}")
+    if what := lacking(err or out):
+        return not_run(step, f"it needs {what}: {one_line(said, 120)}")
+    if step.stand_ins:
+        return not_run(step, f"it needs the reader's own {step.stand_ins[0]}")
+    if _MISSING_FILE.search(err) or step.absent:
+        return not_run(step, f"it needs something that neither the repository nor the page has: {said}")
+    if made := _of_the_page(step.code, err, context):
+        return not_run(step, f"it needs {made}, which the page has its reader make")
+    if context.before:
+        return not_run(step, f"it ended with status {status}, after {context.before}")
+    if not _runs_own(step.code, context):
+        return not_run(step, f"it ended with status {status}: {said}")
+    if MEANT.search(comments(context.around)):
+        return not_run(step, f"it ended with status {status}, which the page may mean to show")
+    if not err.strip():
+        return not_run(step, f"it ended with status {status} and no error, as a program does that has found something")
+    if _MISSING_STEP.search(err):
+        return fails
+    return not_run(step, f"it ended with status {status}: {said}")
+
+
+def _of_the_page(code: str, err: str, context: Context) -> str:
+    """Return a word of a command that its error names and that the page's other code makes, "" if there is none."""
+    for word in code.split():
+        named = re.search(rf"['\"`]{re.escape(word)}['\"`]", err) or (re.search(r"\w[-_:.]\w", word) and word in err)
+        parts = [part for part in re.split(r"[:/=]", word) if len(part) > 3]
+        if named and not word.startswith("-") and any(part in context.shown for part in parts):
+            return word
+    return ""
+
+
+def _arguments(code: str) -> list[str]:
+    """Return what a program, or a module that ``python -m`` runs, is told."""
+    words = code.split()
+    return words[3:] if len(words) > 1 and words[1] == "-m" else words[1:]
+
+
+def _runs_own(code: str, context: Context) -> bool:
+    words = set(re.findall(r"[\w.-]+", code))
+    return bool(words & set(context.commands)) or any(word.split(".")[0] in context.modules for word in words)
