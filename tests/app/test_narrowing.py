@@ -50,10 +50,11 @@ from workbench.app.toolkit.pick_list import PickList
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.several import ListField, Option
+from workbench.app.toolkit.table import Table
 from workbench.app.trials.spread_plot import SpreadPlot
 from workbench.session import SessionWriter, create
 
-ABSTRACT = {HeadedList, DifferenceList}
+ABSTRACT = {HeadedList, Table, DifferenceList}
 SEARCHED_BY_THEIR_SCREEN = {
     "CheckList",
     "TaskTable",
