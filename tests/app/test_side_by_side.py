@@ -15,15 +15,13 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from workbench.app.compare.candidate_screen import CandidatesScreen
-from workbench.app.compare.failing_rows import FailingRows
 from workbench.app.compare.frame import SideBySide
 from workbench.app.compare.group_screen import GroupsScreen
-from workbench.app.compare.run_trial_rows import RunTrialRows
 from workbench.app.compare.run_trials_screen import RunTrialsScreen
 from workbench.app.compare.screen import CompareScreen
-from workbench.app.compare.task_rows import TaskRows
-from workbench.app.compare.task_side_rows import TaskTestRows
+from workbench.app.compare.task_tables import FailingRows, TaskRows, TaskTestRows
 from workbench.app.compare.tasks_screen import TasksScreen
+from workbench.app.compare.trial_tables import RunTrialRows
 from workbench.app.marks import Marked, Pair
 from workbench.app.run_list.screen import RunsScreen
 

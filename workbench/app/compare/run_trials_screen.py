@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from workbench.app.compare.frame import SideBySide
 from workbench.app.compare.head_lines import HeadLines
-from workbench.app.compare.run_trial_rows import RunTrialRows
+from workbench.app.compare.trial_tables import RunTrialRows
 from workbench.app.compare.wording import NOTHING, change, of_change
 from workbench.app.marks import Marked, Pair
 from workbench.app.place import Place

@@ -9,51 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic
 
-from rich.cells import cell_len
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from workbench.app.toolkit.columns import Column, Columns, Row, cell_text
 from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.virtual_view import Part
-
-Row = TypeVar("Row")
-MEASURED_ROWS = 1_000
-"""Rows whose values decide how wide a column becomes; of more the first ones."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column(Generic[Row]):
-    """A column of a :class:`Table`.
-
-    Attributes:
-        title: Its heading, by which it is also sorted.
-        cell: The text of a row, or its text and the name of its style.
-        width: Cells that it needs.
-        widest: Cells that it may take to show its values whole; 0 for no more than it needs. Such a column takes no cell where all
-            its values are empty.
-        text: Whether it holds text, which begins at the left; numbers end at the right.
-        priority: 0 always stays; of the others the highest goes first where there is no room.
-        sort: What rows are sorted by; those without a value (None) come last in either direction.
-        descending: Whether the largest comes first.
-        figure: What a group shows in this column, from its rows.
-        shorten: How a text is cut to a number of cells.
-    """
-
-    title: str
-    cell: Callable[[Row], str | Part]
-    width: int
-    widest: int = 0
-    text: bool = False
-    priority: int = 0
-    sort: Callable[[Row], Any] | None = None
-    descending: bool = False
-    figure: Callable[[Sequence[Row]], str] | None = None
-    shorten: Callable[[str, int], str] = fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +95,7 @@ class Table(HeadedList, Generic[Row]):
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
-        self.columns = tuple(columns)
+        self.columns = Columns(columns)
         self.groupings = tuple(groupings)
         self.rows: tuple[Row, ...] = ()
         self.shown: list[Row] = []
@@ -138,8 +103,6 @@ class Table(HeadedList, Generic[Row]):
         self.arrangement = self._first_arrangement = Arrangement(order)
         self._key = key
         self._lines: list[Row | Group[Row]] = []
-        self._content: dict[str, int] = {}
-        self._laid_out: tuple[int, list[tuple[Column[Row], int, str]]] = (0, [])
 
     # -- what a screen may say of its rows
 
@@ -161,7 +124,7 @@ class Table(HeadedList, Generic[Row]):
 
     def words_of_row(self, row: Row) -> str:
         """Return the text in which typed words are looked for."""
-        return " ".join(_text(column.cell(row)) for column in self.columns)
+        return " ".join(cell_text(column.cell(row)) for column in self.columns.all)
 
     # -- what is in it
 
@@ -199,8 +162,7 @@ class Table(HeadedList, Generic[Row]):
                     self._lines += one.rows
         else:
             self._lines += self.shown
-        self._content.clear()
-        self._laid_out = 0, []
+        self.columns.measure(self.shown)
         at = self._index_of(key, group)
         self.rows_changed(cursor=at or max(1, min(self.cursor, len(self._lines))))
 
@@ -217,7 +179,7 @@ class Table(HeadedList, Generic[Row]):
             self.set_cursor(at)
 
     def _sorted(self, rows: list[Row]) -> list[Row]:
-        column = next((one for one in self.columns if one.title == self.arrangement.order), None)
+        column = next((one for one in self.columns.all if one.title == self.arrangement.order), None)
         if column is not None and column.sort is not None:
             values = [(column.sort(row), row) for row in rows]
             known = [pair for pair in values if pair[0] is not None]
@@ -256,7 +218,7 @@ class Table(HeadedList, Generic[Row]):
 
     def _orders(self) -> list[str]:
         first = self._first_arrangement.order
-        titles = (column.title for column in self.columns if column.sort is not None and column.title != first)
+        titles = (column.title for column in self.columns.all if column.sort is not None and column.title != first)
         return [first, *titles]
 
     def action_sort_next(self) -> None:
@@ -315,110 +277,28 @@ class Table(HeadedList, Generic[Row]):
         line = self._lines[index - 1]
         return line.name if isinstance(line, Group) else self.words_of_row(line)
 
-    def layout_columns(self, width: int) -> list[tuple[Column[Row], int, str]]:
-        """Return the columns that have room in so many cells, the cells of each, and the gap before it.
-
-        Columns leave by their priority until the others fit; what is left over goes to those whose values are cut, evenly.
-        """
-        if self._laid_out[0] == width and self._laid_out[1]:
-            return self._laid_out[1]
-        columns = [column for column in self.columns if not column.widest or self._content_of(column)]
-        room = width - self.LEAD
-
-        def needed() -> int:
-            return sum(column.width + len(gap) for column, gap in zip(columns, _gaps(columns), strict=True))
-
-        while needed() > room and any(column.priority for column in columns):
-            columns.remove(max(reversed(columns), key=lambda column: column.priority))
-        widths = {column.title: column.width for column in columns}
-        spare = room - needed()
-        cut = [column for column in columns if self._wanted(column) > column.width]
-        while spare > 0 and cut:
-            share = max(1, spare // len(cut))
-            for column in cut[:spare]:
-                more = min(share, self._wanted(column) - widths[column.title])
-                widths[column.title] += more
-                spare -= more
-            cut = [column for column in cut if self._wanted(column) > widths[column.title]]
-        flexible = [column for column in columns if column.widest]
-        for column in flexible:  # where even the narrowest table is too wide, texts give way
-            if spare < 0:
-                less = min(-spare, max(0, widths[column.title] - 8))
-                widths[column.title] -= less
-                spare += less
-        sizes = (widths[column.title] for column in columns)
-        self._laid_out = width, list(zip(columns, sizes, _gaps(columns), strict=True))
-        return self._laid_out[1]
-
-    def _content_of(self, column: Column[Row]) -> int:
-        if column.title not in self._content:
-            rows = islice(self.shown, MEASURED_ROWS)
-            self._content[column.title] = max((cell_len(_text(column.cell(row))) for row in rows), default=0)
-        return self._content[column.title]
-
-    def _wanted(self, column: Column[Row]) -> int:
-        return max(column.width, min(column.widest, self._content_of(column))) if column.widest else column.width
-
     def heading_parts(self, width: int) -> Sequence[Part]:
-        """Return the titles of the columns; the one that rows are sorted by stands out."""
-        parts: list[Part] = [(" " * self.LEAD, "")]
-        for column, size, gap in self.layout_columns(width):
-            style = "strong" if column.title == self.arrangement.order else "dim"
-            parts.append((gap + fit(column.title, size, right=not column.text), style))
-        return parts
+        """Return the titles of the columns."""
+        return [(" " * self.LEAD, ""), *self.columns.heading(width - self.LEAD, self.arrangement.order)]
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
         """Return a row or a group."""
         if index == 0:
             return self.heading_parts(width)
-        line = self._lines[index - 1]
-        return self._group_parts(line, width) if isinstance(line, Group) else self._row_parts(line, width)
-
-    def _row_parts(self, row: Row, width: int) -> Sequence[Part]:
-        style, span = self.style_of(row), self.span_of(row)
-        parts: list[Part] = [(fit(self.lead_of(row), self.LEAD), "marked")]
-        for column, size, gap in self.layout_columns(width):
-            if span is not None and column.title == span[0]:
-                return [*parts, (gap + span[1][0], span[1][1])]
-            cell = column.cell(row)
-            text, own = cell if isinstance(cell, tuple) else (cell, style)
-            text = column.shorten(text, size) if column.text else text
-            parts.append((gap + fit(text, size, right=not column.text), own))
-        return parts
-
-    def _group_parts(self, group: Group[Row], width: int) -> Sequence[Part]:
-        parts: list[Part] = [(fit("▸" if group.name in self.arrangement.folded else "▾", self.LEAD), "group")]
-        name = f"{group.name}  {len(group.rows):,}"
-        for column, size, gap in self.layout_columns(width):
-            text = column.figure(group.rows) if column.figure is not None else ""
-            if name and not text:
-                text, name = name, ""
-            parts.append((gap + fit(text, size, right=not column.text), "group"))
-        return parts
+        line, width = self._lines[index - 1], width - self.LEAD
+        if isinstance(line, Group):
+            sign = "▸" if line.name in self.arrangement.folded else "▾"
+            name = f"{line.name}  {len(line.rows):,}"
+            return [(fit(sign, self.LEAD), "group"), *self.columns.figures(line.rows, name, width)]
+        cells = self.columns.cells(line, width, self.style_of(line), self.span_of(line))
+        return [(fit(self.lead_of(line), self.LEAD), "marked"), *cells]
 
     def on_click(self, event: events.Click) -> None:
         """Sort by the column whose heading is clicked, the other way round when it is that already."""
         if event.y != 0 or not self._lines:
             return
         event.prevent_default()  # Textual also calls the handler of the list, which moves the cursor
-        at = self.LEAD
-        for column, size, gap in self.layout_columns(self.text_width):
-            at += size + len(gap)
-            if event.x < at:
-                if column.sort is not None:
-                    again = self.arrangement.order == column.title
-                    self.change_arrangement(order=column.title, reverse=again and not self.arrangement.reverse)
-                return
-
-
-def _gaps(columns: Sequence[Column[Any]]) -> list[str]:
-    """Return what stands before each column: a text that follows a number stands further away, as both end at the gap."""
-    before = [None, *columns[:-1]] if columns else []
-    return [
-        "" if left is None else "  " if right.text and not left.text else " "
-        for left, right in zip(before, columns, strict=True)
-    ]
-
-
-def _text(cell: str | Part) -> str:
-    return cell[0] if isinstance(cell, tuple) else cell
+        column = self.columns.at(event.x - self.LEAD, self.text_width - self.LEAD)
+        if column is not None and column.sort is not None:
+            again = self.arrangement.order == column.title
+            self.change_arrangement(order=column.title, reverse=again and not self.arrangement.reverse)
