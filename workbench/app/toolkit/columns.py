@@ -55,7 +55,7 @@ class Columns(Generic[Row]):
     def __init__(self, columns: Sequence[Column[Row]], rows: Sequence[Row] = ()) -> None:
         self.all = tuple(columns)
         self._rows = rows
-        self._content: dict[str, int] = {}
+        self._content: dict[int, int] = {}  # by the id of a column: titles may be the same
         self._laid_out: tuple[int, list[tuple[Column[Row], int, str]]] = (0, [])
 
     def measure(self, rows: Sequence[Row]) -> None:
@@ -74,35 +74,40 @@ class Columns(Generic[Row]):
         columns = [column for column in self.all if not column.widest or self._longest(column)]
 
         def needed() -> int:
-            return sum(column.width + len(gap) for column, gap in zip(columns, _gaps(columns), strict=True))
+            return sum(self._least(column) + len(gap) for column, gap in zip(columns, _gaps(columns), strict=True))
 
         while needed() > width and any(column.priority for column in columns):
             columns.remove(max(reversed(columns), key=lambda column: column.priority))
-        sizes = {column.title: column.width for column in columns}
+        sizes = {id(column): self._least(column) for column in columns}
         spare = width - needed()
-        cut = [column for column in columns if self._wanted(column) > column.width]
+        cut = [column for column in columns if self._wanted(column) > self._least(column)]
         while spare > 0 and cut:
             share = max(1, spare // len(cut))
             for column in cut[:spare]:
-                more = min(share, self._wanted(column) - sizes[column.title])
-                sizes[column.title] += more
+                more = min(share, self._wanted(column) - sizes[id(column)])
+                sizes[id(column)] += more
                 spare -= more
-            cut = [column for column in cut if self._wanted(column) > sizes[column.title]]
+            cut = [column for column in cut if self._wanted(column) > sizes[id(column)]]
         for column in columns:  # where nothing more can leave, texts are cut
             if spare < 0 and column.widest:
-                less = min(-spare, max(0, sizes[column.title] - _NARROWEST_TEXT))
-                sizes[column.title] -= less
+                less = min(-spare, max(0, sizes[id(column)] - _NARROWEST_TEXT))
+                sizes[id(column)] -= less
                 spare += less
         return list(zip(columns, sizes.values(), _gaps(columns), strict=True))
 
     def _longest(self, column: Column[Row]) -> int:
-        if column.title not in self._content:
+        if id(column) not in self._content:
             texts = (cell_text(column.cell(row)) for row in self._rows[:MEASURED_ROWS])
-            self._content[column.title] = max(map(cell_len, texts), default=0)
-        return self._content[column.title]
+            self._content[id(column)] = max(map(cell_len, texts), default=0)
+        return self._content[id(column)]
+
+    def _least(self, column: Column[Row]) -> int:
+        """A text takes no more than its longest value."""
+        longest = max(self._longest(column), cell_len(column.title)) if column.widest else column.width
+        return min(column.width, longest)
 
     def _wanted(self, column: Column[Row]) -> int:
-        return max(column.width, min(column.widest, self._longest(column))) if column.widest else column.width
+        return max(self._least(column), min(column.widest, self._longest(column)))
 
     def heading(self, width: int, order: str = "") -> list[Part]:
         """Return the titles; the one that rows are sorted by stands out."""

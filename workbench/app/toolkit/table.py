@@ -60,6 +60,7 @@ class Table(HeadedList, Generic[Row]):
         rows: All rows.
         shown: Those that pass the filter, sorted.
         passes: The filter.
+        empty: What to say where no row is shown.
         arrangement: How they are sorted and grouped.
     """
 
@@ -95,9 +96,10 @@ class Table(HeadedList, Generic[Row]):
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
-        self.columns = Columns(columns)
+        self.columns: Columns[Row] = Columns(columns)
         self.groupings = tuple(groupings)
         self.rows: tuple[Row, ...] = ()
+        self.empty = ""
         self.shown: list[Row] = []
         self.passes: Callable[[Row], bool] = lambda row: True
         self.arrangement = self._first_arrangement = Arrangement(order)
@@ -269,12 +271,18 @@ class Table(HeadedList, Generic[Row]):
     # -- painting
 
     def row_count(self) -> int:
-        """Return the number of rows and groups, and the heading."""
-        return len(self._lines) + 1 if self._lines else 0
+        """Return the number of rows and groups, and the heading; a sentence stands in the place of rows."""
+        return len(self._lines) + 1 if self._lines else 2 if self.empty else 0
+
+    def selectable(self, index: int) -> bool:
+        """Heading and sentence are passed over."""
+        return index > 0 and bool(self._lines)
 
     def words_of(self, index: int) -> str:
         """Return the text in which typed words are looked for."""
-        line = self._lines[index - 1]
+        line = self._line(index)
+        if line is None:
+            return ""
         return line.name if isinstance(line, Group) else self.words_of_row(line)
 
     def heading_parts(self, width: int) -> Sequence[Part]:
@@ -285,6 +293,8 @@ class Table(HeadedList, Generic[Row]):
         """Return a row or a group."""
         if index == 0:
             return self.heading_parts(width)
+        if not self._lines:
+            return [(f" {self.empty}", "dim")]
         line, width = self._lines[index - 1], width - self.LEAD
         if isinstance(line, Group):
             sign = "▸" if line.name in self.arrangement.folded else "▾"
