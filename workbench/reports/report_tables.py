@@ -150,6 +150,7 @@ def evaluators(outcome: Regenerated) -> Shown:
         clean = figures.without_doubtful if figures.doubtful else ()
         bare = figures.without_repairs if figures.repaired else ()
         undocumented = figures.documented < figures.tasks
+        fewest, most = figures.samples_per_task
         alone = figures.of_documented if undocumented and figures.documented else ()
         rows.append(
             (
@@ -161,6 +162,8 @@ def evaluators(outcome: Regenerated) -> Shown:
                 " · ".join(map(wording.share, alone)),
                 verdict_words(totals.verdicts),
                 str(figures.doubtful or ""),
+                str(figures.cut or ""),
+                "" if fewest == most else f"{fewest} to {most}",
                 str(totals.unfinished),
                 str(totals.again or ""),
                 wording.count(totals.tokens),
@@ -177,13 +180,17 @@ def evaluators(outcome: Regenerated) -> Shown:
         "these alone",
         "verdicts",
         "doubtful",
+        "cut at the token limit",
+        "samples a task",
         "unfinished",
         "tested again",
         "tokens",
         "cost $",
     )
-    shown = Shown(headings, tuple(rows), frozenset({*range(1, last + 1), *range(last + 2, last + 7)}))
-    return _without_empty(shown, {"tested again", "doubtful", "without doubtful", *_BESIDE})
+    shown = Shown(headings, tuple(rows), frozenset({*range(1, last + 1), *range(last + 2, last + 9)}))
+    return _without_empty(
+        shown, {"tested again", "cut at the token limit", "samples a task", "doubtful", "without doubtful", *_BESIDE}
+    )
 
 
 MOST_FAILURES = 50
