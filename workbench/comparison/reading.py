@@ -43,6 +43,7 @@ def read_side(reader: SessionReader, trial_id: str, rubric: str, judge: str) -> 
         no_card=no_card,
         session=reader.path.name,
         judge=judge,
+        rubric=rubric,
     )
 
 

@@ -35,6 +35,7 @@ class Side:
         no_card: Why there are no criteria, "" where there are some.
         session: Name of its session's file.
         judge: By whose points it is compared.
+        rubric: By which rubric.
     """
 
     trial: TrialRow
@@ -51,6 +52,7 @@ class Side:
     no_card: str
     session: str = ""
     judge: str = ""
+    rubric: str = ""
 
     @property
     def tokens(self) -> int:
@@ -189,9 +191,17 @@ def compare(left: Side, right: Side) -> Comparison:
             Effort("tokens", left.tokens, right.tokens),
             Effort("seconds", a.seconds, b.seconds),
             Effort("cost", a.cost_usd, b.cost_usd),
-            Effort("score", left.total, right.total, comparable=left.out_of == right.out_of),
+            Effort("score", left.total, right.total, comparable=_same_scale(left, right)),
         ),
     )
+
+
+def _same_scale(left: Side, right: Side) -> bool:
+    """Return whether one judge scored the same tiers of both by one rubric."""
+    tiers = [
+        [tier.number for tier in join_criteria(side.card, side.card) if tier.left is not None] for side in (left, right)
+    ]
+    return (left.rubric, left.judge) == (right.rubric, right.judge) and tiers[0] == tiers[1]
 
 
 def align_steps(left: Sequence[StepRow], right: Sequence[StepRow]) -> tuple[StepPair, ...]:

@@ -10,7 +10,7 @@ from workbench.reports import wording
 from workbench.reports.items import Item, all_items, short_ids
 from workbench.reports.regenerated import Regenerated, regenerated
 from workbench.rubric.agreement import Agreement, agreements
-from workbench.rubric.spread import Spread, spreads
+from workbench.rubric.spread import Spread, Total, spreads, totals_of
 from workbench.rubric.works import works_by_trial
 from workbench.session.forks import below_parents
 from workbench.session.labels import in_words, labels_by_part, part_in_words
@@ -84,6 +84,11 @@ class Contents:
     agreement: tuple[Agreement, ...] = ()
     put_away: int = 0
     labels: tuple[LabelRow, ...] = ()
+    totals: Mapping[tuple[str, str, str], Total] = field(default_factory=dict)
+
+    def total(self, trial: Trial, judged: tuple[str, str]) -> Total:
+        """Return the total of a trial by (rubric, judge), one without points where it has none."""
+        return self.totals.get((trial.row.id, *judged), Total())
 
     @property
     def regenerations(self) -> tuple[tuple[Run, Regenerated], ...]:
@@ -119,6 +124,7 @@ def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
     trials = tuple(
         _trial(reader, rows[place], tuple(every.get(rows[place].id, ())), works.get(rows[place].id)) for place in order
     )
+    totals = totals_of(reader, [score for trial in trials for score in trial.scores])
     judged: dict[tuple[str, str], None] = {}
     for trial in trials:
         judged |= {(score.rubric, score.judge): None for score in trial.scores}
@@ -138,13 +144,14 @@ def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
         runs=tuple(runs),
         trials=trials,
         judged=tuple(sorted(judged, key=lambda pair: (pair[0] != PREFERRED_RUBRIC, *pair))),
-        spread=tuple(spreads([(trial.row, trial.scores) for trial in trials])),
+        spread=tuple(spreads([(trial.row, trial.scores) for trial in trials], totals)),
         annotations=tuple(reader.annotations()),
         short=dict(short_ids(all_items(reader))),
         item=item,
         agreement=agreement_of(reader, [trial.scores for trial in trials]),
         labels=tuple(reader.labels()),
         put_away=sum(row.deleted_at is not None for row in reader.every_run()),
+        totals=totals,
     )
 
 

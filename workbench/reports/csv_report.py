@@ -32,7 +32,19 @@ _TRIAL = (
         "cost_usd",
         "seconds",
     ),
-    *("started_at", "finished_at", "error_kind", "error", "given_by_format", "parent", "fork_step", "edited"),
+    *(
+        "started_at",
+        "finished_at",
+        "error_kind",
+        "error",
+        "given_by_format",
+        "own_points",
+        "own_out_of",
+        "unscored_tiers",
+        "parent",
+        "fork_step",
+        "edited",
+    ),
     *("items_seen", "items_not_looked_at", "items_nowhere", "bytes_seen_share"),
     *("blocks_work", "blocks_run", "blocks", "claims_true", "claims_said", "claims"),
 )
@@ -99,11 +111,12 @@ def _trial(trial: Trial, others: Sequence[tuple[str, str]], counts: Counts) -> l
         "claims_said": works and works.said,
         "claims": works and works.claims,
     }
+    values["unscored_tiers"] = " ".join(map(str, values["unscored_tiers"]))
     values |= {f"tier{number}": points for number, points in values["tiers"].items()}
     cells: list[Cell] = [values[name] for name in _TRIAL]
     for judged in others:
         score = trial.score(judged)
-        cells.append(score.total if score else None)
+        cells.append(score.points if score else None)
     return cells
 
 

@@ -41,6 +41,15 @@ def of(value: float | None, maximum: float | None) -> str:
     return "?" if value is None else f"{points(value)} / {points(maximum)}"
 
 
+def score(total: float | None, out_of: float, by_format: float | None) -> str:
+    """Return ``64.2 / 100``; where a format gave more than a tenth of it, the model's own points first."""
+    from workbench.rubric.spread import own_points
+
+    whole = ", ".join(filter(None, (of(total, out_of), given(by_format))))
+    own = own_points(total, out_of, by_format)
+    return whole if own is None else f"{of(*own)} own points; in all {whole}"
+
+
 def given(value: object) -> str | None:
     """Return ``40 of it by the format``: points that the shape of an answer gave; None where the answer was free."""
     amount = json_forms.number(value)

@@ -4,11 +4,93 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.session.rows import ScoreRow, TrialRow
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+
+FORMAT_SHARE = 0.1
+"""A format that gave more than this share of the points is told apart: the model's own points come first."""
+_HELD = "SELECT DISTINCT trial_id FROM steps JOIN calls ON calls.id = call_id WHERE kind = 'respond' AND shape_blob IS NOT NULL"
+_MOST_CARDS = 20_000
+# Digest of a scorecard -> points from its format, and whether its tier 3 was credited: of the same digest always the same.
+_read_cards: dict[str, tuple[float, bool]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """The points of a trial by one rubric and judge.
+
+    Attributes:
+        points: Points of the scored tiers, None where there are none.
+        out_of: What they are out of.
+        tiers: Numbers of the scored tiers.
+        given: Those of the points that the answer's format earned by itself.
+        credited: Whether tier 3 has the points that the original gives a case without facts.
+    """
+
+    points: float | None = None
+    out_of: float = 0.0
+    tiers: tuple[int, ...] = ()
+    given: float = 0.0
+    credited: bool = False
+
+    @property
+    def own(self) -> tuple[float, float] | None:
+        """The model's own points and what these are out of, where the format gave more than a tenth; else None."""
+        return own_points(self.points, self.out_of, self.given)
+
+    @property
+    def share(self) -> float | None:
+        """Points of 100, the model's own ones where these are told apart; None of a trial that lacks tiers."""
+        if self.points is None or not self.out_of or len(self.tiers) < 4:
+            return None
+        points, out_of = self.own or (self.points, self.out_of)
+        return 100 * points / out_of
+
+
+def own_points(points: float | None, out_of: float, given: float | None) -> tuple[float, float] | None:
+    """Return the model's own points and what they are out of, None unless the format gave more than a tenth of all."""
+    if points is None or not given or given <= FORMAT_SHARE * points or given >= out_of:
+        return None
+    return round(points - given, 6), round(out_of - given, 6)
+
+
+def totals_of(reader: SessionReader, scores: Iterable[ScoreRow]) -> dict[tuple[str, str, str], Total]:
+    """Return the totals of scores by trial, rubric and judge.
+
+    A scorecard is read only where its trial was held to a format, or where tier 3 has as many points as a case without
+    facts gets.
+    """
+    held = {trial for (trial,) in reader.query(_HELD)}
+    found = {}
+    for score in scores:
+        given, credited = 0.0, False
+        if score.trial_id in held or score.tier3 == NO_FACTS_POINTS:
+            if score.card_blob not in _read_cards:
+                if len(_read_cards) > _MOST_CARDS:
+                    _read_cards.clear()
+                _read_cards[score.card_blob] = _of_card(reader.card(score))
+            given, credited = _read_cards[score.card_blob]
+        tiers = tuple(number for number in (1, 2, 3, 4) if number not in score.unscored)
+        key = score.trial_id, score.rubric, score.judge
+        found[key] = Total(score.total, score.out_of, tiers, given, credited)
+    return found
+
+
+def _of_card(card: Mapping[str, Any]) -> tuple[float, bool]:
+    criteria = card.get("criteria") or ()
+    given = [float(one["given"]) for one in criteria if isinstance(one.get("given"), (int, float))]
+    third = [one for one in criteria if int(one["tier"]) == 3 and one["maximum"]]
+    # A judge asks for the points of tier 3 wherever there are facts; a rule gives none but these.
+    credited = bool(third) and all(one.get("judged_by") == "rule" and one["points"] for one in third)
+    return math.fsum(given), credited
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +104,16 @@ class Spread:
         rubric: The rubric.
         judge: Who judged.
         trials: Trials in the group, scored or not.
-        scored: Trials that have a score.
-        mean: Mean score; of the maximum ``out_of``, or in percent of the scored points where trials differ in it.
+        scored: Trials in the mean: those whose points are of the same tiers, as many of these as any trial has.
+        partial: Trials whose points are of other tiers, in no figure here.
+        mean: Mean score of the maximum ``out_of``.
         sd: Standard deviation of the sample, None below two scores.
         low: Lowest score.
         high: Highest score.
-        out_of: What the scores are out of; 100 where they are percent.
-        percent: Whether tiers are missing in some trials, so that only shares compare.
+        out_of: What the scores are out of.
+        tiers: Of which tiers they are.
+        given: Mean of those of the points that the answers' format earned by itself.
+        credited: Trials in the mean with the points for tier 3 that the original gives a case without facts.
     """
 
     agent: str
@@ -38,15 +123,32 @@ class Spread:
     judge: str
     trials: int
     scored: int
+    partial: int
     mean: float | None
     sd: float | None
     low: float | None
     high: float | None
     out_of: float
-    percent: bool
+    tiers: tuple[int, ...] = ()
+    given: float = 0.0
+    credited: int = 0
+
+    @property
+    def own(self) -> tuple[float, float] | None:
+        """The mean of the models' own points and what it is out of, where the format gave more than a tenth."""
+        return own_points(self.mean, self.out_of, self.given)
+
+    @property
+    def left_out(self) -> str:
+        """Return ``2 partly scored, 1 unscored``: the trials that are not in the mean, "" where all are."""
+        unscored = self.trials - self.scored - self.partial
+        counts = ((self.partial, "partly scored"), (unscored, "unscored"))
+        return ", ".join(f"{count:,} {what}" for count, what in counts if count)
 
 
-def spreads(trials: Sequence[tuple[TrialRow, Sequence[ScoreRow]]]) -> Iterator[Spread]:
+def spreads(
+    trials: Sequence[tuple[TrialRow, Sequence[ScoreRow]]], totals: Mapping[tuple[str, str, str], Total]
+) -> Iterator[Spread]:
     """Yield the groups: each (agent, model) over all its trials, then each of its cases that has several trials.
 
     Forks are in none: a person took part in them, and they are not drawn independently of their parents.
@@ -57,36 +159,33 @@ def spreads(trials: Sequence[tuple[TrialRow, Sequence[ScoreRow]]]) -> Iterator[S
             continue
         by_agent.setdefault((row.agent, row.model), []).append((row, scores))
     for (agent, model), mine in by_agent.items():
-        yield from _group(agent, model, "", mine)
+        yield from _group(agent, model, "", mine, totals)
         by_case: dict[str, list[tuple[TrialRow, Sequence[ScoreRow]]]] = {}
         for row, scores in mine:
             by_case.setdefault(row.case_id, []).append((row, scores))
         for case, several in by_case.items():
             if len(several) > 1 and len(by_case) > 1:
-                yield from _group(agent, model, case, several)
+                yield from _group(agent, model, case, several, totals)
 
 
 def _group(
-    agent: str, model: str, case: str, trials: Sequence[tuple[TrialRow, Sequence[ScoreRow]]]
+    agent: str,
+    model: str,
+    case: str,
+    trials: Sequence[tuple[TrialRow, Sequence[ScoreRow]]],
+    totals: Mapping[tuple[str, str, str], Total],
 ) -> Iterator[Spread]:
-    by_judge: dict[tuple[str, str], list[ScoreRow]] = {}
+    by_judge: dict[tuple[str, str], list[Total]] = {}
     for _, scores in trials:
         for score in scores:
-            by_judge.setdefault((score.rubric, score.judge), []).append(score)
-    for (rubric, judge), scores in by_judge.items():
-        yield spread_of(
-            [(score.total, score.out_of) for score in scores],
-            trials=len(trials),
-            agent=agent,
-            model=model,
-            case=case,
-            rubric=rubric,
-            judge=judge,
-        )
+            total = totals[score.trial_id, score.rubric, score.judge]
+            by_judge.setdefault((score.rubric, score.judge), []).append(total)
+    for (rubric, judge), mine in by_judge.items():
+        yield spread_of(mine, trials=len(trials), agent=agent, model=model, case=case, rubric=rubric, judge=judge)
 
 
 def spread_of(
-    totals: Sequence[tuple[float | None, float]],
+    totals: Sequence[Total],
     *,
     trials: int,
     agent: str = "",
@@ -98,7 +197,7 @@ def spread_of(
     """Return how scores lie.
 
     Args:
-        totals: Points and what they are out of, by trial; None where a trial has no score.
+        totals: The scores, by trial.
         trials: Trials in the group, scored or not.
         agent: What they have in common; see :class:`Spread`.
         model: Likewise.
@@ -106,8 +205,8 @@ def spread_of(
         rubric: Likewise.
         judge: Likewise.
     """
-    values, percent = values_of(totals)
-    out_of = next((out_of for points, out_of in totals if points is not None and out_of > 0), 100.0)
+    counted = comparable(totals)
+    values = [one.points for one in counted if one.points is not None]
     return Spread(
         agent=agent,
         model=model,
@@ -116,6 +215,7 @@ def spread_of(
         judge=judge,
         trials=trials,
         scored=len(values),
+        partial=sum(one.points is not None for one in totals) - len(values),
         mean=(mean := statistics.fmean(values)) if values else None,
         # As `statistics.stdev`, which calculates with fractions and takes a hundred times as long.
         sd=math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
@@ -123,30 +223,34 @@ def spread_of(
         else None,
         low=min(values, default=None),
         high=max(values, default=None),
-        out_of=100.0 if percent else out_of,
-        percent=percent,
+        out_of=counted[0].out_of if counted else 100.0,
+        tiers=counted[0].tiers if counted else (),
+        given=statistics.fmean(one.given for one in counted) if counted else 0.0,
+        credited=sum(one.credited for one in counted),
     )
 
 
-def values_of(totals: Sequence[tuple[float | None, float]]) -> tuple[list[float], bool]:
-    """Return scores that compare, and whether they are percent: where trials differ in what their points are out of.
+def comparable(totals: Sequence[Total]) -> list[Total]:
+    """Return the totals that one figure may rest on: those of the same tiers, the tiers with the most points.
 
-    Args:
-        totals: Points and what they are out of, by trial; a trial without points is left out.
+    Points of fewer tiers compare with nothing: 40 of 40 are not 100 of 100.
     """
-    given = [(points, out_of) for points, out_of in totals if points is not None and out_of > 0]
-    percent = len({out_of for _, out_of in given}) > 1
-    return [100 * points / out_of if percent else points for points, out_of in given], percent
+    scored = [one for one in totals if one.points is not None]
+    counts = Counter((one.out_of, one.tiers) for one in scored)
+    basis = max(counts, key=lambda one: (one[0], counts[one], one[1]), default=None)
+    return [one for one in scored if (one.out_of, one.tiers) == basis]
 
 
 def words(spread: Spread) -> str:
-    """Return ``64.2 ± 3.1 (60 to 67) of 100``."""
+    """Return ``64.2 ± 3.1 (60 to 67) of 100``, the models' own points first where a format gave more than a tenth."""
     if spread.mean is None:
         return "unscored"
     sd = "" if spread.sd is None else f" ± {spread.sd:.1f}"
     span = "" if spread.scored < 2 else f" ({spread.low:.1f} to {spread.high:.1f})"
-    unit = "% of the scored points" if spread.percent else f"of {spread.out_of:.0f}"
-    return f"{spread.mean:.1f}{sd}{span} {unit}"
+    own = "" if spread.own is None else f"own points {spread.own[0]:.1f} of {spread.own[1]:.1f}; in all "
+    notes = [spread.left_out] if spread.left_out else []
+    notes += [f"{spread.credited:,} with {NO_FACTS_POINTS:g} points for missing facts"] if spread.credited else []
+    return f"{own}{spread.mean:.1f}{sd}{span} of {spread.out_of:.0f}" + "".join(f"; {note}" for note in notes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -195,7 +195,7 @@ def _reason(judged: Judged | None) -> str:
 
 
 class RunTrialRows(DifferenceTable[RunsComparison, TrialsPair]):
-    """The trials of two document runs: points of each, and what B has more or less; the largest differences first."""
+    """The trials of two document runs: mean points of each, and what B has more or less; the largest differences first."""
 
     nothing = "Neither run has a trial of its own."
 
@@ -204,11 +204,11 @@ class RunTrialRows(DifferenceTable[RunsComparison, TrialsPair]):
         return comparison.pairs
 
     def columns_of(self, comparison: RunsComparison) -> Sequence[Column[TrialsPair]]:
-        """Return case, agent and model, repeat, points of each and the difference."""
+        """Return case, agent and model, repeats, mean points of each and the difference."""
         return (
             Column(title="case", cell=_case, width=12, widest=60, text=True),
             Column(title="agent · model", cell=_who, width=14, widest=120, text=True, shorten=shortened),
-            Column(title="rep", cell=lambda pair: (f"{pair.either.trial.repeat}", ""), width=4),
+            Column(title="repeats", cell=_repeats, width=7),
             Column(title="A", cell=_scored(lambda pair: pair.left), width=8),
             Column(title="B", cell=_scored(lambda pair: pair.right), width=8),
             Column(title="B − A", cell=lambda pair: _change(pair.difference, 1), width=8),
@@ -227,6 +227,11 @@ def _who(pair: TrialsPair) -> Part:
     sides = [side.trial for side in (pair.left, pair.right) if side is not None]
     names = dict.fromkeys(f"{trial.agent} · {trial.model.rpartition('/')[2]}" for trial in sides)
     return one_line(" | ".join(names), 200), "dim"
+
+
+def _repeats(pair: TrialsPair) -> Part:
+    counts = dict.fromkeys(NOTHING if one is None else f"{one.scored:,}" for one in (pair.left, pair.right))
+    return "|".join(counts), ""
 
 
 def _scored(read: Callable[[TrialsPair], ScoredTrial | None]) -> Callable[[TrialsPair], Part]:
