@@ -64,7 +64,7 @@ async def test_a_trial_is_tagged_in_the_table_and_found_by_it(two: Path) -> None
         await pilot.press("asterisk")
         await until(pilot, lambda: f"{STAR}, [b]odd, to read" in screen_text(pilot.app), "the star")
         screen.filter_trials(screen.table.filter.choosing("tag", "to read"))
-        assert [screen.table.trials.lines[at].id for at in screen.table.shown] == [first]
+        assert [line.id for line in screen.table.shown] == [first]
         await pilot.press("asterisk")
         await until(pilot, lambda: (first, "", STAR) not in labels(two), "no star")
 

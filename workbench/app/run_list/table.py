@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -81,10 +82,13 @@ class RunTable(Table[RunLine]):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(COLUMNS, key=lambda run: run.id, order="age", id=id)
         self.with_put_away = False
-        self.passes = lambda run: self.with_put_away or not run.put_away
         self.current = ""
         self.marks = Marks()
         self.session = Path()
+
+    def filtered(self, rows: Sequence[RunLine]) -> list[RunLine]:
+        """Leave out runs that were put away, unless they were asked for."""
+        return [run for run in rows if self.with_put_away or not run.put_away]
 
     def marked(self, line: RunLine) -> Marked:
         """Return a run as it is marked."""

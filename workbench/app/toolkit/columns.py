@@ -27,7 +27,7 @@ class Column(Generic[Row]):
         widest: Cells that it may take to show its values whole; 0 for no more than it needs. Such a column takes no cell where all
             its values are empty.
         text: Whether it holds text, which begins at the left; numbers end at the right.
-        priority: 0 always stays; of the others the highest goes first where there is no room.
+        priority: 0 always stays; of the others the highest go first, together, where there is no room.
         sort: What rows are sorted by; those without a value (None) come last in either direction.
         descending: Whether the largest comes first.
         figure: What a group shows in this column, from its rows.
@@ -76,8 +76,8 @@ class Columns(Generic[Row]):
         def needed() -> int:
             return sum(self._least(column) + len(gap) for column, gap in zip(columns, _gaps(columns), strict=True))
 
-        while needed() > width and any(column.priority for column in columns):
-            columns.remove(max(reversed(columns), key=lambda column: column.priority))
+        while needed() > width and (last := max(column.priority for column in columns)):
+            columns = [column for column in columns if column.priority != last]
         sizes = {id(column): self._least(column) for column in columns}
         spare = width - needed()
         cut = [column for column in columns if self._wanted(column) > self._least(column)]
@@ -136,12 +136,12 @@ class Columns(Generic[Row]):
         return parts
 
     def figures(self, rows: Sequence[Row], name: str, width: int) -> list[Part]:
-        """Return what a group of rows comes to, each figure under its column, and the name in the first that has none."""
-        parts: list[Part] = []
-        for column, size, gap in self.layout(width):
+        """Return what a group of rows comes to: its name, and each figure under its column."""
+        layout = self.layout(width)
+        named = next((at for at, (column, _, _) in enumerate(layout) if column.figure is not None), len(layout))
+        parts: list[Part] = [(fit(name, sum(len(gap) + size for _, size, gap in layout[:named])), "group")]
+        for column, size, gap in layout[named:]:
             text = column.figure(rows) if column.figure is not None else ""
-            if name and not text:
-                text, name = name, ""
             parts.append((gap + fit(text, size, right=not column.text), "group"))
         return parts
 

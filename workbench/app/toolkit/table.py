@@ -55,11 +55,11 @@ class Table(HeadedList, Generic[Row]):
         key: What tells a row from all others; the cursor stays on its row by it.
         groupings: By what rows can be put together.
         order: The title of the column by which rows are sorted at first; "" for the order in which they were given.
+        next_order: The title of the column by which the key for sorting sorts first.
 
     Attributes:
         rows: All rows.
         shown: Those that pass the filter, sorted.
-        passes: The filter.
         empty: What to say where no row is shown.
         arrangement: How they are sorted and grouped.
     """
@@ -93,6 +93,7 @@ class Table(HeadedList, Generic[Row]):
         key: Callable[[Row], object],
         groupings: Sequence[Grouping[Row]] = (),
         order: str = "",
+        next_order: str = "",
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
@@ -101,10 +102,11 @@ class Table(HeadedList, Generic[Row]):
         self.rows: tuple[Row, ...] = ()
         self.empty = ""
         self.shown: list[Row] = []
-        self.passes: Callable[[Row], bool] = lambda row: True
         self.arrangement = self._first_arrangement = Arrangement(order)
+        self._next_order = next_order
         self._key = key
         self._lines: list[Row | Group[Row]] = []
+        self._figures: dict[tuple[str, int], list[Part]] = {}  # of groups, by name and width
 
     # -- what a screen may say of its rows
 
@@ -120,9 +122,21 @@ class Table(HeadedList, Generic[Row]):
         """Return the title of the column from which on one text stands in place of all cells, and that text."""
         return None
 
+    def filtered(self, rows: Sequence[Row]) -> list[Row]:
+        """Return the rows that are shown, in any order."""
+        return list(rows)
+
     def section_of(self, row: Row) -> Any:
         """Return what rows are sorted by before all else, whatever their order."""
         return 0
+
+    def rank_of_group(self, group: Group[Row]) -> Any:
+        """Return what groups are sorted by."""
+        return group.name.casefold()
+
+    def title_of_group(self, group: Group[Row]) -> str:
+        """Return what stands in the row of a group, before its figures."""
+        return f"{group.name}  {len(group.rows):,}"
 
     def words_of_row(self, row: Row) -> str:
         """Return the text in which typed words are looked for."""
@@ -155,7 +169,13 @@ class Table(HeadedList, Generic[Row]):
         line = self._line(self.cursor)
         key = to if to is not None else None if line is None or isinstance(line, Group) else self._key(line)
         group = line.name if isinstance(line, Group) else None
-        self.shown = self._sorted([row for row in self.rows if self.passes(row)])
+        self.arrange_rows()
+        at = self._index_of(key, group)
+        self.rows_changed(cursor=at or max(1, min(self.cursor, len(self._lines))))
+
+    def arrange_rows(self) -> None:
+        """Filter, sort and group the rows without painting them."""
+        self.shown = self._sorted(self.filtered(self.rows))
         self._lines = []
         if self.arrangement.grouping:
             for one in self.groups():
@@ -165,8 +185,7 @@ class Table(HeadedList, Generic[Row]):
         else:
             self._lines += self.shown
         self.columns.measure(self.shown)
-        at = self._index_of(key, group)
-        self.rows_changed(cursor=at or max(1, min(self.cursor, len(self._lines))))
+        self._figures = {}
 
     def _index_of(self, key: object, group: str | None = None) -> int:
         for index, line in enumerate(self._lines, 1):
@@ -199,7 +218,7 @@ class Table(HeadedList, Generic[Row]):
         found: dict[str, list[Row]] = {}
         for row in self.shown:
             found.setdefault(grouping.group_of(row), []).append(row)
-        return [Group(name, tuple(rows)) for name, rows in sorted(found.items(), key=lambda item: item[0].casefold())]
+        return sorted((Group(name, tuple(rows)) for name, rows in found.items()), key=self.rank_of_group)
 
     # -- arranging
 
@@ -213,15 +232,17 @@ class Table(HeadedList, Generic[Row]):
     def arranged_by(self) -> list[str]:
         """Return what the title of the pane says of the arrangement."""
         order, reverse, grouping = self.arrangement.order, self.arrangement.reverse, self.arrangement.grouping
-        said = [f"by {grouping}"] if grouping else []
+        parts = [f"by {grouping}"] if grouping else []
         if order != self._first_arrangement.order or reverse:
-            said.append(f"sorted by {order}{', reversed' if reverse else ''}" if order else "reversed")
-        return said
+            descending = any(column.descending for column in self.columns.all if column.title == order)
+            way = "descending" if descending is not reverse else "ascending"
+            parts.append(f"sorted by {order}, {way}" if order else "reversed")
+        return parts
 
     def _orders(self) -> list[str]:
-        first = self._first_arrangement.order
-        titles = (column.title for column in self.columns.all if column.sort is not None and column.title != first)
-        return [first, *titles]
+        titles = [column.title for column in self.columns.all if column.sort is not None]
+        first = [self._first_arrangement.order, *filter(None, (self._next_order,))]
+        return list(dict.fromkeys([*first, *titles]))
 
     def action_sort_next(self) -> None:
         """Sort by the next column."""
@@ -298,8 +319,9 @@ class Table(HeadedList, Generic[Row]):
         line, width = self._lines[index - 1], width - self.LEAD
         if isinstance(line, Group):
             sign = "▸" if line.name in self.arrangement.folded else "▾"
-            name = f"{line.name}  {len(line.rows):,}"
-            return [(fit(sign, self.LEAD), "group"), *self.columns.figures(line.rows, name, width)]
+            if (line.name, width) not in self._figures:
+                self._figures[line.name, width] = self.columns.figures(line.rows, self.title_of_group(line), width)
+            return [(fit(sign, self.LEAD), "group"), *self._figures[line.name, width]]
         cells = self.columns.cells(line, width, self.style_of(line), self.span_of(line))
         return [(fit(self.lead_of(line), self.LEAD), "marked"), *cells]
 

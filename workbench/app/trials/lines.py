@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.glyphs import STATES, counted
 from workbench.rubric.losses import Lost, lost_points
@@ -228,82 +228,6 @@ def _number(value: object) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-# -- in which order
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """An order of the lines; what has no value comes last, whichever way round."""
-
-    key: str
-    title: str
-    value: Callable[[TrialLine], Any]
-    descending: bool = False
-
-
-ORDERS = (
-    Order("made", "as they were asked for", lambda line: 0),
-    Order("score", "score", lambda line: line.share, descending=True),
-    Order("tier1", "tier 1", lambda line: line.tiers[0], descending=True),
-    Order("tier2", "tier 2", lambda line: line.tiers[1], descending=True),
-    Order("tier3", "tier 3", lambda line: line.tiers[2], descending=True),
-    Order("tier4", "tier 4", lambda line: line.tiers[3], descending=True),
-    Order("case", "case", lambda line: (line.case.lower(), line.agent, line.model, line.repeat)),
-    Order("agent", "agent", lambda line: (line.agent, line.model, line.case.lower(), line.repeat)),
-    Order("model", "model", lambda line: (line.model.lower(), line.agent, line.case.lower(), line.repeat)),
-    Order("state", "state", lambda line: tuple(STATES).index(line.state) if line.state in STATES else len(STATES)),
-    Order("steps", "steps", lambda line: line.steps, descending=True),
-    Order("tokens", "tokens", lambda line: line.tokens, descending=True),
-    Order("seconds", "seconds", lambda line: line.seconds, descending=True),
-    Order("nowhere", "items that are nowhere", lambda line: line.nowhere, descending=True),
-    Order("unseen", "items not looked at", lambda line: line.unseen, descending=True),
-    Order("shown", "share of bytes seen", lambda line: line.shown, descending=True),
-    Order("tags", "tags", lambda line: line.tags or None),
-    Order("cost", "cost", lambda line: line.cost, descending=True),
-)
-_BY_KEY = {order.key: order for order in ORDERS}
-
-
-def in_order(lines: Sequence[TrialLine], places: Sequence[int], key: str, *, reverse: bool = False) -> list[int]:
-    """Return places of lines sorted by an order, the other way round with ``reverse``; equal ones stay as they stand."""
-    order = _BY_KEY[key]
-    valued = [(order.value(lines[place]), place) for place in places]
-    known = [pair for pair in valued if pair[0] is not None]
-    known.sort(key=lambda pair: pair[0], reverse=order.descending != reverse)
-    return [place for _, place in known] + [place for value, place in valued if value is None]
-
-
-# -- in which groups
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Lines with something in common: their places in order, and how their scores lie."""
-
-    name: str
-    places: tuple[int, ...]
-    spread: Spread
-
-
-GROUPINGS: dict[str, Callable[[TrialLine], str]] = {
-    "": lambda line: "",
-    "agent": lambda line: line.agent,
-    "model": lambda line: line.model,
-    "case": lambda line: line.case,
-    "run": lambda line: line.run,
-}
-"""By what lines are put together; "" is not at all."""
-
-
-def in_groups(lines: Sequence[TrialLine], places: Sequence[int], by: str) -> list[Group]:
-    """Return the groups of lines in the order of their means, the best first; without ``by`` there is one group."""
-    found: dict[str, list[int]] = {}
-    for place in places:
-        found.setdefault(GROUPINGS[by](lines[place]), []).append(place)
-    groups = [Group(name, tuple(members), spread_among(lines, members)) for name, members in found.items()]
-    return sorted(groups, key=lambda group: share_of(group.spread), reverse=True)
-
-
 def share_of(spread: Spread) -> float:
     """Return the mean as a share, to sort by; means of fewer tiers come behind all others, no mean comes last."""
     if spread.mean is None or not spread.out_of:
@@ -312,13 +236,21 @@ def share_of(spread: Spread) -> float:
     return points / out_of - (len(spread.tiers) < 4)
 
 
-def spread_among(lines: Sequence[TrialLine], places: Sequence[int]) -> Spread:
+def spread_among(lines: Sequence[TrialLine]) -> Spread:
     """Return how the scores of some lines lie; forks are not counted, for a person took part in them."""
-    own = [lines[place] for place in places if not lines[place].parent]
+    own = [line for line in lines if not line.parent]
     return spread_of([line.total for line in own], trials=len(own))
 
 
 # -- cases against agents
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The trials of one case by one agent, and how their scores lie."""
+
+    lines: tuple[TrialLine, ...]
+    spread: Spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +262,7 @@ class Matrix:
 
     cases: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
-    cells: dict[tuple[str, tuple[str, str]], Group]
+    cells: dict[tuple[str, tuple[str, str]], Cell]
 
     @property
     def several_models(self) -> bool:
@@ -338,20 +270,19 @@ class Matrix:
         return len({agent for agent, _ in self.columns}) < len(self.columns)
 
 
-def matrix_of(lines: Sequence[TrialLine], places: Sequence[int]) -> Matrix:
+def matrix_of(lines: Sequence[TrialLine]) -> Matrix:
     """Return the matrix of some lines without forks, its columns with the best mean first."""
-    members: dict[tuple[str, tuple[str, str]], list[int]] = {}
-    columns: dict[tuple[str, str], list[int]] = {}
-    for place in places:
-        line = lines[place]
+    members: dict[tuple[str, tuple[str, str]], list[TrialLine]] = {}
+    columns: dict[tuple[str, str], list[TrialLine]] = {}
+    for line in lines:
         if line.parent:
             continue
         column = (line.agent, line.model)
-        members.setdefault((line.case, column), []).append(place)
-        columns.setdefault(column, []).append(place)
-    means = {column: share_of(spread_among(lines, mine)) for column, mine in columns.items()}
+        members.setdefault((line.case, column), []).append(line)
+        columns.setdefault(column, []).append(line)
+    means = {column: share_of(spread_among(mine)) for column, mine in columns.items()}
     order = sorted(columns, key=means.__getitem__, reverse=True)
-    cells = {key: Group("", tuple(mine), spread_among(lines, mine)) for key, mine in members.items()}
+    cells = {key: Cell(tuple(mine), spread_among(mine)) for key, mine in members.items()}
     return Matrix(tuple(sorted({case for case, _ in members}, key=str.lower)), tuple(order), cells)
 
 

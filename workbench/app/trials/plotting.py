@@ -43,23 +43,23 @@ class Against:
     left_out: int
 
 
-def scores_by_agent(lines: Sequence[TrialLine], places: Sequence[int]) -> tuple[Scores, ...]:
+def scores_by_agent(lines: Sequence[TrialLine]) -> tuple[Scores, ...]:
     """Return the scores of some trials by agent and model, the best mean first; who has no score comes last."""
-    totals = _drawn(lines, places)
-    mine: dict[Agent, list[int]] = {}
-    for place in places:
-        mine.setdefault((lines[place].agent, lines[place].model), []).append(place)
+    totals = _drawn(lines)
+    mine: dict[Agent, list[TrialLine]] = {}
+    for line in lines:
+        mine.setdefault((line.agent, line.model), []).append(line)
     found = []
     for agent, members in mine.items():
-        drawn = [totals[place] for place in members if place in totals]
+        drawn = [totals[line.id] for line in members if line.id in totals]
         values = tuple(one.points for one in drawn if one.points is not None)
         found.append(Scores(agent, values, spread_of(drawn, trials=len(members))))
     return tuple(sorted(found, key=lambda one: -1.0 if one.spread.mean is None else one.spread.mean, reverse=True))
 
 
-def unit_of_scores(lines: Sequence[TrialLine], places: Sequence[int]) -> str:
+def unit_of_scores(lines: Sequence[TrialLine]) -> str:
     """Return in what the scores of some trials are drawn."""
-    totals = comparable([lines[place].total for place in places])
+    totals = comparable([line.total for line in lines])
     if any(one.own for one in totals):
         return "% of own points"
     return "points" if not totals or totals[0].out_of == 100 else f"points of {totals[0].out_of:g}"
@@ -72,29 +72,31 @@ _TAKEN: tuple[tuple[str, Callable[[TrialLine], float | None]], ...] = (
 )
 
 
-def against_score(lines: Sequence[TrialLine], places: Sequence[int]) -> Against:
+def against_score(lines: Sequence[TrialLine]) -> Against:
     """Return cost against score; where no trial has a price, tokens; where none is counted, seconds."""
-    totals = _drawn(lines, places)
-    unit = f"score in {unit_of_scores(lines, places)}"
+    totals = _drawn(lines)
+    unit = f"score in {unit_of_scores(lines)}"
     for name, taken in _TAKEN:
-        points = []
-        for place, total in totals.items():
-            line = lines[place]
-            if total.points is not None and (x := taken(line)) is not None:
-                points.append(Point((line.agent, line.model), x, total.points))
+        points = [
+            Point((line.agent, line.model), x, total.points)
+            for line in lines
+            if (total := totals.get(line.id)) is not None
+            and total.points is not None
+            and (x := taken(line)) is not None
+        ]
         if points:
-            return Against(name, unit, tuple(points), len(places) - len(points))
-    return Against(_TAKEN[0][0], unit, (), len(places))
+            return Against(name, unit, tuple(points), len(lines) - len(points))
+    return Against(_TAKEN[0][0], unit, (), len(lines))
 
 
-def _drawn(lines: Sequence[TrialLine], places: Sequence[int]) -> dict[int, Total]:
-    """Return the totals that compare, by place, on one axis; forks are left out, for a person took part in them."""
-    own = [place for place in places if not lines[place].parent]
-    counted = set(map(id, comparable([lines[place].total for place in own])))
-    totals = {place: lines[place].total for place in own if id(lines[place].total) in counted}
+def _drawn(lines: Sequence[TrialLine]) -> dict[str, Total]:
+    """Return the totals that compare, by trial, on one axis; forks are left out, for a person took part in them."""
+    own = [line for line in lines if not line.parent]
+    counted = set(map(id, comparable([line.total for line in own])))
+    totals = {line.id: line.total for line in own if id(line.total) in counted}
     if not any(one.own for one in totals.values()):
         return totals
-    parts = {place: one.own or (one.points or 0.0, one.out_of) for place, one in totals.items()}
+    parts = {trial: one.own or (one.points or 0.0, one.out_of) for trial, one in totals.items()}
     return {
-        place: Total(100 * points / out_of, 100.0, totals[place].tiers) for place, (points, out_of) in parts.items()
+        trial: Total(100 * points / out_of, 100.0, totals[trial].tiers) for trial, (points, out_of) in parts.items()
     }

@@ -1,8 +1,7 @@
-"""How spreads and orders of trials are written; no widget in sight."""
+"""How spreads of trials are written; no widget in sight."""
 
 from __future__ import annotations
 
-from workbench.app.trials.lines import ORDERS
 from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.rubric.spread import Spread
 
@@ -35,15 +34,3 @@ def own_cell(own: tuple[float, float] | None) -> str:
 def without_forks(count: int) -> str:
     """Return how many forks a mean leaves out, "" for none."""
     return f" · {count:,} fork{'' if count == 1 else 's'} not in it" if count else ""
-
-
-def next_order(key: str) -> str:
-    """Return the order after one, round and round."""
-    keys = [order.key for order in ORDERS]
-    return keys[(keys.index(key) + 1) % len(keys)]
-
-
-def order_in_words(key: str, *, reverse: bool) -> str:
-    """Return the name of an order and which way round it is."""
-    order = next(order for order in ORDERS if order.key == key)
-    return f"{order.title}, {'descending' if order.descending != reverse else 'ascending'}"
