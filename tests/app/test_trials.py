@@ -409,7 +409,7 @@ def test_points_of_fewer_than_100_say_so_in_the_table(tmp_path: Path) -> None:
     with SessionReader(tmp_path / "many.session") as reader:
         line = next(line for line in load_trials(reader).lines if line.points is not None)
     table = TrialTable()
-    shown = "".join(part for part, _ in table._trial(replace(line, points=40.0, out_of=40.0), 120))
+    shown = "".join(part for part, _ in table._trial(replace(line, total=Total(40.0, 40.0, (1, 2))), 120))
     assert " 40/40 " in shown
     assert " 40.0 " not in shown
 

@@ -59,7 +59,7 @@ def test_reports_and_frames_tell_a_part_from_a_whole(tmp_path: Path) -> None:
     assert [one["unscored_tiers"] for one in data["trials"]] == [[], [3, 4]]
     assert {(one["mean"], one["scored"], one["partial"]) for one in data["means"]} == {(79.0, 1, 1)}
     rows = list(csv.DictReader(str(write_report(path, "csv", None)).splitlines()))
-    assert [(row["unscored_tiers"], row["score strict offline"]) for row in rows] == [("", "79.0"), ("3 4", "")]
+    assert [(row["unscored_tiers"], row["out_of strict offline"]) for row in rows] == [("", "100.0"), ("3 4", "40.0")]
     for kind in ("md", "html"):
         assert "1 partly scored" in str(write_report(path, kind, None))
     scores = session_rows(path, "scores")

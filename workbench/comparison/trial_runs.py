@@ -72,7 +72,9 @@ class TrialsPair:
     @property
     def difference(self) -> float | None:
         """Points of the right one minus those of the left one, None unless both have points of the same tiers by one judge."""
-        if self.left is None or self.right is None or not self.same_judge or self.left.tiers != self.right.tiers:
+        if self.left is None or self.right is None or not self.same_judge:
+            return None
+        if (self.left.tiers, self.left.out_of) != (self.right.tiers, self.right.out_of):
             return None
         return difference(self.left.points, self.right.points)
 
