@@ -33,8 +33,9 @@ from workbench.app.trials.lines import (
 from workbench.app.trials.screen import TrialsScreen
 from workbench.app.trials.table import TrialTable
 from workbench.app.trials.wording import spread_in_words
-from workbench.rubric.spread import Total, spread_of
+from workbench.rubric.spread import spread_of
 from workbench.session import SessionReader
+from workbench.session.totals import Total
 from workbench.text import shortened
 
 

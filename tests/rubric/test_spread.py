@@ -17,9 +17,9 @@ from workbench.errors import UsageError
 from workbench.interchange.exporting import export
 from workbench.interchange.frames import session_rows
 from workbench.reports import write_report
-from workbench.rubric.spread import totals_of
 from workbench.search.entries import Part, read_part
 from workbench.session import SessionReader
+from workbench.session.totals import totals_of
 
 RULES_ONLY = {"total": 40.0, "out_of": 40.0, "tier3": None, "tier4": None, "problem": "the judge failed"}
 

@@ -10,13 +10,14 @@ from workbench.reports import wording
 from workbench.reports.items import Item, all_items, short_ids
 from workbench.reports.regenerated import Regenerated, regenerated
 from workbench.rubric.agreement import Agreement, agreements
-from workbench.rubric.spread import Spread, Total, spreads, totals_of
+from workbench.rubric.spread import Spread, spreads
 from workbench.rubric.works import works_by_trial
 from workbench.session.forks import below_parents
 from workbench.session.labels import in_words, labels_by_part, part_in_words
 from workbench.session.pending_work import is_rescored, trial_problem
 from workbench.session.reader import SessionReader
 from workbench.session.rows import AnnotationRow, LabelRow, RunRow, ScoreRow, TrialRow
+from workbench.session.totals import Total, totals_of
 
 if TYPE_CHECKING:
     from workbench.rubric.scorecard import Evidence, Scorecard, TierScore

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workbench.app.trials.lines import ORDERS
-from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.rubric.spread import Spread
+from workbench.session.totals import NO_FACTS_POINTS
 
 
 def spread_in_words(spread: Spread) -> str:
