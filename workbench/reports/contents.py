@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from workbench.grounding.exploration import WHOLE
 from workbench.reports import wording
 from workbench.reports.items import Item, all_items, short_ids
 from workbench.reports.regenerated import Regenerated, regenerated
@@ -229,8 +230,10 @@ def accessed_files_words(reader: SessionReader, trial: TrialRow) -> str:
         if row.how == "read" and row.path in sizes
     }
     total = sum(sizes.values())
+    partly = sum(shown < WHOLE * sizes[path] for path, shown in read.items())
+    cut = f", {partly:,} of them in part" if partly else ""
     part = f", {100 * sum(read.values()) / total:.0f} % of the bytes" if total else ""
-    return f"read {len(read)} of {len(sizes)} files{part}"
+    return f"read {len(read)} of {len(sizes)} files{cut}{part}"
 
 
 def tier_points(score: ScoreRow | None) -> Sequence[float | None]:
