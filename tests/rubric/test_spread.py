@@ -119,4 +119,4 @@ def test_points_from_a_format_and_for_missing_facts_are_read_from_the_card(tmp_p
     found = {trial: (one.own is not None, one.credited) for (trial, _, _), one in totals.items()}
     assert found == {"held": (True, False), "credited": (False, True), "free": (False, False)}
     assert group.spread.credited == 1
-    assert group.spread.own is not None
+    assert (group.spread.own, group.spread.held) == (None, 1)

@@ -32,6 +32,7 @@ class Spread:
         out_of: What the scores are out of.
         tiers: Of which tiers they are.
         given: Mean of those of the points that the answers' format earned by itself.
+        held: Trials in the mean of which a format gave more than a tenth of the points.
         credited: Trials in the mean with the points for tier 3 that the original gives a case without facts.
     """
 
@@ -50,12 +51,23 @@ class Spread:
     out_of: float
     tiers: tuple[int, ...] = ()
     given: float = 0.0
+    held: int = 0
     credited: int = 0
 
     @property
     def own(self) -> tuple[float, float] | None:
-        """The mean of the models' own points and what it is out of, where the format gave more than a tenth."""
-        return own_points(self.mean, self.out_of, self.given)
+        """The mean of the models' own points and what it is out of, where a format gave more than a tenth in every trial."""
+        return own_points(self.mean, self.out_of, self.given) if self.held == self.scored else None
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is to be known of the trials in the mean: how many have points that nobody wrote, or that stand for missing facts."""
+        some = self.held if self.own is None else 0
+        counts = (
+            (some, "with points from a format"),
+            (self.credited, f"with {NO_FACTS_POINTS:g} points for missing facts"),
+        )
+        return tuple(f"{count:,} {what}" for count, what in counts if count)
 
     @property
     def left_out(self) -> str:
@@ -145,6 +157,7 @@ def spread_of(
         out_of=counted[0].out_of if counted else 100.0,
         tiers=counted[0].tiers if counted else (),
         given=statistics.fmean(one.given for one in counted) if counted else 0.0,
+        held=sum(one.own is not None for one in counted),
         credited=sum(one.credited for one in counted),
     )
 
@@ -157,7 +170,7 @@ def words(spread: Spread) -> str:
     span = "" if spread.scored < 2 else f" ({spread.low:.1f} to {spread.high:.1f})"
     own = "" if spread.own is None else f"own points {spread.own[0]:.1f} of {spread.own[1]:.1f}; in all "
     notes = [spread.left_out] if spread.left_out else []
-    notes += [f"{spread.credited:,} with {NO_FACTS_POINTS:g} points for missing facts"] if spread.credited else []
+    notes += spread.remarks
     return f"{own}{spread.mean:.1f}{sd}{span} of {spread.out_of:.0f}" + "".join(f"; {note}" for note in notes)
 
 
