@@ -30,8 +30,9 @@ from workbench.app.trials.lines import (
 from workbench.app.trials.screen import TrialsScreen
 from workbench.app.trials.table import COLUMNS, TrialTable
 from workbench.app.trials.wording import spread_in_words
-from workbench.rubric.spread import Total, spread_of
+from workbench.rubric.spread import spread_of
 from workbench.session import SessionReader
+from workbench.session.totals import Total
 from workbench.text import shortened
 
 
@@ -413,6 +414,7 @@ def test_points_that_a_format_gave_stand_behind_the_models_own() -> None:
     held = Total(69.4, 100.0, (1, 2, 3, 4), given=57.9)
     free = Total(30.0, 100.0, (1, 2, 3, 4))
     assert spread_in_words(spread_of([held], trials=1)) == "own points 11.5 of 42.1 · mean 69.4"
+    assert spread_in_words(spread_of([held, free], trials=2)).endswith("· 1 with points from a format")
     assert (held.share or 0) < (free.share or 0)
     assert Total(69.4, 100.0, (1, 2, 3, 4), given=6.0).own is None
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from samples.sessions import add_scores, add_trial, card
 
 from workbench.errors import UsageError
-from workbench.reports.contents import read_contents
+from workbench.reports.contents import accessed_files_words, read_contents
 from workbench.reports.items import find_item, short_ids
 from workbench.rubric.spread import words
 from workbench.session import SessionReader, SessionWriter, create
@@ -118,3 +118,14 @@ def test_samples_that_a_later_run_added_count_with_the_earlier_ones(regenerated:
     assert outcome is not None
     line = outcome.of_task(names["count_text"])[0]
     assert (line.cells, line.result.counted, line.result.passed) == ("✓✗↯✓⧖", 4, 2)
+
+
+def test_a_file_that_was_cut_counts_as_read_in_part(documented: tuple[Path, dict[str, str]]) -> None:
+    session, names = documented
+    writer = SessionWriter(session)
+    writer.update("seen", {"trial_id": names["first"], "path": "a.py", "how": "read"}, {"size": 40})
+    writer.close()
+    with SessionReader(session) as reader:
+        trial = reader.trial(names["first"])
+        assert trial is not None
+        assert accessed_files_words(reader, trial) == "read 1 of 2 files, 1 of them in part, 10 % of the bytes"

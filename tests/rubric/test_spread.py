@@ -17,9 +17,9 @@ from workbench.errors import UsageError
 from workbench.interchange.exporting import export
 from workbench.interchange.frames import session_rows
 from workbench.reports import write_report
-from workbench.rubric.spread import totals_of
 from workbench.search.entries import Part, read_part
 from workbench.session import SessionReader
+from workbench.session.totals import totals_of
 
 RULES_ONLY = {"total": 40.0, "out_of": 40.0, "tier3": None, "tier4": None, "problem": "the judge failed"}
 
@@ -59,7 +59,7 @@ def test_reports_and_frames_tell_a_part_from_a_whole(tmp_path: Path) -> None:
     assert [one["unscored_tiers"] for one in data["trials"]] == [[], [3, 4]]
     assert {(one["mean"], one["scored"], one["partial"]) for one in data["means"]} == {(79.0, 1, 1)}
     rows = list(csv.DictReader(str(write_report(path, "csv", None)).splitlines()))
-    assert [(row["unscored_tiers"], row["score strict offline"]) for row in rows] == [("", "79.0"), ("3 4", "")]
+    assert [(row["unscored_tiers"], row["out_of strict offline"]) for row in rows] == [("", "100.0"), ("3 4", "40.0")]
     for kind in ("md", "html"):
         assert "1 partly scored" in str(write_report(path, kind, None))
     scores = session_rows(path, "scores")
@@ -119,4 +119,4 @@ def test_points_from_a_format_and_for_missing_facts_are_read_from_the_card(tmp_p
     found = {trial: (one.own is not None, one.credited) for (trial, _, _), one in totals.items()}
     assert found == {"held": (True, False), "credited": (False, True), "free": (False, False)}
     assert group.spread.credited == 1
-    assert group.spread.own is not None
+    assert (group.spread.own, group.spread.held) == (None, 1)

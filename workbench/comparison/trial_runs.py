@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison.criteria import difference
-from workbench.rubric.spread import Total, spread_of, totals_of
+from workbench.session.totals import Total, comparable, totals_of
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -72,7 +72,9 @@ class TrialsPair:
     @property
     def difference(self) -> float | None:
         """Points of the right one minus those of the left one, None unless both have points of the same tiers by one judge."""
-        if self.left is None or self.right is None or not self.same_judge or self.left.tiers != self.right.tiers:
+        if self.left is None or self.right is None or not self.same_judge:
+            return None
+        if (self.left.tiers, self.left.out_of) != (self.right.tiers, self.right.out_of):
             return None
         return difference(self.left.points, self.right.points)
 
@@ -251,9 +253,14 @@ def _repeats(
     found = []
     for mine in groups.values():
         of = [totals.get((row.id, *scale), Total()) for row in mine]
-        spread = spread_of(of, trials=len(mine))
-        counted = next((row for row, one in zip(mine, of, strict=True) if one.tiers == spread.tiers), mine[0])
-        found.append(ScoredTrial(counted, spread.mean, spread.out_of, spread.tiers, len(mine), spread.scored))
+        counted = comparable(of)
+        points = [one.points for one in counted if one.points is not None]
+        if not points:
+            found.append(ScoredTrial(mine[0], None, 0.0, repeats=len(mine)))
+            continue
+        shown = mine[of.index(counted[0])]
+        mean, first = statistics.fmean(points), counted[0]
+        found.append(ScoredTrial(shown, mean, first.out_of, first.tiers, len(mine), len(points)))
     return tuple(found)
 
 

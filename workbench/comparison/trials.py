@@ -36,6 +36,7 @@ class Side:
         session: Name of its session's file.
         judge: By whose points it is compared.
         rubric: By which rubric.
+        unscored: Numbers of the tiers without points.
     """
 
     trial: TrialRow
@@ -53,6 +54,7 @@ class Side:
     session: str = ""
     judge: str = ""
     rubric: str = ""
+    unscored: tuple[int, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -198,10 +200,8 @@ def compare(left: Side, right: Side) -> Comparison:
 
 def _same_scale(left: Side, right: Side) -> bool:
     """Return whether one judge scored the same tiers of both by one rubric."""
-    tiers = [
-        [tier.number for tier in join_criteria(side.card, side.card) if tier.left is not None] for side in (left, right)
-    ]
-    return (left.rubric, left.judge) == (right.rubric, right.judge) and tiers[0] == tiers[1]
+    scales = [(side.rubric, side.judge, side.unscored, side.out_of) for side in (left, right)]
+    return scales[0] == scales[1]
 
 
 def align_steps(left: Sequence[StepRow], right: Sequence[StepRow]) -> tuple[StepPair, ...]:

@@ -6,17 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from workbench.grounding.exploration import WHOLE
 from workbench.reports import wording
 from workbench.reports.items import Item, all_items, short_ids
 from workbench.reports.regenerated import Regenerated, regenerated
 from workbench.rubric.agreement import Agreement, agreements
-from workbench.rubric.spread import Spread, Total, spreads, totals_of
+from workbench.rubric.spread import Spread, spreads
 from workbench.rubric.works import works_by_trial
 from workbench.session.forks import below_parents
 from workbench.session.labels import in_words, labels_by_part, part_in_words
 from workbench.session.pending_work import is_rescored, trial_problem
 from workbench.session.reader import SessionReader
 from workbench.session.rows import AnnotationRow, LabelRow, RunRow, ScoreRow, TrialRow
+from workbench.session.totals import Total, totals_of
 
 if TYPE_CHECKING:
     from workbench.rubric.scorecard import Evidence, Scorecard, TierScore
@@ -228,8 +230,10 @@ def accessed_files_words(reader: SessionReader, trial: TrialRow) -> str:
         if row.how == "read" and row.path in sizes
     }
     total = sum(sizes.values())
+    partly = sum(shown < WHOLE * sizes[path] for path, shown in read.items())
+    cut = f", {partly:,} of them in part" if partly else ""
     part = f", {100 * sum(read.values()) / total:.0f} % of the bytes" if total else ""
-    return f"read {len(read)} of {len(sizes)} files{part}"
+    return f"read {len(read)} of {len(sizes)} files{cut}{part}"
 
 
 def tier_points(score: ScoreRow | None) -> Sequence[float | None]:

@@ -61,7 +61,7 @@ Cell = str | int | float | None
 def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
     """Yield the table line by line, its heading first."""
     others = contents.judged[1:] if contents.judged else ()
-    of_trials = [*_TRIAL, *(f"score {rubric} {judge}" for rubric, judge in others)]
+    of_trials = [*_TRIAL, *(f"{what} {rubric} {judge}" for rubric, judge in others for what in ("score", "out_of"))]
     counts = dict(KeptGroundings().all_of(reader)) if contents.trials else {}
     trials = (_trial(trial, others, counts.get(trial.row.id, _NOT_COUNTED)) for trial in contents.trials)
     ks = sorted({k for _, outcome in contents.regenerations for k in outcome.ks})
@@ -116,7 +116,7 @@ def _trial(trial: Trial, others: Sequence[tuple[str, str]], counts: Counts) -> l
     cells: list[Cell] = [values[name] for name in _TRIAL]
     for judged in others:
         score = trial.score(judged)
-        cells.append(score.points if score else None)
+        cells += [score.total, score.out_of] if score else [None, None]
     return cells
 
 

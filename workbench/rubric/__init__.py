@@ -18,7 +18,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "metadata": ["Finding", "metadata_findings"],
         "offline_judge": ["OfflineJudge"],
         "rules": ["Document", "Found", "Rubric", "Rule"],
-        "scorecard": ["Criterion", "Evidence", "NO_FACTS_POINTS", "PASS_MARK", "Scorecard", "Spread", "TierScore"],
+        "scorecard": ["Criterion", "Evidence", "PASS_MARK", "Scorecard", "Spread", "TierScore"],
         "scoring": ["rubrics", "score"],
     },
 )

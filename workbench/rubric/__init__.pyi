@@ -15,7 +15,6 @@ from workbench.rubric.rules import Document as Document
 from workbench.rubric.rules import Found as Found
 from workbench.rubric.rules import Rubric as Rubric
 from workbench.rubric.rules import Rule as Rule
-from workbench.rubric.scorecard import NO_FACTS_POINTS as NO_FACTS_POINTS
 from workbench.rubric.scorecard import PASS_MARK as PASS_MARK
 from workbench.rubric.scorecard import Criterion as Criterion
 from workbench.rubric.scorecard import Evidence as Evidence

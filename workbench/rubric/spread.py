@@ -4,93 +4,12 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.session.rows import ScoreRow, TrialRow
-
-if TYPE_CHECKING:
-    from workbench.session.reader import SessionReader
-
-FORMAT_SHARE = 0.1
-"""A format that gave more than this share of the points is told apart: the model's own points come first."""
-_HELD = "SELECT DISTINCT trial_id FROM steps JOIN calls ON calls.id = call_id WHERE kind = 'respond' AND shape_blob IS NOT NULL"
-_MOST_CARDS = 20_000
-# Digest of a scorecard -> points from its format, and whether its tier 3 was credited: of the same digest always the same.
-_read_cards: dict[str, tuple[float, bool]] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class Total:
-    """The points of a trial by one rubric and judge.
-
-    Attributes:
-        points: Points of the scored tiers, None where there are none.
-        out_of: What they are out of.
-        tiers: Numbers of the scored tiers.
-        given: Those of the points that the answer's format earned by itself.
-        credited: Whether tier 3 has the points that the original gives a case without facts.
-    """
-
-    points: float | None = None
-    out_of: float = 0.0
-    tiers: tuple[int, ...] = ()
-    given: float = 0.0
-    credited: bool = False
-
-    @property
-    def own(self) -> tuple[float, float] | None:
-        """The model's own points and what these are out of, where the format gave more than a tenth; else None."""
-        return own_points(self.points, self.out_of, self.given)
-
-    @property
-    def share(self) -> float | None:
-        """Points of 100, the model's own ones where these are told apart; None of a trial that lacks tiers."""
-        if self.points is None or not self.out_of or len(self.tiers) < 4:
-            return None
-        points, out_of = self.own or (self.points, self.out_of)
-        return 100 * points / out_of
-
-
-def own_points(points: float | None, out_of: float, given: float | None) -> tuple[float, float] | None:
-    """Return the model's own points and what they are out of, None unless the format gave more than a tenth of all."""
-    if points is None or not given or given <= FORMAT_SHARE * points or given >= out_of:
-        return None
-    return round(points - given, 6), round(out_of - given, 6)
-
-
-def totals_of(reader: SessionReader, scores: Iterable[ScoreRow]) -> dict[tuple[str, str, str], Total]:
-    """Return the totals of scores by trial, rubric and judge.
-
-    A scorecard is read only where its trial was held to a format, or where tier 3 has as many points as a case without
-    facts gets.
-    """
-    held = {trial for (trial,) in reader.query(_HELD)}
-    found = {}
-    for score in scores:
-        given, credited = 0.0, False
-        if score.trial_id in held or score.tier3 == NO_FACTS_POINTS:
-            if score.card_blob not in _read_cards:
-                if len(_read_cards) > _MOST_CARDS:
-                    _read_cards.clear()
-                _read_cards[score.card_blob] = _of_card(reader.card(score))
-            given, credited = _read_cards[score.card_blob]
-        tiers = tuple(number for number in (1, 2, 3, 4) if number not in score.unscored)
-        key = score.trial_id, score.rubric, score.judge
-        found[key] = Total(score.total, score.out_of, tiers, given, credited)
-    return found
-
-
-def _of_card(card: Mapping[str, Any]) -> tuple[float, bool]:
-    criteria = card.get("criteria") or ()
-    given = [float(one["given"]) for one in criteria if isinstance(one.get("given"), (int, float))]
-    third = [one for one in criteria if int(one["tier"]) == 3 and one["maximum"]]
-    # A judge asks for the points of tier 3 wherever there are facts; a rule gives none but these.
-    credited = bool(third) and all(one.get("judged_by") == "rule" and one["points"] for one in third)
-    return math.fsum(given), credited
+from workbench.session.totals import NO_FACTS_POINTS, Total, comparable, own_points
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +32,7 @@ class Spread:
         out_of: What the scores are out of.
         tiers: Of which tiers they are.
         given: Mean of those of the points that the answers' format earned by itself.
+        held: Trials in the mean of which a format gave more than a tenth of the points.
         credited: Trials in the mean with the points for tier 3 that the original gives a case without facts.
     """
 
@@ -131,12 +51,23 @@ class Spread:
     out_of: float
     tiers: tuple[int, ...] = ()
     given: float = 0.0
+    held: int = 0
     credited: int = 0
 
     @property
     def own(self) -> tuple[float, float] | None:
-        """The mean of the models' own points and what it is out of, where the format gave more than a tenth."""
-        return own_points(self.mean, self.out_of, self.given)
+        """The mean of the models' own points and what it is out of, where a format gave more than a tenth in every trial."""
+        return own_points(self.mean, self.out_of, self.given) if self.held == self.scored else None
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is to be known of the trials in the mean: how many have points that nobody wrote, or that stand for missing facts."""
+        some = self.held if self.own is None else 0
+        counts = (
+            (some, "with points from a format"),
+            (self.credited, f"with {NO_FACTS_POINTS:g} points for missing facts"),
+        )
+        return tuple(f"{count:,} {what}" for count, what in counts if count)
 
     @property
     def left_out(self) -> str:
@@ -226,19 +157,9 @@ def spread_of(
         out_of=counted[0].out_of if counted else 100.0,
         tiers=counted[0].tiers if counted else (),
         given=statistics.fmean(one.given for one in counted) if counted else 0.0,
+        held=sum(one.own is not None for one in counted),
         credited=sum(one.credited for one in counted),
     )
-
-
-def comparable(totals: Sequence[Total]) -> list[Total]:
-    """Return the totals that one figure may rest on: those of the same tiers, the tiers with the most points.
-
-    Points of fewer tiers compare with nothing: 40 of 40 are not 100 of 100.
-    """
-    scored = [one for one in totals if one.points is not None]
-    counts = Counter((one.out_of, one.tiers) for one in scored)
-    basis = max(counts, key=lambda one: (one[0], counts[one], one[1]), default=None)
-    return [one for one in scored if (one.out_of, one.tiers) == basis]
 
 
 def words(spread: Spread) -> str:
@@ -249,7 +170,7 @@ def words(spread: Spread) -> str:
     span = "" if spread.scored < 2 else f" ({spread.low:.1f} to {spread.high:.1f})"
     own = "" if spread.own is None else f"own points {spread.own[0]:.1f} of {spread.own[1]:.1f}; in all "
     notes = [spread.left_out] if spread.left_out else []
-    notes += [f"{spread.credited:,} with {NO_FACTS_POINTS:g} points for missing facts"] if spread.credited else []
+    notes += spread.remarks
     return f"{own}{spread.mean:.1f}{sd}{span} of {spread.out_of:.0f}" + "".join(f"; {note}" for note in notes)
 
 

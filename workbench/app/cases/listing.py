@@ -11,7 +11,7 @@ from workbench.catalog import TestCase, load_cases
 from workbench.errors import WorkbenchError
 from workbench.repository import parse_source
 from workbench.repository.store import Store
-from workbench.rubric.spread import Total, totals_of
+from workbench.session.totals import Total, totals_of
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.document import prepared
 from workbench.app.trajectory.loading import Card
-from workbench.rubric.spread import own_points
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import in_words, is_offline
+from workbench.session.totals import own_points
 from workbench.text import one_line
 
 if TYPE_CHECKING:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from workbench.glyphs import STATES, counted
 from workbench.rubric.losses import Lost, lost_points
-from workbench.rubric.spread import Spread, Total, spread_of, totals_of
+from workbench.rubric.spread import Spread, spread_of
 from workbench.session.forks import SIGN, below_parents
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import trial_problem
 from workbench.session.schema import PUT_AWAY_RUNS
 from workbench.session.spend import total_spend
+from workbench.session.totals import Total, totals_of
 
 if TYPE_CHECKING:
     from workbench.grounding import Counts

@@ -11,6 +11,7 @@ from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.table import Table
 from workbench.app.trials.lines import TrialLine
 from workbench.rubric.losses import Loss, losses_among
+from workbench.session.totals import comparable
 from workbench.text import shortened
 
 COLUMNS: tuple[Column[Loss], ...] = (
@@ -31,5 +32,8 @@ class LossList(Table[Loss]):
         super().__init__(COLUMNS, key=lambda loss: loss.title, id=id)
 
     def put_trials(self, lines: Sequence[TrialLine]) -> None:
-        """Show what some trials lost; forks and those without a score count nowhere."""
-        self.put(losses_among([line.lost for line in lines if not line.parent and line.points is not None]))
+        """Show what some trials lost; forks, those without a score and those that lack tiers of others count nowhere."""
+        own = [line for line in lines if not line.parent]
+        counted = comparable([line.total for line in own])
+        tiers = counted[0].tiers if counted else ()
+        self.put(losses_among([line.lost for line in own if line.points is not None and line.total.tiers == tiers]))

@@ -115,6 +115,8 @@ class MatrixView(RowList):
             state = max(states, key=lambda one: states[one])
             return f"{STATES.get(state, '?')} {state}", "failed" if state == "failed" else "unscored"
         # As many as are in the mean: those without a score are not.
-        several = f" ×{cell.spread.scored}" if cell.spread.scored > 1 or cell.spread.left_out else ""
-        shown = own_cell(cell.spread.own) or points(cell.spread.mean) + unit_of(cell.spread)
+        spread = cell.spread
+        several = f" ×{spread.scored}" if spread.scored > 1 or spread.left_out else ""
+        several += f"/{spread.trials}" if spread.left_out else ""
+        shown = own_cell(spread.own) or points(spread.mean) + unit_of(spread)
         return f"{shown}{several}", ""

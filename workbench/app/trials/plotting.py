@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from workbench.app.trials.lines import TrialLine
-from workbench.rubric.spread import Spread, Total, comparable, spread_of
+from workbench.rubric.spread import Spread, spread_of
+from workbench.session.totals import Total, comparable
 
 Agent = tuple[str, str]
 """An agent with its model."""

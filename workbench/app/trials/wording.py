@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.rubric.spread import Spread
 
 
@@ -17,8 +16,8 @@ def spread_in_words(spread: Spread) -> str:
     own = "" if spread.own is None else f"own points {spread.own[0]:.1f} of {spread.own[1]:.1f} · "
     left_out = f" (without {spread.left_out})" if spread.left_out else ""
     ends = "" if spread.low is None or spread.low == spread.high else f" · {spread.low:.1f} to {spread.high:.1f}"
-    facts = f" · {spread.credited:,} with {NO_FACTS_POINTS:g} points for missing facts" if spread.credited else ""
-    return f"{own}mean {spread.mean:.1f}{sd}{unit_of(spread)}{ends}{left_out}{facts}"
+    remarks = "".join(f" · {remark}" for remark in spread.remarks)
+    return f"{own}mean {spread.mean:.1f}{sd}{unit_of(spread)}{ends}{left_out}{remarks}"
 
 
 def unit_of(spread: Spread) -> str:
