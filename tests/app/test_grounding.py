@@ -79,7 +79,7 @@ async def test_the_list_begins_with_inventions_and_enter_goes_to_the_step_or_the
         await until(pilot, lambda: looked_up(screen) and screen.outcome.items.display, "the list")
         screen.focus_pane(screen.outcome)
         assert isinstance(screen.focused, GroundingList)
-        items = screen.outcome.items.grounding.items
+        items = screen.outcome.items.rows
         assert [item.text for item in items][:2] == ["conjure_words", "merge_all"]
         assert "tools/merging.py:1" in screen_text(pilot.app)
         at = next(number for number, item in enumerate(items) if item.text == "count_words")

@@ -64,7 +64,7 @@ async def test_a_trial_is_tagged_in_the_table_and_found_by_it(two: Path) -> None
         await pilot.press("asterisk")
         await until(pilot, lambda: f"{STAR}, [b]odd, to read" in screen_text(pilot.app), "the star")
         screen.filter_trials(screen.table.filter.choosing("tag", "to read"))
-        assert [screen.table.trials.lines[at].id for at in screen.table.shown] == [first]
+        assert [line.id for line in screen.table.shown] == [first]
         await pilot.press("asterisk")
         await until(pilot, lambda: (first, "", STAR) not in labels(two), "no star")
 
@@ -138,7 +138,7 @@ async def test_the_list_of_all_leads_to_each(two: Path, recorder: Recorder) -> N
         await until(pilot, lambda: isinstance(pilot.app.screen, MarkedScreen), "the list")
         marked = pilot.app.screen
         assert isinstance(marked, MarkedScreen)
-        await until(pilot, lambda: len(marked.table.lines) == 5, "all five")
+        await until(pilot, lambda: len(marked.table.rows) == 5, "all five")
         told = screen_text(pilot.app)
         assert "\x1b" not in told
         assert "Why this file?" in told
@@ -158,7 +158,7 @@ async def test_the_list_of_all_leads_to_each(two: Path, recorder: Recorder) -> N
             "the step",
         )
         await pilot.press("escape")
-        await until(pilot, lambda: isinstance(pilot.app.screen, MarkedScreen) and pilot.app.screen.table.lines, "back")
+        await until(pilot, lambda: isinstance(pilot.app.screen, MarkedScreen) and pilot.app.screen.table.rows, "back")
         again = pilot.app.screen
         assert isinstance(again, MarkedScreen)
         await pilot.press("slash", *"nine", "enter")
@@ -188,7 +188,7 @@ async def test_five_thousand_marks_at_a_small_size(recorder: Recorder) -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, MarkedScreen), "the list")
         marked = pilot.app.screen
         assert isinstance(marked, MarkedScreen)
-        await until(pilot, lambda: len(marked.table.lines) == 5000, "all")
+        await until(pilot, lambda: len(marked.table.rows) == 5000, "all")
 
 
 async def test_the_example_is_not_written() -> None:

@@ -27,13 +27,13 @@ from workbench.app.cases.file_view import FileView
 from workbench.app.cases.screen import CasesScreen
 from workbench.app.cases.trees import RepositoryTree
 from workbench.app.compare.candidate_screen import CandidatesScreen
-from workbench.app.compare.difference_list import DifferenceList
+from workbench.app.compare.difference_list import DifferenceList, DifferenceTable
 from workbench.app.compare.group_screen import GroupsScreen
-from workbench.app.compare.run_trial_rows import RunTrialRows
 from workbench.app.compare.run_trials_screen import RunTrialsScreen
 from workbench.app.compare.screen import CompareScreen
-from workbench.app.compare.task_rows import TaskRows
+from workbench.app.compare.task_tables import TaskRows
 from workbench.app.compare.tasks_screen import TasksScreen
+from workbench.app.compare.trial_tables import RunTrialRows
 from workbench.app.help import HelpScreen
 from workbench.app.marked.screen import MarkedScreen
 from workbench.app.marks import Marked, Pair
@@ -50,10 +50,11 @@ from workbench.app.toolkit.pick_list import PickList
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.several import ListField, Option
+from workbench.app.toolkit.table import Table
 from workbench.app.trials.spread_plot import SpreadPlot
 from workbench.session import SessionWriter, create
 
-ABSTRACT = {HeadedList, DifferenceList}
+ABSTRACT = {HeadedList, Table, DifferenceList, DifferenceTable}
 SEARCHED_BY_THEIR_SCREEN = {
     "CheckList",
     "TaskTable",

@@ -168,7 +168,7 @@ async def test_from_the_list_of_runs_over_a_regeneration_to_another_one(recorder
         await until(pilot, lambda: isinstance(app.screen, RegenerationScreen) and app.screen.view, "a regeneration")
         first = app.screen.view.run.id
         await pilot.press("U")
-        await until(pilot, lambda: isinstance(app.screen, RunsScreen) and app.screen.table.lines, "the runs")
+        await until(pilot, lambda: isinstance(app.screen, RunsScreen) and app.screen.table.rows, "the runs")
         table = app.screen.table
         table.set_cursor(next(at for at, line in enumerate(table.shown, 1) if line.id != first))
         await pilot.press("enter")

@@ -66,12 +66,12 @@ def test_numbers_are_those_of_the_trials(tmp_path: Path) -> None:
     many_trials(path, 120)
     with SessionReader(path) as reader:
         lines = load_trials(reader).lines
-    best = scores_by_agent(lines, range(len(lines)))[0]
+    best = scores_by_agent(lines)[0]
     mine = [one.points for one in lines if (one.agent, one.model) == best.agent and one.points is not None]
     assert best.values == tuple(mine)
     assert best.spread.mean == pytest.approx(statistics.fmean(mine))
     assert best.spread.sd == pytest.approx(statistics.stdev(mine))
-    found = against_score(lines, range(len(lines)))
+    found = against_score(lines)
     assert found.x_name == "cost in $"
     assert len(found.points) + found.left_out == len(lines)
     assert {(point.x, point.y) for point in found.points} <= {(one.cost, one.points) for one in lines}
@@ -101,7 +101,7 @@ async def test_plots_of_trials(tmp_path: Path, count: int, size: tuple[int, int]
         agent, model = spread.scores[2].agent
         await pilot.press("shift+tab", "enter")
         await until(pilot, lambda: len(screen.table.shown) < count, "that agent alone")
-        shown = [screen.table.trials.lines[place] for place in screen.table.shown]
+        shown = screen.table.shown
         assert {(one.agent, one.model) for one in shown} == {(agent, model)}
         await pilot.press("p")
         await until(pilot, lambda: screen.query_one("#matrix-pane").display, "the matrix again")

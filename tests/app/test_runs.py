@@ -52,7 +52,7 @@ async def list_of_runs(pilot: Pilot[int]) -> RunsScreen:
     await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen), "the list")
     screen = pilot.app.screen
     assert isinstance(screen, RunsScreen)
-    await until(pilot, lambda: screen.table.lines and screen._loading.idle, "the runs")
+    await until(pilot, lambda: screen.table.rows and screen._loading.idle, "the runs")
     return screen
 
 
@@ -101,7 +101,7 @@ async def test_what_was_put_away_is_shown_on_request_and_d_brings_it_back(severa
         await until(pilot, lambda: len(screen.table.shown) == 3, "all")
         assert "put away" in screen_text(pilot.app)
         await pilot.press("d")
-        await until(pilot, lambda: sum(line.put_away for line in screen.table.lines) == 2, "one is back")
+        await until(pilot, lambda: sum(line.put_away for line in screen.table.rows) == 2, "one is back")
 
 
 async def test_a_run_is_named_and_its_name_is_what_is_shown(several: Path) -> None:
@@ -110,13 +110,13 @@ async def test_a_run_is_named_and_its_name_is_what_is_shown(several: Path) -> No
         await pilot.press("f2")
         await until(pilot, lambda: "Name the run" in screen_text(pilot.app), "the question")
         await pilot.press(*"baseline [b]", "enter")
-        await until(pilot, lambda: any(line.name for line in screen.table.lines), "the name")
+        await until(pilot, lambda: any(line.name for line in screen.table.rows), "the name")
         assert stored(several, "run-2") == ("baseline [b]", False)
         assert "baseline [b]" in screen_text(pilot.app)
         await pilot.press("f2")
         await until(pilot, lambda: "Name the run" in screen_text(pilot.app), "the question again")
         await pilot.press("delete", "enter")
-        await until(pilot, lambda: not any(line.name for line in screen.table.lines), "no name")
+        await until(pilot, lambda: not any(line.name for line in screen.table.rows), "no name")
         assert stored(several, "run-2") == (None, False)
 
 
@@ -128,9 +128,9 @@ async def test_resume_and_cancel_are_of_one_run(several: Path, monkeypatch: pyte
     async with trajectory(several) as (pilot, _):
         screen = await list_of_runs(pilot)
         await pilot.press("c")
-        await until(pilot, lambda: screen.table.lines[0].state == "cancelled", "it is cancelled")
-        assert [line.state for line in screen.table.lines] == ["cancelled", "failed", "done"]
-        cancelled = screen.table.lines[0]
+        await until(pilot, lambda: screen.table.rows[0].state == "cancelled", "it is cancelled")
+        assert [line.state for line in screen.table.rows] == ["cancelled", "failed", "done"]
+        cancelled = screen.table.rows[0]
         assert cancelled.done < cancelled.total, "what was cancelled is not done"
         await pilot.press("u")
         await until(pilot, lambda: resumed, "an engine for it")
@@ -154,7 +154,7 @@ async def test_enter_opens_what_the_run_made(several: Path, recorder: Recorder) 
 async def test_sorted_by_key_and_by_heading(several: Path) -> None:
     async with trajectory(several) as (pilot, _):
         screen = await list_of_runs(pilot)
-        await pilot.press("o")
+        await pilot.press("o", "o")
         assert [line.state for line in screen.table.shown] == ["interrupted", "done", "failed"]
         await pilot.press("O")
         assert [line.state for line in screen.table.shown] == ["failed", "done", "interrupted"]
@@ -162,7 +162,7 @@ async def test_sorted_by_key_and_by_heading(several: Path) -> None:
             (x, y) for y, row in enumerate(screen_text(pilot.app).splitlines()) if (x := row.find("spend $")) > 0
         )
         await pilot.click(offset=heading)
-        await until(pilot, lambda: screen.table.order == "spend $", "by what it cost")
+        await until(pilot, lambda: screen.table.arrangement.order == "spend $", "by what it cost")
         assert [line.id for line in screen.table.shown] == ["run-2", "run-1", "run-0"]
 
 
@@ -207,7 +207,7 @@ async def test_the_example_is_only_read(monkeypatch: pytest.MonkeyPatch) -> None
         await pilot.press("d")
         await pilot.pause()
         assert len(screen.table.shown) == count
-        assert not any(line.put_away for line in screen.table.lines)
+        assert not any(line.put_away for line in screen.table.rows)
 
 
 def test_a_run_tells_of_failed_trials_and_a_price_that_nobody_knows_is_not_the_price_0(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_a_run_tells_of_failed_trials_and_a_price_that_nobody_knows_is_not_the_p
         assert sentence((unknown,)) == "1 run · 1 ✓ done · 1 failed trial"
         assert sentence((free, unknown)).endswith("2 failed trials · $0.000")
     shown = RunTable()
-    shown.shown = [unknown]
+    shown._lines = [unknown]
     text = "".join(part for part, _ in shown.parts_of(1, 120))
     assert "2 trials, 1 failed" in text
     assert "0.000" not in text

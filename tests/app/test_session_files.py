@@ -25,7 +25,7 @@ async def listed(person, count: int) -> None:
 
 
 def names(person) -> list[str]:
-    return [entry.path.stem for entry in person.app.screen.table.entries]
+    return [entry.path.stem for entry in person.app.screen.table.shown]
 
 
 async def test_a_new_session_is_what_the_next_run_goes_into_also_after_a_restart(start, make_session) -> None:
@@ -108,7 +108,7 @@ async def test_marked_sessions_are_merged_into_a_new_one(start, make_session) ->
         await person.type("both")
         await person.press("enter")
         await person.sees("both has 2 runs, 2 trials.", seconds=30)
-        await person.until(lambda: person.app.screen.table.entry.path.stem == "both")
+        await person.until(lambda: person.app.screen.table.selected.path.stem == "both")
     assert (one.read_bytes(), two.read_bytes()) == before
     with SessionReader(one.with_name("both.session")) as reader:
         assert sorted(trial.case_id for trial in reader.trials()) == ["countdown_timer", "word_counter"]
@@ -135,7 +135,7 @@ async def test_tags_are_a_column_and_sorting_is_a_key_and_a_click(start, make_se
         await person.until(lambda: names(person) == ["small", "large", "example"])
         heading = person.screen_text.splitlines()[2]
         await person.pilot.click(table, offset=Offset(heading.index("trials") - 1, 0))
-        await person.until(lambda: table.order == "trials" and names(person)[0] == large.stem)
+        await person.until(lambda: table.arrangement.order == "trials" and names(person)[0] == large.stem)
         await person.press("slash", *"paper")
         await person.sees("Sessions 1 of 3")
 

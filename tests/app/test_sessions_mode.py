@@ -211,7 +211,7 @@ async def test_age_is_that_of_what_was_recorded_not_of_the_file(start, several) 
         await person.press("3")
         await person.sees("Sessions 5", "✓ done")
         await person.until(lambda: person.screen_text.count("! unusable") == 2)
-        names = [entry.path.stem for entry in person.app.screen.table.entries]
+        names = [entry.path.stem for entry in person.app.screen.table.shown]
         assert names == ["done", "stopped", "cancelled", "newer", "damaged"]
         row = next(line for line in person.screen_text.splitlines() if "⊘ cancelled" in line)
         assert " now " not in row

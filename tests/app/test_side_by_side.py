@@ -15,15 +15,13 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from workbench.app.compare.candidate_screen import CandidatesScreen
-from workbench.app.compare.failing_rows import FailingRows
 from workbench.app.compare.frame import SideBySide
 from workbench.app.compare.group_screen import GroupsScreen
-from workbench.app.compare.run_trial_rows import RunTrialRows
 from workbench.app.compare.run_trials_screen import RunTrialsScreen
 from workbench.app.compare.screen import CompareScreen
-from workbench.app.compare.task_rows import TaskRows
-from workbench.app.compare.task_side_rows import TaskTestRows
+from workbench.app.compare.task_tables import FailingRows, TaskRows, TaskTestRows
 from workbench.app.compare.tasks_screen import TasksScreen
+from workbench.app.compare.trial_tables import RunTrialRows
 from workbench.app.marks import Marked, Pair
 from workbench.app.run_list.screen import RunsScreen
 
@@ -86,7 +84,7 @@ async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_compari
         runs = (Marked(path, "run", "run-1", of_trials=True) for path in (here, there))
         app.show_pair(Pair(*runs))
         beside = await shown(pilot, RunTrialsScreen)
-        assert "1 in both · only A 1 · only B 1" in screen_text(app)
+        assert "1 in both · only A 1 · only B 0" in screen_text(app)
         assert beside.query_one(RunTrialRows).selected is not None
         await pilot.press("S")
         await until(pilot, lambda: beside.comparison is not None and beside.comparing.idle, "the other way round")
@@ -203,11 +201,11 @@ async def test_two_runs_with_hostile_names_and_a_file_that_is_gone(tmp_path: Pat
     async with regeneration(path, (120, 40)) as (pilot, _):
         app = pilot.app
         await pilot.press("U")
-        await until(pilot, lambda: isinstance(app.screen, RunsScreen) and app.screen.table.lines, "the runs")
+        await until(pilot, lambda: isinstance(app.screen, RunsScreen) and app.screen.table.rows, "the runs")
         runs = app.screen
         await pilot.press("C")
         await until(pilot, lambda: "Mark a run with space" in screen_text(app), "what to do")
-        by_id = {line.id: runs.table.marked(line) for line in runs.table.lines}
+        by_id = {line.id: runs.table.marked(line) for line in runs.table.rows}
         app.marks.toggle(by_id["one"])
         app.marks.toggle(by_id["two"])
         await pilot.press("C")

@@ -48,7 +48,7 @@ async def test_the_table_of_trials_is_as_it_was_left_and_escape_leads_to_it(tmp_
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, TrialsScreen), "the table again")
         again = app.screen.table
-        assert (again.order, again.reverse, list(again.shown)) == ("score", True, left)
+        assert (again.arrangement.order, again.arrangement.reverse, again.shown) == ("score", True, left)
         assert again.selected is not None
         assert again.selected.id == opened
 

@@ -17,24 +17,22 @@ from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.toolkit.filter_dialog import FilterDialog
+from workbench.app.toolkit.table import Arrangement
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.app.trials.filters import EVERYTHING, questions_about
 from workbench.app.trials.lines import (
-    ORDERS,
     Scale,
-    Trials,
-    in_groups,
-    in_order,
     load_trials,
     matrix_of,
     share_of,
     with_losses,
 )
 from workbench.app.trials.screen import TrialsScreen
-from workbench.app.trials.table import TrialTable
+from workbench.app.trials.table import COLUMNS, TrialTable
 from workbench.app.trials.wording import spread_in_words
 from workbench.rubric.spread import spread_of
 from workbench.session import SessionReader
+from workbench.session.totals import Total
 from workbench.text import shortened
 
 
@@ -82,38 +80,57 @@ def test_trials_of_an_engine_that_is_gone_and_of_a_judge_that_failed_are_shown_a
     assert states == {"scored": "done", "unscored": "unscored", "stopped": "interrupted"}
 
 
-@pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.key)
+@pytest.mark.parametrize("column", [one for one in COLUMNS if one.sort], ids=lambda column: column.title)
 @pytest.mark.parametrize("reverse", [False, True])
-def test_orders_lose_no_trial_and_put_what_has_no_value_last(lines, order, reverse: bool) -> None:
-    found = in_order(lines, range(len(lines)), order.key, reverse=reverse)
-    assert sorted(found) == list(range(len(lines)))
-    values = [order.value(lines[place]) for place in found]
+def test_orders_lose_no_trial_and_put_what_has_no_value_last(lines, column, reverse: bool) -> None:
+    table = TrialTable()
+    table.arrangement = Arrangement(column.title, reverse)
+    table.rows = tuple(lines)
+    table.arrange_rows()
+    assert sorted(line.id for line in table.shown) == sorted(line.id for line in lines)
+    values = [column.sort(line) for line in table.shown]
     known = [value for value in values if value is not None]
     assert values[len(known) :] == [None] * (len(values) - len(known))
-    assert known == sorted(known, reverse=order.descending != reverse)
+    assert known == sorted(known, reverse=column.descending != reverse)
 
 
 @pytest.mark.parametrize("by", ["agent", "model", "case", "run"])
 def test_groups_have_the_mean_and_the_spread_of_their_scores_the_best_first(lines, by: str) -> None:
-    groups = in_groups(lines, range(len(lines)), by)
-    assert sorted(place for group in groups for place in group.places) == list(range(len(lines)))
+    table = TrialTable()
+    table.arrangement = Arrangement(grouping=by)
+    table.rows = tuple(lines)
+    table.arrange_rows()
+    groups = table.groups()
+    assert sorted(line.id for group in groups for line in group.rows) == sorted(line.id for line in lines)
+    means = []
     for group in groups:
-        points = [lines[place].points for place in group.places if lines[place].points is not None]
-        assert group.spread.mean == pytest.approx(statistics.fmean(points))
-        assert group.spread.sd == pytest.approx(statistics.stdev(points))
-        assert (group.spread.trials, group.spread.scored) == (len(group.places), len(points))
-    means = [group.spread.mean for group in groups]
+        spread = table.spread_of_group(group)
+        points = [line.points for line in group.rows if line.points is not None]
+        means.append(spread.mean)
+        assert spread.mean == pytest.approx(statistics.fmean(points))
+        assert spread.sd == pytest.approx(statistics.stdev(points))
+        assert (spread.trials, spread.scored) == (len(group.rows), len(points))
     assert means == sorted(means, reverse=True)
 
 
+def test_the_figures_of_a_group_stand_under_their_columns(lines) -> None:
+    table = TrialTable()
+    table.arrangement = Arrangement(grouping="agent")
+    table.rows = tuple(lines)
+    table.arrange_rows()
+    heading, group = ("".join(text for text, _ in table.parts_of(row, 200)) for row in (0, 1))
+    end = heading.index("score") + len("score")
+    assert group[:end].endswith(f" {table.spread_of_group(table.groups()[0]).mean:.1f}")
+
+
 def test_the_matrix_has_a_cell_for_each_pair_that_was_tried(lines) -> None:
-    some = [place for place, line in enumerate(lines) if (line.case, line.agent) != ("art", "white")]
-    matrix = matrix_of(lines, some)
+    some = [line for line in lines if (line.case, line.agent) != ("art", "white")]
+    matrix = matrix_of(some)
     assert matrix.several_models
     assert not [column for case, column in matrix.cells if case == "art" and column[0] == "white"]
-    assert sorted(place for group in matrix.cells.values() for place in group.places) == some
-    one_model = [place for place in some if lines[place].model == "openai/gpt-4o"]
-    assert not matrix_of(lines, one_model).several_models
+    assert sorted(line.id for cell in matrix.cells.values() for line in cell.lines) == sorted(line.id for line in some)
+    one_model = [line for line in some if line.model == "openai/gpt-4o"]
+    assert not matrix_of(one_model).several_models
 
 
 def test_filters_offer_what_there_is_with_counts_and_let_only_that_through(lines) -> None:
@@ -209,7 +226,7 @@ async def test_a_filter_is_tried_while_it_is_chosen_and_escape_takes_it_back(ses
         await until(pilot, lambda: isinstance(pilot.app.screen, FilterDialog), "the dialog")
         await pilot.press("right", "enter")
         await until(pilot, lambda: pilot.app.screen is screen, "the table")
-        assert len({screen.table.trials.lines[place].state for place in screen.table.shown}) == 1
+        assert len({line.state for line in screen.table.shown}) == 1
         await pilot.press("F")
         assert len(screen.table.shown) == 120
 
@@ -221,10 +238,7 @@ async def test_a_cell_of_the_matrix_shows_its_trials_alone(session: Path, home: 
         assert screen.matrix.selected is not None
         case, (agent, model) = screen.matrix.selected
         await pilot.press("enter")
-        shown = {
-            (line.case, line.agent, line.model)
-            for line in map(screen.table.trials.lines.__getitem__, screen.table.shown)
-        }
+        shown = {(line.case, line.agent, line.model) for line in screen.table.shown}
         assert shown == {(case, agent, model)}
 
 
@@ -234,10 +248,10 @@ async def test_a_click_on_a_heading_sorts_and_a_second_one_turns_it_round(sessio
         heading = next(line for line in screen_text(pilot.app).splitlines() if " score " in line)
         offset = (heading.index("score") - screen.table.region.x + 2, 0)
         await pilot.click("#trial-table", offset=offset)
-        await until(pilot, lambda: screen.table.order == "score", "the order")
+        await until(pilot, lambda: screen.table.arrangement.order == "score", "the order")
         first = screen.table.shown[0]
         await pilot.click("#trial-table", offset=offset)
-        await until(pilot, lambda: screen.table.reverse, "the other way round")
+        await until(pilot, lambda: screen.table.arrangement.reverse, "the other way round")
         assert screen.table.shown[0] != first
 
 
@@ -330,16 +344,16 @@ async def test_the_criterion_that_costs_most_stands_first_and_enter_shows_its_tr
 ) -> None:
     async with trajectory(judged.path, size) as (pilot, _):
         screen = await table_of_trials(pilot)
-        await until(pilot, lambda: bool(screen.losses.losses), "the losses")
-        dearest = screen.losses.losses[0]
+        await until(pilot, lambda: bool(screen.losses.rows), "the losses")
+        dearest = screen.losses.rows[0]
         screen.focus_pane(screen.query_one("#losses-pane"))
         await until(pilot, lambda: screen.losses.has_focus, "the list")
         assert dearest.title in screen_text(pilot.app)
-        assert screen.losses.selected == dearest.title
+        assert screen.losses.selected == dearest
         await pilot.press("enter")
         await until(pilot, lambda: screen.table.filter.active, "the filter")
         assert len(screen.table.shown) == dearest.trials
-        assert all(dearest.title in dict(screen.table.trials.lines[place].lost) for place in screen.table.shown)
+        assert all(dearest.title in dict(line.lost) for line in screen.table.shown)
 
 
 async def test_a_score_that_comes_later_is_shown(judged: Recorder) -> None:
@@ -386,13 +400,23 @@ async def test_a_session_of_many_trials_opens_in_the_table_and_one_of_one_trial_
 
 
 def test_a_mean_says_how_far_its_trials_lie_apart_and_what_it_is_out_of() -> None:
-    full = spread_of([(80.0, 100.0), (60.0, 100.0)], trials=3)
-    assert spread_in_words(full) == "mean 70.0 ± 14.1 · 60.0 to 80.0 (2 scored)"
-    unscored = spread_of([(40.0, 40.0)], trials=1)
+    rules, every = (1, 2), (1, 2, 3, 4)
+    full = spread_of([Total(80.0, 100.0, every), Total(60.0, 100.0, every)], trials=3)
+    assert spread_in_words(full) == "mean 70.0 ± 14.1 · 60.0 to 80.0 (without 1 unscored)"
+    unscored = spread_of([Total(40.0, 40.0, rules)], trials=1)
     assert spread_in_words(unscored) == "mean 40.0/40"
-    mixed = spread_of([(40.0, 40.0), (50.0, 100.0)], trials=2)
-    assert spread_in_words(mixed).startswith("mean 75.0 ± 35.4%")
-    assert share_of(spread_of([(40.0, 80.0)], trials=1)) < share_of(full)
+    mixed = spread_of([Total(40.0, 40.0, rules), Total(50.0, 100.0, every)], trials=2)
+    assert spread_in_words(mixed) == "mean 50.0 (without 1 partly scored)"
+    assert share_of(unscored) < share_of(spread_of([Total(1.0, 100.0, every)], trials=1)) < share_of(full)
+
+
+def test_points_that_a_format_gave_stand_behind_the_models_own() -> None:
+    held = Total(69.4, 100.0, (1, 2, 3, 4), given=57.9)
+    free = Total(30.0, 100.0, (1, 2, 3, 4))
+    assert spread_in_words(spread_of([held], trials=1)) == "own points 11.5 of 42.1 · mean 69.4"
+    assert spread_in_words(spread_of([held, free], trials=2)).endswith("· 1 with points from a format")
+    assert (held.share or 0) < (free.share or 0)
+    assert Total(69.4, 100.0, (1, 2, 3, 4), given=6.0).own is None
 
 
 def test_points_of_fewer_than_100_say_so_in_the_table(tmp_path: Path) -> None:
@@ -400,7 +424,7 @@ def test_points_of_fewer_than_100_say_so_in_the_table(tmp_path: Path) -> None:
     with SessionReader(tmp_path / "many.session") as reader:
         line = next(line for line in load_trials(reader).lines if line.points is not None)
     table = TrialTable()
-    shown = "".join(part for part, _ in table._trial(replace(line, points=40.0, out_of=40.0), 120))
+    shown = "".join(part for part, _ in table.columns.cells(replace(line, total=Total(40.0, 40.0, (1, 2))), 120))
     assert " 40/40 " in shown
     assert " 40.0 " not in shown
 
@@ -425,17 +449,19 @@ def test_all_trials_that_read_a_file_are_an_answer_of_the_filter(lines) -> None:
 
 def test_the_repeat_is_among_the_last_columns_to_go(lines) -> None:
     table = TrialTable()
-    table.trials = Trials(tuple(lines), (), None)
-    assert [column.title for column in table._layout(76)[1]] == ["rep", "score"]
+    table.rows = tuple(lines)
+    table.arrange_rows()
+    assert [column.title for column, _, _ in table.columns.layout(76) if not column.text][:2] == ["rep", "score"]
 
 
 @pytest.mark.parametrize("width", [30, 44, 56, 76, 118])
 def test_the_score_is_in_sight_at_any_width(lines, width: int) -> None:
     table = TrialTable()
     told = [replace(line, labels=("a-tag", "another")) for line in lines]
-    table.trials = Trials(tuple(told), (), None)
-    texts, numbers = table._layout(width)
-    assert "score" in [column.title for column in numbers]
-    assert [title for title, _ in texts][0] == "case"
+    table.rows = tuple(told)
+    table.arrange_rows()
+    titles = [column.title for column, _, _ in table.columns.layout(width - 2)]
+    assert "score" in titles
+    assert titles[0] == "case"
     if width >= 40:
-        assert len("".join(text for text, _ in table._trial(told[0], width))) <= width
+        assert len("".join(text for text, _ in table.parts_of(1, width))) <= width

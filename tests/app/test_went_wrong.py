@@ -71,7 +71,7 @@ async def test_failures_are_grouped_and_the_test_stands_beside_the_difference(tm
         screen = app.screen
         assert isinstance(screen, WentWrongScreen)
         await until(pilot, lambda: screen.findings is not None and screen.idle, "the findings")
-        assert [entry.cells[0] for entry in screen.list.listing.entries] == ["3", "2", "1", "1"]
+        assert [entry.cells[0] for entry in screen.list.rows] == ["3", "2", "1", "1"]
         assert "7 failed in 4 ways" in str(screen.query_one(StatusLine).render())
         await until(pilot, lambda: "assert 1 == 2" in screen_text(app), "what the test said")
         shown = screen_text(app)
@@ -88,24 +88,22 @@ async def test_failures_are_grouped_and_the_test_stands_beside_the_difference(tm
         )
         # Less alike: both wrong values are an AssertionError.
         await pilot.press("b", "b")
-        await until(
-            pilot, lambda: [one.cells[0] for one in screen.list.listing.entries] == ["5", "1", "1"], "by exception"
-        )
+        await until(pilot, lambda: [one.cells[0] for one in screen.list.rows] == ["5", "1", "1"], "by exception")
         await pilot.press("b")
         # What nobody solves, what fails most, and the curve.
         await pilot.press("right_square_bracket")
         await until(pilot, lambda: "report/[b]format.py::Table.total" in screen_text(app), "the unsolved task")
-        assert len(screen.list.listing.entries) == 1
+        assert len(screen.list.rows) == 1
         await pilot.press("right_square_bracket")
-        await until(pilot, lambda: screen.list.listing.entries[0].cells[1:] == ("6", "2"), "the test that fails most")
+        await until(pilot, lambda: screen.list.rows[0].cells[1:] == ("6", "2"), "the test that fails most")
         await pilot.press("right_square_bracket")
         await until(pilot, lambda: screen.curves is not None and screen.idle, "the curves")
         assert screen.tab == CURVE
         assert "pass@1 of the first m samples" in screen_text(app)
-        assert [entry.cells[1] for entry in screen.list.listing.entries] == ["0.00", "0.00", "0.00", "0.12"]
+        assert [entry.cells[1] for entry in screen.list.rows] == ["0.00", "0.00", "0.00", "0.12"]
         await pilot.press("right_square_bracket")
         await until(pilot, lambda: screen.tab == BY_FILE and "hardest first" in screen_text(app), "the files")
-        rows = [entry.cells for entry in screen.list.listing.entries]
+        rows = [entry.cells for entry in screen.list.rows]
         assert [(row[0], row[1], row[2], len(row[3].rstrip())) for row in rows] == [
             ("report/[b]format.py", "1", "0.00", 0),
             ("wordcount.py", "1", "0.25", 4),

@@ -18,7 +18,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from app.many_trials import many_trials
 
 from workbench.app.trials.filters import EVERYTHING, questions_about
-from workbench.app.trials.lines import in_groups, in_order, load_trials, matrix_of
+from workbench.app.trials.lines import load_trials, matrix_of
+from workbench.app.trials.table import TrialTable
 from workbench.session import SessionReader
 
 AIM_MS, AIM_COUNT = 50.0, 5000
@@ -47,12 +48,13 @@ def main() -> int:
                 read = best_of(lambda: load_trials(reader), 2)  # noqa: B023
                 lines = load_trials(reader).lines
         everything = EVERYTHING.asking(questions_about(lines)).choosing("agent", "white")
-        places = range(len(lines))
+        table = TrialTable()
+        table.put(lines)
         took = [
-            best_of(lambda: in_order(lines, places, "score")),  # noqa: B023
-            best_of(lambda: in_groups(lines, places, "agent")),  # noqa: B023
+            best_of(lambda: table.change_arrangement(order="score")),  # noqa: B023
+            best_of(lambda: table.change_arrangement(grouping="agent")),  # noqa: B023
             best_of(lambda: everything.passing(lines)),  # noqa: B023
-            best_of(lambda: matrix_of(lines, places)),  # noqa: B023
+            best_of(lambda: matrix_of(lines)),  # noqa: B023
         ]
         print(f"{count:6,} {read:8.1f} " + " ".join(f"{one:8.1f}" for one in took))
         missed |= count == AIM_COUNT and max(took[0] + took[1], took[2] + took[3]) > AIM_MS

@@ -29,7 +29,7 @@ class TaskResult:
     """One task under one group: ``counted`` samples go into pass@k, ``passed`` of them passed.
 
     ``doubtful`` of the passed ones are marked so; ``waiting`` samples have no verdict; ``leaking`` says that the docstring
-    carries the code. ``repaired`` of the passed ones needed a repair of the answer; ``documented`` says that the function has
+    carries the code. ``repaired`` of the passed ones needed a repair of the answer, ``cut`` of the counted ones were cut at a token limit; ``documented`` says that the function has
     a docstring.
     """
 
@@ -43,6 +43,7 @@ class TaskResult:
     waiting: int = 0
     repaired: int = 0
     documented: bool = True
+    cut: int = 0
 
     def at(self, k: int) -> float | None:
         """Return the task's pass@k, None where it has fewer than k samples."""
@@ -71,6 +72,7 @@ class PassFigures:
         without_repairs: pass@k for each k if these count as failed.
         documented: Tasks whose function has a docstring.
         of_documented: pass@k for each k of these alone.
+        cut: Counted samples whose answers were cut at a token limit.
     """
 
     pass_at: tuple[Estimate, ...]
@@ -85,6 +87,7 @@ class PassFigures:
     without_repairs: tuple[float | None, ...] = ()
     documented: int = 0
     of_documented: tuple[float | None, ...] = ()
+    cut: int = 0
 
     @property
     def documented_share(self) -> float | None:
@@ -103,6 +106,7 @@ class PassFigures:
             # Passes of answers that had to be repaired, and pass@k as if they had failed.
             "repaired": self.repaired,
             "pass_at_k_without_repairs": dict(zip(ks, self.without_repairs, strict=True)),
+            "cut_at_token_limit": self.cut,
             "documented": self.documented,
             "documented_share": self.documented_share,
             "pass_at_k_of_documented": dict(zip(ks, self.of_documented, strict=True)),
@@ -241,16 +245,17 @@ def task_results(counts: Iterable[SampleCount], tasks: Mapping[str, TaskRow]) ->
 
 def task_result(task: TaskRow, rows: Iterable[SampleCount]) -> TaskResult:
     """Return the result of one task from its samples of one group."""
-    counted = passed = doubtful = waiting = repaired = 0
+    counted = passed = doubtful = waiting = repaired = cut = 0
     for row in rows:
         counted += row.count if row.verdict not in ("", "error") else 0
         passed += row.count if row.verdict == "passed" else 0
         doubtful += row.count if row.verdict == "passed" and row.doubtful else 0
+        cut += row.count if row.verdict not in ("", "error") and row.cut else 0
         waiting += row.count if not row.verdict else 0
         repaired += row.count if row.verdict == "passed" and row.repaired else 0
     leaking, documented = is_leaking(task.leak), task.docstring_blob is not None
     return TaskResult(
-        task.id, task.snapshot, task.path, leaking, counted, passed, doubtful, waiting, repaired, documented
+        task.id, task.snapshot, task.path, leaking, counted, passed, doubtful, waiting, repaired, documented, cut
     )
 
 
@@ -288,6 +293,7 @@ def pass_figures(results: Sequence[TaskResult], ks: Sequence[int], *, interval: 
         without_repairs=tuple(unrepaired[k].value for k in ks),
         documented=len(documented),
         of_documented=tuple(of_documented[k].value for k in ks),
+        cut=sum(one.cut for one in results),
     )
 
 

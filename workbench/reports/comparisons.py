@@ -170,9 +170,13 @@ def _runs(found: RunsComparison) -> Iterator[Block]:
     for name, side, mean in zip("AB", (found.left, found.right), found.means, strict=True):
         run = f"run {side.run.name or side.run.id} · {side.session} · {side.scale[0]}, judge {side.scale[1] or 'none'}"
         yield f"{name}  {one_line(run, 200)}: mean {_number(mean, 1)} over {len(found.compared):,} compared trials"
+    if found.left.scale != found.right.scale:
+        yield (
+            "Their points are not comparable, for other rubrics or judges gave them; workbench rescore scores both by one"
+        )
     wins, ties, losses = found.tally
     yield (
-        f"B wins {wins:,}, ties {ties:,}, loses {losses:,}; {found.common:,} trials in both, only A {found.only_left:,}, "
+        f"B wins {wins:,}, ties {ties:,}, loses {losses:,} by the means of repeats; {found.common:,} trials in both, only A {found.only_left:,}, "
         f"only B {found.only_right:,}"
     )
     rows = []
@@ -180,8 +184,9 @@ def _runs(found: RunsComparison) -> Iterator[Block]:
         row = pair.either.trial
         values = [_NONE if one is None else _number(one.points, 1) for one in (pair.left, pair.right)]
         name = one_line(f"{row.case_name or row.case_id} · {row.agent} · {row.model}", 120)
-        rows.append((name, f"{row.repeat}", *values, _change(pair.difference, 1)))
-    yield _shown(("task", "rep", "A", "B", "B − A"), rows, words=1)
+        counts = " | ".join("–" if one is None else one.count for one in (pair.left, pair.right))
+        rows.append((name, counts, *values, _change(pair.difference, 1)))
+    yield _shown(("task", "repeats", "A", "B", "B − A"), rows, words=1)
 
 
 def _groups(found: GroupComparison, tests: Mapping[int, str]) -> Iterator[Block]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -136,6 +137,26 @@ class ScoreRow:
     card_blob: str
     at: float
     problem: str | None = None
+
+    @property
+    def tiers(self) -> tuple[float | None, ...]:
+        """Points of the four tiers."""
+        return self.tier1, self.tier2, self.tier3, self.tier4
+
+    @property
+    def unscored(self) -> tuple[int, ...]:
+        """Numbers of the tiers without points; none where the total has points of a tier whose own were damaged."""
+        missing = tuple(number for number, points in enumerate(self.tiers, 1) if points is None)
+        known = math.fsum(points for points in self.tiers if points is not None)
+        whole = self.total is not None and self.out_of >= 100 and not math.isclose(known, self.total, abs_tol=1e-6)
+        return () if whole else missing
+
+    @property
+    def points(self) -> float | None:
+        """Points of 100, which only a trial with all tiers scored has: 40 of the 40 points that are known are not 100."""
+        if self.total is None or self.unscored or not self.out_of > 0:
+            return None
+        return 100 * self.total / self.out_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import ClassVar, Generic, TypeVar
 
+from workbench.app.compare.wording import ONLY_A, ONLY_B, SAME
+from workbench.app.toolkit.columns import Column, Columns, Row
 from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.virtual_view import Part
 
@@ -144,3 +146,57 @@ class DifferenceList(HeadedList, Generic[Shown]):
 
     def _why_empty(self) -> list[str]:
         return self.empty_text(self.comparison).split("\n") if self.comparison is not None else []
+
+
+class DifferenceTable(DifferenceList[Shown], Generic[Shown, Row]):
+    """A difference a row: a sign that says which side has it, then columns; subclasses declare what these are."""
+
+    nothing: ClassVar[str] = ""
+    """What to say where there is no row."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.columns: Columns[Row] = Columns(())
+        self.entries: Sequence[Row] = ()
+
+    def rows_of(self, comparison: Shown) -> Sequence[Row]:
+        """Return the rows of a comparison."""
+        raise NotImplementedError
+
+    def columns_of(self, comparison: Shown) -> Sequence[Column[Row]]:
+        """Return the columns."""
+        raise NotImplementedError
+
+    def sign_of(self, row: Row) -> Part:
+        """Return the sign before a row and its style."""
+        raise NotImplementedError
+
+    def kind_of(self, row: Row) -> Kind:
+        """Return whether both sides are alike in a row."""
+        return Kind.SAME if self.sign_of(row)[0] == SAME else Kind.DIFFERENT
+
+    @property
+    def selected(self) -> Row | None:
+        """The row under the cursor."""
+        return self.entries[self.place] if 0 <= self.place < len(self.entries) else None
+
+    def kinds_of(self, comparison: Shown) -> Sequence[Kind]:
+        """Lay out the columns for the rows and return what each row is."""
+        self.entries = self.rows_of(comparison)
+        self.columns = Columns(self.columns_of(comparison), self.entries)
+        return [self.kind_of(row) for row in self.entries]
+
+    def empty_text(self, comparison: Shown) -> str:
+        """Return what to say where there is no row."""
+        return self.nothing
+
+    def heading_parts(self, width: int) -> Sequence[Part]:
+        """Return the titles of the columns."""
+        return [("  ", ""), *self.columns.heading(width - 2)]
+
+    def entry_parts(self, place: int, width: int) -> Sequence[Part]:
+        """Return a row."""
+        row = self.entries[place]
+        sign, style = self.sign_of(row)
+        row_style = style if sign in {ONLY_A, ONLY_B} else ""
+        return [(f"{sign:2}", style), *self.columns.cells(row, width - 2, row_style)]

@@ -11,12 +11,11 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.compare.difference_list import DifferenceList
-from workbench.app.compare.failing_rows import FailingLine, FailingRows, messages
 from workbench.app.compare.frame import SideBySide, reading
 from workbench.app.compare.group_head import head_of, tasks_in_words
 from workbench.app.compare.head_lines import HeadLines
 from workbench.app.compare.panes import panes_of
-from workbench.app.compare.task_rows import TaskRows
+from workbench.app.compare.task_tables import FailingLine, FailingRows, TaskRows, messages
 from workbench.app.compare.text_rows import TextRows
 from workbench.app.marks import Marked, Pair
 from workbench.app.place import Place

@@ -9,7 +9,7 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.compare.difference_list import DifferenceList
-from workbench.app.compare.failing_rows import FailingRows
+from workbench.app.compare.task_tables import FailingRows
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Static
 

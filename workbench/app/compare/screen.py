@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.containers import Container
 from textual.widget import Widget
 
-from workbench.app.compare.file_rows import FileRows
+from workbench.app.compare.difference_list import DifferenceList
 from workbench.app.compare.frame import SideBySide
-from workbench.app.compare.point_rows import PointRows, reasons
-from workbench.app.compare.step_rows import StepRows
 from workbench.app.compare.summary import Summary
 from workbench.app.compare.text_rows import TextRows
+from workbench.app.compare.trial_tables import FileRows, PointRows, StepRows, reasons
 from workbench.app.compare.wording import readmes
 from workbench.app.marks import Marked
 from workbench.app.place import Place
@@ -39,7 +38,7 @@ class CompareScreen(SideBySide):
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield the summary and the panes."""
-        lists = (
+        lists: tuple[DifferenceList[Any], ...] = (
             StepRows(id="steps-diff-list"),
             PointRows(id="points-diff-list"),
             FileRows(id="files-diff-list"),
@@ -102,7 +101,7 @@ class CompareScreen(SideBySide):
     def _show_reasons(self) -> None:
         points = self.query_one(PointRows)
         lines = _REASON_LINES * (2 if self.has_class("-h-tall") else 1)
-        text = reasons(points.selected, points.text_width - 1, lines)
+        text = reasons(points.criterion, points.text_width - 1, lines)
         self.query_one("#point-reasons", Static).update(text)
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:

@@ -6,13 +6,29 @@ from collections.abc import Iterable
 
 from rich.cells import cell_len
 
+from workbench.app.toolkit.document import Document, Line
+from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.comparison import Comparison, Side, TextPair, TextSide
 from workbench.glyphs import STATES
 from workbench.text import one_line
 
 NOTHING = "–"
 SAME, ONLY_A, ONLY_B, BOTH_CHANGED = "=", "A", "B", "~"
-"""The sign before a row: in both trials, only in one, in both but not the same."""
+"""The sign before a row: on both sides, only on one, on both but not the same."""
+MORE, LESS = "▲", "▼"
+"""The sign of what B has more, or less, of than A."""
+
+
+def sided(left: object, right: object) -> Part | None:
+    """Return the sign of a row that only one side has, None where both have it."""
+    return (ONLY_A, "only-a") if right is None else (ONLY_B, "only-b") if left is None else None
+
+
+def signed(value: float | None) -> Part:
+    """Return the sign of a difference; ``?`` where it is not known."""
+    if value is None:
+        return "?", "dim"
+    return (MORE, "good") if value > 0 else (LESS, "poor") if value < 0 else (SAME, "dim")
 
 
 def parts_of(side: Side) -> tuple[str, ...]:
@@ -75,3 +91,12 @@ def change(value: float | None, digits: int) -> str:
 def of_change(value: float | None) -> str:
     """Return the style of a difference of points: B won or lost them."""
     return "" if not value else "good" if value > 0 else "poor"
+
+
+def wrapped(text: str, width: int, lines: int) -> str:
+    """Return a text in at most so many lines, with an ellipsis where it goes on."""
+    text = one_line(text, 2_000)
+    rows = [text[row.start : row.end].rstrip() for row in Document((Line(text),), text).rows(width)]
+    if len(rows) > lines:
+        rows[lines - 1] = fit(rows[lines - 1] + " …", width)
+    return "\n".join(rows[:lines])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,14 +11,14 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.marked.lines import MarkedLine, load_marked
-from workbench.app.toolkit.headed_list import HeadedList
+from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.times import age
-from workbench.app.toolkit.virtual_view import Part
 from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
@@ -29,60 +29,27 @@ _SIGNS = {"star": "★ star", "tag": "# tag", "remark": "✎ remark"}
 _NOTHING = "Nothing is starred, tagged or remarked on yet: * stars what is selected, t tags it, a (in Trajectory) remarks on it."
 
 
-class MarkedList(HeadedList):
-    """Row 0 is the heading; below it a row for each star, tag and remark."""
+COLUMNS: tuple[Column[MarkedLine], ...] = (
+    Column(title="what", cell=lambda line: (_SIGNS[line.kind], "marked"), width=9, text=True, sort=lambda line: line.kind),
+    Column(title="text", cell=lambda line: "" if line.kind == "star" else one_line(line.text, 400), width=10, widest=200, text=True,
+           shorten=shortened, sort=lambda line: line.text.casefold() if line.kind != "star" else None),
+    Column(title="of", cell=lambda line: (one_line(line.title, 400), "" if line.what else "dim"), width=20, widest=200, text=True,
+           shorten=shortened, sort=lambda line: line.title.casefold()),
+    Column(title="age", cell=lambda line: (age(line.at), "dim"), width=6, sort=lambda line: line.at, descending=True),
+)  # fmt: skip
 
-    ALLOW_SELECT = False
+
+class MarkedList(Table[MarkedLine]):
+    """Stars, tags and remarks, the newest first."""
+
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "go there", id="marked.open")]
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.lines: tuple[MarkedLine, ...] = ()
+        super().__init__(COLUMNS, key=lambda line: line, order="age", id=id)
 
-    @property
-    def selected(self) -> MarkedLine | None:
-        """The line under the cursor."""
-        at = self.cursor - 1
-        return self.lines[at] if 0 <= at < len(self.lines) else None
-
-    def put(self, lines: tuple[MarkedLine, ...]) -> None:
-        """Show these lines; the cursor stays on its own."""
-        kept = self.selected
-        self.lines = lines
-        self.rows_changed(cursor=lines.index(kept) + 1 if kept in lines else max(1, self.cursor))
-
-    def words_of(self, index: int) -> str:
+    def words_of_row(self, row: MarkedLine) -> str:
         """Return the line's texts, also where they are too long for the row."""
-        line = self.lines[index - 1]
-        return f"{line.kind} {line.text} {line.what} {line.title}"
-
-    def row_count(self) -> int:
-        """Return how many rows there are, the heading included."""
-        return len(self.lines) + 1 if self.lines else 0
-
-    def _widths(self, width: int) -> tuple[int, int]:
-        room = max(20, width - 20)
-        said = max(10, min(room // 2, max((len(line.text) for line in self.lines), default=0)))
-        return said, max(10, room - said)
-
-    def heading_parts(self, width: int) -> Sequence[Part]:
-        """Return the names of the columns."""
-        said, what = self._widths(width)
-        return [(f" {fit('what', 9)} {fit('text', said)} {fit('of', what)} {fit('age', 6, right=True)}", "dim")]
-
-    def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return a star, tag or remark."""
-        if index == 0:
-            return self.heading_parts(width)
-        line = self.lines[index - 1]
-        said, what = self._widths(width)
-        text = "" if line.kind == "star" else one_line(line.text, 400)
-        return [
-            (f" {fit(_SIGNS[line.kind], 9)} ", "marked"),
-            (fit(shortened(text, said), said) + " ", ""),
-            (fit(shortened(one_line(line.title, 400), what), what), "" if line.what else "dim"),
-            (" " + fit(age(line.at), 6, right=True), "dim"),
-        ]
+        return f"{row.kind} {row.text} {row.what} {row.title}"
 
 
 class MarkedScreen(ModeScreen):
@@ -140,7 +107,7 @@ class MarkedScreen(ModeScreen):
         )
         self.set_status(f"{total:,} marked")
         line = table.selected
-        if not table.lines:
+        if not table.rows:
             text = _NOTHING
         elif line is None:
             text = "Nothing here holds that text: esc shows all."

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.engine.plan_title import plan_title
 from workbench.engine.queue import waiting
@@ -128,22 +128,6 @@ def _progress(reader: SessionReader, run: RunRow, trials: Counter[str]) -> tuple
         total = scores_asked(run)
         return total - min(total, len(lacking(reader, run))), total, "scores"
     return sum(trials[state] for state in _OVER), sum(trials.values()), "trials"
-
-
-ORDERS: dict[str, Callable[[RunLine], Any]] = {
-    "age": lambda run: -run.created_at,
-    "state": lambda run: list(STATES).index(run.state) if run.state in STATES else len(STATES),
-    "run": lambda run: run.title.casefold(),
-    "so far": lambda run: run.done / run.total if run.total else 2.0,
-    "spend $": lambda run: -(run.spend_usd or 0.0),
-    "took": lambda run: -(run.seconds or 0.0),
-}
-"""What runs are sorted by."""
-
-
-def in_order(lines: Sequence[RunLine], order: str, *, reverse: bool = False) -> list[RunLine]:
-    """Return the runs sorted by one of :data:`ORDERS`; equal ones as they were."""
-    return sorted(lines, key=ORDERS[order], reverse=reverse)
 
 
 def sentence(lines: Sequence[RunLine]) -> str:

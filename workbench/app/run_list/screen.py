@@ -13,7 +13,7 @@ from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from workbench.app import runs
-from workbench.app.run_list.lines import ORDERS, RESUMABLE, RunLine, load_runs, sentence
+from workbench.app.run_list.lines import RESUMABLE, RunLine, load_runs, sentence
 from workbench.app.run_list.table import RunTable, so_far
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest
@@ -76,8 +76,6 @@ class RunsScreen(ModeScreen):
         Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
         Binding("t", "tags", "tags", id="labels.tags"),
         Binding("a", "remark", "remark", id="labels.remark", show=False),
-        Binding("o", "order", "sort", id="runs.sort"),
-        Binding("O", "reverse", "reverse", id="runs.reverse"),
         Binding("escape,U", "leave", "back", id="runs.back"),
     ]
 
@@ -132,16 +130,15 @@ class RunsScreen(ModeScreen):
         self.table.put(lines)
         if self._first and lines:
             self._first = False
-            self.table.rearrange(to=self._current)
+            self.table.rearrange(to=self._current or None)
         self.set_status(sentence(lines) if lines else "no runs")
         self._arranged()
 
     def _arranged(self) -> None:
         table = self.table
-        hidden = len(table.lines) - len(table.shown)
+        hidden = len(table.rows) - len(table.shown)
         away = f"{hidden:,} put away: . shows {'it' if hidden == 1 else 'them'}" if hidden else ""
-        order = "" if table.order == "age" and not table.reverse else f"sorted by {table.order}"
-        parts = [f"Runs {len(table.shown):,}", order, away]
+        parts = [f"Runs {len(table.shown):,}", *table.arranged_by(), away]
         self.retitle("#runs", " · ".join(part for part in parts if part))
         self._show_details()
         self.refresh_bindings()
@@ -153,7 +150,7 @@ class RunsScreen(ModeScreen):
 
     def _show_details(self) -> None:
         line = self.table.selected
-        if line is None and self.table.lines:
+        if line is None and self.table.rows:
             text = "Every run of this session was put away: . shows them, ctrl+z brings the last one back."
         elif line is None:
             text = "This session has no runs yet: press 1 and enter to start one."
@@ -185,7 +182,7 @@ class RunsScreen(ModeScreen):
         if action == "bring_back":
             return bool(self._put_away)
         if action == "all":
-            return any(run.put_away for run in self.table.lines)
+            return any(run.put_away for run in self.table.rows)
         return super().check_action(action, parameters)
 
     def labelled(self) -> Labelled | None:
@@ -310,22 +307,8 @@ class RunsScreen(ModeScreen):
         self.table.rearrange()
         self._arranged()
 
-    def on_run_table_heading_clicked(self, message: RunTable.HeadingClicked) -> None:
-        """Sort by a column, the other way round when it is that already."""
-        self._sort(message.order, reverse=self.table.order == message.order and not self.table.reverse)
-
-    def action_order(self) -> None:
-        """Sort by the next column."""
-        keys = list(ORDERS)
-        self._sort(keys[(keys.index(self.table.order) + 1) % len(keys)], reverse=False)
-
-    def action_reverse(self) -> None:
-        """Sort the other way round."""
-        self._sort(self.table.order, reverse=not self.table.reverse)
-
-    def _sort(self, order: str, *, reverse: bool) -> None:
-        self.table.order, self.table.reverse = order, reverse
-        self.table.rearrange()
+    def on_table_arranged(self) -> None:
+        """Say how the runs are sorted."""
         self._arranged()
 
     def action_leave(self) -> None:

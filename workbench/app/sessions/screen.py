@@ -16,7 +16,7 @@ from textual.widget import Widget
 
 from workbench.app.history import Visit
 from workbench.app.sessions.remembered import Remembered
-from workbench.app.sessions.wording import ORDERS, about, sentence
+from workbench.app.sessions.wording import about, sentence
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.literal import set_title
@@ -59,8 +59,6 @@ class SessionsScreen(ModeScreen):
         Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
         Binding("t", "tags", "tags", id="labels.tags", show=False),
         Binding("a", "remark", "remark", id="labels.remark", show=False),
-        Binding("o", "order", "sort", id="sessions.sort", show=False),
-        Binding("O", "reverse", "reverse", id="sessions.reverse", show=False),
         Binding("escape", "app.mode('cases')", "back", id="sessions.back", show=False),
     ]
 
@@ -122,7 +120,7 @@ class SessionsScreen(ModeScreen):
 
     def action_reload(self) -> None:
         """Read the folder again; a file that was not written since is not looked into again."""
-        also, known = self.workbench.session_path, {entry.path: entry for entry in self.table.entries}
+        also, known = self.workbench.session_path, {entry.path: entry for entry in self.table.rows}
         listing, remembered, with_deleted = self._listing, self._remembered, self._with_deleted
 
         def work() -> tuple[tuple[SessionEntry, ...], Path | None]:
@@ -157,8 +155,8 @@ class SessionsScreen(ModeScreen):
         listing.ask(work, self._show)
 
     def _show(self, found: tuple[tuple[SessionEntry, ...], Path | None]) -> None:
-        entries, self.table.chosen = found
-        self.table.show(entries)
+        entries, self.table.next_path = found
+        self.table.put(entries)
         if self._wanted is not None:
             self.table.go_to(self._wanted)
             self._wanted = None if any(entry.path == self._wanted for entry in entries) else self._wanted
@@ -167,15 +165,14 @@ class SessionsScreen(ModeScreen):
     def _say(self) -> None:
         """Say in the title how many there are, how many are shown, and in which order."""
         table = self.table
-        deleted = sum(entry.deleted is not None for entry in table.entries)
+        deleted = sum(entry.deleted is not None for entry in table.rows)
         shown, total = table.narrow_counts()
         count = f"{shown:,} of {total:,}" if table.narrowed else f"{total - deleted:,}"
         parts = [f"Sessions {count}", f"{deleted:,} deleted" if deleted else ""]
-        if table.order != "age" or table.reverse:
-            parts.append(f"sorted by {table.order}{', reversed' if table.reverse else ''}")
+        parts += table.arranged_by()
         parts.append(f"{len(table.marked):,} marked" if table.marked else "")
         self.retitle("#sessions", " · ".join(filter(None, parts)))
-        self.set_status(sentence(table.entries))
+        self.set_status(sentence(table.rows))
         self._show_details()
         self.refresh_bindings()
 
@@ -190,27 +187,14 @@ class SessionsScreen(ModeScreen):
     def _show_details(self) -> None:
         from workbench.app.toolkit.texts import Static
 
-        entry, narrowed = self.table.entry, self.table.narrowed
-        text = about(entry, is_chosen=entry is not None and entry.path == self.table.chosen)
+        entry, narrowed = self.table.selected, self.table.narrowed
+        text = about(entry, is_chosen=entry is not None and entry.path == self.table.next_path)
         if entry is None and narrowed:
             text = f"No session holds “{narrowed}”: esc shows all."
         self.query_one("#session-details", Static).update(text)
 
-    def on_session_table_heading_clicked(self, message: SessionTable.HeadingClicked) -> None:
-        """Sort by a column, the other way round when it is that already."""
-        table = self.table
-        table.sort(message.order, reverse=table.order == message.order and not table.reverse)
-        self._say()
-
-    def action_order(self) -> None:
-        """Sort by the next column."""
-        keys = list(ORDERS)
-        self.table.sort(keys[(keys.index(self.table.order) + 1) % len(keys)])
-        self._say()
-
-    def action_reverse(self) -> None:
-        """Sort the other way round."""
-        self.table.sort(self.table.order, reverse=not self.table.reverse)
+    def on_table_arranged(self) -> None:
+        """Say how the sessions are sorted."""
         self._say()
 
     def action_all(self) -> None:
@@ -226,7 +210,7 @@ class SessionsScreen(ModeScreen):
             if action in {"star", "tags", "remark"}:
                 return self.labelled() is not None
             if action == "resume":
-                entry = self.table.entry
+                entry = self.table.selected
                 mine = entry is not None and not entry.example and entry.deleted is None
                 return mine and entry is not None and entry.facts is not None and entry.facts.resumable
             if action == "merge":
@@ -235,7 +219,7 @@ class SessionsScreen(ModeScreen):
 
     def labelled(self) -> Labelled | None:
         """Return the session under the cursor."""
-        entry = self.table.entry
+        entry = self.table.selected
         if entry is None or entry.problem or entry.deleted is not None:
             return None
         return Labelled(entry.path.stem, SESSION, session=entry.path)
@@ -246,7 +230,7 @@ class SessionsScreen(ModeScreen):
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         """Open the session and go to what its state is about; bring a deleted one back."""
-        entry = self.table.entry
+        entry = self.table.selected
         if entry is not None and entry.deleted is not None:
             self._bring_back(entry.deleted)
         elif entry is not None:
@@ -256,10 +240,10 @@ class SessionsScreen(ModeScreen):
         """Let the next runs go into the session under the cursor, or no longer."""
         from workbench.app import runs
 
-        entry = self.table.entry
+        entry = self.table.selected
         if entry is None or not self._allowed(entry) or entry.problem:
             return
-        chosen = None if self.table.chosen == entry.path else entry.path
+        chosen = None if self.table.next_path == entry.path else entry.path
 
         def done(_: None) -> None:
             name = one_line(entry.path.stem, 60)
@@ -273,13 +257,13 @@ class SessionsScreen(ModeScreen):
 
     def action_resume(self) -> None:
         """Take up what is missing in the session under the cursor."""
-        entry = self.table.entry
+        entry = self.table.selected
         if entry is not None and self._allowed(entry):
             self.workbench.resume_session(entry.path)
 
     def action_cancel(self) -> None:
         """Cancel the runs of the session under the cursor."""
-        entry = self.table.entry
+        entry = self.table.selected
         if entry is not None and self._allowed(entry):
             self.workbench.cancel_session(entry.path)
 
@@ -354,13 +338,13 @@ class SessionsScreen(ModeScreen):
         from workbench.app import runs
         from workbench.app.sessions.keeping import rename
 
-        entry = self.table.entry
+        entry = self.table.selected
         if entry is None or not self._allowed(entry) or self._is_written(entry):
             return
         path, was_open, was_chosen = (
             entry.path,
             entry.path == self.workbench.session_path,
-            entry.path == self.table.chosen,
+            entry.path == self.table.next_path,
         )
         place = await self._ask_name("Rename session", f"Its file stays in {path.parent}.", path.stem, path.parent)
         if place is None:
@@ -398,7 +382,7 @@ class SessionsScreen(ModeScreen):
         """Move the session under the cursor into the trash, from which it can be brought back; bring back a deleted one."""
         from workbench.app.sessions.keeping import put_into_trash
 
-        entry = self.table.entry
+        entry = self.table.selected
         if entry is None:
             return
         if entry.deleted is not None:
@@ -456,7 +440,7 @@ class SessionsScreen(ModeScreen):
         from workbench.app.sessions.import_dialog import ImportDialog
         from workbench.app.sessions.keeping import imported
 
-        entry = self.table.entry
+        entry = self.table.selected
         sound = entry is not None and not entry.example and not entry.problem and entry.deleted is None
         into = entry.path if entry is not None and sound else None
         ask = ImportDialog(f"{Path.cwd()}/", one_line(into.stem, 40) if into else "a new session")
@@ -470,6 +454,6 @@ class SessionsScreen(ModeScreen):
         """Write a report of the session under the cursor."""
         from workbench.app.toolkit.report_dialog import ask_and_export
 
-        entry = self.table.entry
+        entry = self.table.selected
         if entry is not None and not entry.problem and entry.deleted is None:
             await ask_and_export(self.workbench, entry.path)

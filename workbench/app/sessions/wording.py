@@ -1,10 +1,9 @@
-"""How sessions are sorted and said: their order by a column, the words by which they are found, and sentences about one."""
+"""What is said of sessions: their states, the words by which they are found, and sentences about one."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from workbench.app.facts import STATES
 from workbench.app.sessions.listing import SessionEntry
@@ -13,7 +12,6 @@ from workbench.session.labels import in_words
 from workbench.text import one_line
 
 UNUSABLE, READING, DELETED = "unusable", "reading", "deleted"
-_RANKS = (*STATES, "empty", UNUSABLE, READING, DELETED)
 
 
 def state_of_entry(entry: SessionEntry) -> str:
@@ -23,29 +21,6 @@ def state_of_entry(entry: SessionEntry) -> str:
     if entry.problem:
         return UNUSABLE
     return entry.facts.state if entry.facts is not None else READING
-
-
-def _figure(read: Callable[[Any], float]) -> Callable[[SessionEntry], float]:
-    return lambda entry: -read(entry.facts) if entry.facts is not None else 0.0
-
-
-ORDERS: dict[str, Callable[[SessionEntry], Any]] = {
-    "age": lambda entry: -entry.changed_at,
-    "name": lambda entry: entry.path.stem.casefold(),
-    "state": lambda entry: _RANKS.index(state_of_entry(entry)),
-    "trials": _figure(lambda facts: facts.trials),
-    "tasks": _figure(lambda facts: facts.tasks),
-    "spend $": _figure(lambda facts: facts.spend_usd or 0.0),
-    "size": lambda entry: -entry.size,
-    "tags": lambda entry: (not entry.labels, in_words(entry.labels)),
-}
-"""What sessions are sorted by; the largest and the newest first."""
-
-
-def in_order(entries: Sequence[SessionEntry], order: str, *, reverse: bool = False) -> list[SessionEntry]:
-    """Return the sessions by one of :data:`ORDERS`: the user's own, then the examples, then the deleted ones."""
-    ordered = sorted(entries, key=ORDERS[order], reverse=reverse)
-    return sorted(ordered, key=lambda entry: (entry.deleted is not None, entry.example))
 
 
 def words(entry: SessionEntry) -> str:

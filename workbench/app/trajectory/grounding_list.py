@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from textual.message import Message
 
-from workbench.app.toolkit.headed_list import HeadedList
-from workbench.app.toolkit.row_list import RowList, fit
-from workbench.app.toolkit.virtual_view import Part
+from workbench.app.toolkit.columns import Column
+from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.table import Table
 from workbench.app.trajectory.why import SIGNS, STYLES
-from workbench.grounding.items import KINDS, NOWHERE, Grounding, Item
+from workbench.grounding.items import KINDS, Grounding, Item
 from workbench.text import one_line
 
-_KIND = max(map(len, KINDS))
-_LINE = 6
-_ROOM_FOR_KINDS = 60
+COLUMNS: tuple[Column[Item], ...] = (
+    Column(title="", cell=lambda item: (SIGNS[item.status], STYLES[item.status]), width=1, text=True),
+    Column(title="item", cell=lambda item: one_line(item.text, 200), width=10, widest=44, text=True,
+           sort=lambda item: item.text.casefold()),
+    Column(title="kind", cell=lambda item: (item.kind, "dim"), width=max(map(len, KINDS)), text=True, priority=1,
+           sort=lambda item: item.kind),
+    Column(title="line", cell=lambda item: (f"{item.places[0].line:,}{'+' if len(item.places) > 1 else ''}", "dim"), width=6,
+           sort=lambda item: item.places[0].line),
+    Column(title="comes from", cell=lambda item: (one_line(item.origin, 300), STYLES[item.status]), width=8, widest=300,
+           text=True),
+)  # fmt: skip
 
 
-class GroundingList(HeadedList):
-    """A row per item; what the selected step gave is marked with ``›``."""
+class GroundingList(Table[Item]):
+    """A row an item; what the selected step gave is marked with ``›``."""
+
+    LEAD = 1
 
     class Followed(Message):
         """The cursor stands on an item, or (``chosen``) enter was pressed on it."""
@@ -30,15 +38,13 @@ class GroundingList(HeadedList):
             self.chosen = chosen
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.grounding: Grounding | None = None
+        super().__init__(COLUMNS, key=lambda item: (item.kind, item.text), id=id)
         self.step = 0
-        self._empty = ""
 
     def show(self, grounding: Grounding | None, empty: str) -> None:
         """Show the items of a README; ``empty`` says why there are none."""
-        self.grounding, self._empty = grounding, empty
-        self.rows_changed(cursor=1)
+        self.empty = empty
+        self.put(grounding.items if grounding is not None else ())
 
     def light(self, step: int) -> None:
         """Mark what a step gave."""
@@ -46,57 +52,21 @@ class GroundingList(HeadedList):
             self.step = step
             self.refresh()
 
-    @property
-    def current(self) -> Item | None:
-        """The item under the cursor."""
-        items = self.grounding.items if self.grounding else ()
-        return items[self.cursor - 1] if 0 < self.cursor <= len(items) else None
+    def lead_of(self, row: Item) -> str:
+        """Mark what the selected step gave."""
+        return "›" if self.step in row.steps else ""
 
-    def row_count(self) -> int:
-        """Return the number of rows, the heading included."""
-        return 1 + max(1, len(self.grounding.items) if self.grounding else 0)
-
-    def heading_parts(self, width: int) -> Sequence[Part]:
-        """Return the names of the columns."""
-        name, kind, origin = self._widths(width)
-        words = [fit("item", name), *([fit("kind", kind)] if kind else []), fit("line", _LINE, right=True)]
-        cells = f"  {' '.join(words)}  {fit('comes from', origin)}"
-        return [(cells, "dim")]
-
-    def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return an item."""
-        items = self.grounding.items if self.grounding else ()
-        if not items:
-            return [(fit(f" {self._empty}", width), "dim")]
-        item = items[index - 1]
-        name, kind, origin = self._widths(width)
-        mine = self.step in item.steps
-        lines = f"{item.places[0].line:,}" + ("+" if len(item.places) > 1 else "")
-        came = item.origin if item.status != NOWHERE or origin >= len(item.origin) else "nothing"
-        return [
-            ("›" if mine else " ", "marked"),
-            (SIGNS[item.status], STYLES[item.status]),
-            (fit(one_line(item.text, 200), name) + " ", "marked" if mine else ""),
-            (fit(item.kind, kind) + " " if kind else "", "dim"),
-            (fit(lines, _LINE, right=True) + "  ", "dim"),
-            (fit(one_line(came, 300), origin), STYLES[item.status]),
-        ]
-
-    @staticmethod
-    def _widths(width: int) -> tuple[int, int, int]:
-        """Return the widths of name, kind (0 where it has no room) and origin."""
-        kind = _KIND if width >= _ROOM_FOR_KINDS else 0
-        rest = max(12, width - (kind + 1 if kind else 0) - _LINE - 5)
-        name = max(10, min(44, rest * 3 // 5))
-        return name, kind, max(1, rest - name)
+    def style_of(self, row: Item) -> str:
+        """Let what the selected step gave stand out."""
+        return "marked" if self.step in row.steps else ""
 
     def action_choose(self) -> None:
         """Go to where the item comes from."""
-        if self.current is not None:
-            self.post_message(self.Followed(self.current, True))
+        if self.selected is not None:
+            self.post_message(self.Followed(self.selected, True))
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
         """Let the step follow the cursor."""
         message.stop()
-        if self.current is not None and self.has_focus:
-            self.post_message(self.Followed(self.current, False))
+        if self.selected is not None and self.has_focus:
+            self.post_message(self.Followed(self.selected, False))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.glyphs import STATES, counted
 from workbench.rubric.losses import Lost, lost_points
@@ -15,6 +15,7 @@ from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import trial_problem
 from workbench.session.schema import PUT_AWAY_RUNS
 from workbench.session.spend import total_spend
+from workbench.session.totals import Total, totals_of
 
 if TYPE_CHECKING:
     from workbench.grounding import Counts
@@ -25,7 +26,6 @@ SELECT id, run_id, case_id, case_name, agent, model, repeat, state, error, steps
        seconds, parent, fork_step
 FROM trials WHERE run_id NOT IN {PUT_AWAY_RUNS} ORDER BY (SELECT created_at FROM runs WHERE runs.id = run_id), run_id, position
 """
-_SCORES = "SELECT trial_id, rubric, judge, total, out_of, tier1, tier2, tier3, tier4 FROM scorecards"
 _READ = "SELECT trial_id, group_concat(path, char(10)) FROM seen WHERE how = 'read' GROUP BY trial_id"
 # Of files of older schemas `problem` is empty: the card itself then says whether its judge failed.
 _DOUBTFUL = (
@@ -58,8 +58,7 @@ class TrialLine:
         repeat: Which of the trials of this agent, model and case.
         state: As a person should see it: ``done``, ``unscored``, ``failed``, ``interrupted`` …
         error: Why it failed, "" if it did not.
-        points: Total, None where there is none on this scale.
-        out_of: What the points are out of.
+        total: Its points on this scale.
         tiers: Points of tiers 1 to 4, None where one is unscored.
         steps: Steps taken.
         tokens: Tokens of all requests.
@@ -81,8 +80,7 @@ class TrialLine:
     repeat: int
     state: str
     error: str
-    points: float | None
-    out_of: float
+    total: Total
     tiers: tuple[float | None, ...]
     steps: int
     tokens: int
@@ -121,9 +119,14 @@ class TrialLine:
         return in_words(self.labels)
 
     @property
+    def points(self) -> float | None:
+        """Points of the scored tiers, None where there are none on this scale."""
+        return self.total.points
+
+    @property
     def share(self) -> float | None:
-        """Points of 100, for bands of scores."""
-        return 100 * self.points / self.out_of if self.points is not None and self.out_of else None
+        """Points of 100, for orders and bands of scores; None of a trial that lacks tiers."""
+        return self.total.share
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +149,9 @@ class Trials:
 
 def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
     """Read all trials of a session with their points on a scale, by default the one that most of them are scored by."""
-    scores: dict[tuple[str, str, str], tuple[Any, ...]] = {}
-    scales: Counter[Scale] = Counter()
-    for trial, rubric, judge, *points in reader.query(_SCORES):
-        scores[trial, str(rubric), str(judge)] = tuple(points)
-        scales[Scale(str(rubric), str(judge))] += 1
+    scores = {(row.trial_id, row.rubric, row.judge): row for row in reader.scores()}
+    totals = totals_of(reader, scores.values())
+    scales = Counter(Scale(rubric, judge) for _, rubric, judge in scores)
     # "aeo-bench" before others of the same count: it is the rubric that results are compared by.
     order = tuple(sorted(scales, key=lambda one: (-scales[one], one.rubric != "aeo-bench", one.rubric, one.judge)))
     chosen = scale if scale in scales else order[0] if order else None
@@ -182,13 +183,13 @@ def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
         elif shown == "done" and key in doubtful:
             row = reader.trial(key)
             shown = "unscored" if row is not None and trial_problem(reader, row) else shown
-        card = scores.get((key, chosen.rubric, chosen.judge)) if chosen is not None else None
-        total, out_of, *tiers = map(_number, card) if card else (None, None, None, None, None, None)
+        place = (key, chosen.rubric, chosen.judge) if chosen is not None else ("", "", "")
+        card = scores.get(place)
         lines.append(
             TrialLine(
                 id=str(key), run=str(run), case=str(case or case_id), agent=str(agent), model=str(model),
-                repeat=int(_number(repeat) or 0), state=shown, error=str(error or ""), points=total, out_of=out_of or 0.0,
-                tiers=tuple(tiers), steps=int(_number(steps) or 0), tokens=int(_number(tokens) or 0), cost=_number(cost),
+                repeat=int(_number(repeat) or 0), state=shown, error=str(error or ""), total=totals.get(place, Total()),
+                tiers=card.tiers if card is not None else (None,) * 4, steps=int(_number(steps) or 0), tokens=int(_number(tokens) or 0), cost=_number(cost),
                 seconds=_number(seconds), read=read.get(key, ""),
                 labels=labels.get(key, ()), parent=str(fork[0] or ""), fork_step=int(_number(fork[1]) or 0),
             )
@@ -228,94 +229,29 @@ def _number(value: object) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-# -- in which order
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """An order of the lines; what has no value comes last, whichever way round."""
-
-    key: str
-    title: str
-    value: Callable[[TrialLine], Any]
-    descending: bool = False
-
-
-ORDERS = (
-    Order("made", "as they were asked for", lambda line: 0),
-    Order("score", "score", lambda line: line.share, descending=True),
-    Order("tier1", "tier 1", lambda line: line.tiers[0], descending=True),
-    Order("tier2", "tier 2", lambda line: line.tiers[1], descending=True),
-    Order("tier3", "tier 3", lambda line: line.tiers[2], descending=True),
-    Order("tier4", "tier 4", lambda line: line.tiers[3], descending=True),
-    Order("case", "case", lambda line: (line.case.lower(), line.agent, line.model, line.repeat)),
-    Order("agent", "agent", lambda line: (line.agent, line.model, line.case.lower(), line.repeat)),
-    Order("model", "model", lambda line: (line.model.lower(), line.agent, line.case.lower(), line.repeat)),
-    Order("state", "state", lambda line: tuple(STATES).index(line.state) if line.state in STATES else len(STATES)),
-    Order("steps", "steps", lambda line: line.steps, descending=True),
-    Order("tokens", "tokens", lambda line: line.tokens, descending=True),
-    Order("seconds", "seconds", lambda line: line.seconds, descending=True),
-    Order("nowhere", "items that are nowhere", lambda line: line.nowhere, descending=True),
-    Order("unseen", "items not looked at", lambda line: line.unseen, descending=True),
-    Order("shown", "share of bytes seen", lambda line: line.shown, descending=True),
-    Order("tags", "tags", lambda line: line.tags or None),
-    Order("cost", "cost", lambda line: line.cost, descending=True),
-)
-_BY_KEY = {order.key: order for order in ORDERS}
-
-
-def in_order(lines: Sequence[TrialLine], places: Sequence[int], key: str, *, reverse: bool = False) -> list[int]:
-    """Return places of lines sorted by an order, the other way round with ``reverse``; equal ones stay as they stand."""
-    order = _BY_KEY[key]
-    valued = [(order.value(lines[place]), place) for place in places]
-    known = [pair for pair in valued if pair[0] is not None]
-    known.sort(key=lambda pair: pair[0], reverse=order.descending != reverse)
-    return [place for _, place in known] + [place for value, place in valued if value is None]
-
-
-# -- in which groups
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Lines with something in common: their places in order, and how their scores lie."""
-
-    name: str
-    places: tuple[int, ...]
-    spread: Spread
-
-
-GROUPINGS: dict[str, Callable[[TrialLine], str]] = {
-    "": lambda line: "",
-    "agent": lambda line: line.agent,
-    "model": lambda line: line.model,
-    "case": lambda line: line.case,
-    "run": lambda line: line.run,
-}
-"""By what lines are put together; "" is not at all."""
-
-
-def in_groups(lines: Sequence[TrialLine], places: Sequence[int], by: str) -> list[Group]:
-    """Return the groups of lines in the order of their means, the best first; without ``by`` there is one group."""
-    found: dict[str, list[int]] = {}
-    for place in places:
-        found.setdefault(GROUPINGS[by](lines[place]), []).append(place)
-    groups = [Group(name, tuple(members), spread_among(lines, members)) for name, members in found.items()]
-    return sorted(groups, key=lambda group: share_of(group.spread), reverse=True)
-
-
 def share_of(spread: Spread) -> float:
-    """Return the mean as a share, to sort by: means of 40 points and of 100 compare so; no mean comes last."""
-    return -1.0 if spread.mean is None or not spread.out_of else spread.mean / spread.out_of
+    """Return the mean as a share, to sort by; means of fewer tiers come behind all others, no mean comes last."""
+    if spread.mean is None or not spread.out_of:
+        return -2.0
+    points, out_of = spread.own or (spread.mean, spread.out_of)
+    return points / out_of - (len(spread.tiers) < 4)
 
 
-def spread_among(lines: Sequence[TrialLine], places: Sequence[int]) -> Spread:
+def spread_among(lines: Sequence[TrialLine]) -> Spread:
     """Return how the scores of some lines lie; forks are not counted, for a person took part in them."""
-    own = [lines[place] for place in places if not lines[place].parent]
-    return spread_of([(line.points, line.out_of) for line in own], trials=len(own))
+    own = [line for line in lines if not line.parent]
+    return spread_of([line.total for line in own], trials=len(own))
 
 
 # -- cases against agents
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The trials of one case by one agent, and how their scores lie."""
+
+    lines: tuple[TrialLine, ...]
+    spread: Spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +263,7 @@ class Matrix:
 
     cases: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
-    cells: dict[tuple[str, tuple[str, str]], Group]
+    cells: dict[tuple[str, tuple[str, str]], Cell]
 
     @property
     def several_models(self) -> bool:
@@ -335,20 +271,19 @@ class Matrix:
         return len({agent for agent, _ in self.columns}) < len(self.columns)
 
 
-def matrix_of(lines: Sequence[TrialLine], places: Sequence[int]) -> Matrix:
+def matrix_of(lines: Sequence[TrialLine]) -> Matrix:
     """Return the matrix of some lines without forks, its columns with the best mean first."""
-    members: dict[tuple[str, tuple[str, str]], list[int]] = {}
-    columns: dict[tuple[str, str], list[int]] = {}
-    for place in places:
-        line = lines[place]
+    members: dict[tuple[str, tuple[str, str]], list[TrialLine]] = {}
+    columns: dict[tuple[str, str], list[TrialLine]] = {}
+    for line in lines:
         if line.parent:
             continue
         column = (line.agent, line.model)
-        members.setdefault((line.case, column), []).append(place)
-        columns.setdefault(column, []).append(place)
-    means = {column: share_of(spread_among(lines, mine)) for column, mine in columns.items()}
+        members.setdefault((line.case, column), []).append(line)
+        columns.setdefault(column, []).append(line)
+    means = {column: share_of(spread_among(mine)) for column, mine in columns.items()}
     order = sorted(columns, key=means.__getitem__, reverse=True)
-    cells = {key: Group("", tuple(mine), spread_among(lines, mine)) for key, mine in members.items()}
+    cells = {key: Cell(tuple(mine), spread_among(mine)) for key, mine in members.items()}
     return Matrix(tuple(sorted({case for case, _ in members}, key=str.lower)), tuple(order), cells)
 
 

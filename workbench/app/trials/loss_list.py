@@ -7,47 +7,33 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from workbench.app.toolkit.headed_list import HeadedList
-from workbench.app.toolkit.row_list import fit
-from workbench.app.toolkit.virtual_view import Part
+from workbench.app.toolkit.columns import Column
+from workbench.app.toolkit.table import Table
 from workbench.app.trials.lines import TrialLine
 from workbench.rubric.losses import Loss, losses_among
+from workbench.session.totals import comparable
 from workbench.text import shortened
 
+COLUMNS: tuple[Column[Loss], ...] = (
+    Column(title="criterion", cell=lambda loss: loss.title, width=12, widest=60, text=True, shorten=shortened,
+           sort=lambda loss: loss.title.casefold()),
+    Column(title="mean", cell=lambda loss: (f"−{loss.mean:.2f}", "poor"), width=7, sort=lambda loss: loss.mean, descending=True),
+    Column(title="trials", cell=lambda loss: f"{loss.trials:,}", width=7, sort=lambda loss: loss.trials, descending=True),
+)  # fmt: skip
 
-class LossList(HeadedList):
-    """Row 0 is the heading; below it a row per criterion, the dearest first."""
 
-    ALLOW_SELECT = False
+class LossList(Table[Loss]):
+    """A row a criterion, the dearest first."""
+
+    LEAD = 1
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "show these", id="trials.loss-open")]
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.losses: list[Loss] = []
+        super().__init__(COLUMNS, key=lambda loss: loss.title, id=id)
 
-    def put(self, lines: Sequence[TrialLine], places: Sequence[int]) -> None:
-        """Show what some lines lost; forks and those without a score count nowhere."""
-        own = [lines[place] for place in places if not lines[place].parent]
-        self.losses = losses_among([line.lost for line in own if line.points is not None])
-        self.rows_changed(cursor=max(1, self.cursor))
-
-    @property
-    def selected(self) -> str | None:
-        """The criterion under the cursor."""
-        at = self.cursor - 1
-        return self.losses[at].title if 0 <= at < len(self.losses) else None
-
-    def row_count(self) -> int:
-        """Return the number of rows."""
-        return len(self.losses) + 1
-
-    def heading_parts(self, width: int) -> Sequence[Part]:
-        """Return the names of the columns."""
-        return [(f"{fit(' criterion', max(4, width - 17))}{'mean':>8}{'trials':>8} ", "group")]
-
-    def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return a criterion, its mean loss and in how many trials."""
-        room = max(4, width - 17)
-        loss = self.losses[index - 1]
-        name = fit(f" {shortened(loss.title, room - 1)}", room)
-        return [(name, ""), (f"{-loss.mean:8.2f}".replace("-", "−"), "poor"), (f"{loss.trials:8,} ", "")]
+    def put_trials(self, lines: Sequence[TrialLine]) -> None:
+        """Show what some trials lost; forks, those without a score and those that lack tiers of others count nowhere."""
+        own = [line for line in lines if not line.parent]
+        counted = comparable([line.total for line in own])
+        tiers = counted[0].tiers if counted else ()
+        self.put(losses_among([line.lost for line in own if line.points is not None and line.total.tiers == tiers]))

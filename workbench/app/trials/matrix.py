@@ -10,9 +10,9 @@ from textual.binding import Binding, BindingType
 
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
-from workbench.app.trials.lines import Group, Matrix, TrialLine, matrix_of
+from workbench.app.trials.lines import Cell, Matrix, TrialLine, matrix_of
 from workbench.app.trials.table import NOTHING, points
-from workbench.app.trials.wording import unit_of
+from workbench.app.trials.wording import own_cell, unit_of
 from workbench.glyphs import STATES
 from workbench.text import shortened
 
@@ -32,13 +32,12 @@ class MatrixView(RowList):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.matrix = Matrix((), (), {})
-        self._lines: Sequence[TrialLine] = ()
         self._column = 0
         self._first = 0
 
-    def put(self, lines: Sequence[TrialLine], places: Sequence[int]) -> None:
-        """Show the matrix of some lines."""
-        self._lines, self.matrix = lines, matrix_of(lines, places)
+    def put(self, lines: Sequence[TrialLine]) -> None:
+        """Show the matrix of some trials."""
+        self.matrix = matrix_of(lines)
         self._column = min(self._column, max(0, len(self.matrix.columns) - 1))
         self.rows_changed(cursor=max(self._headings, self.cursor))
 
@@ -104,17 +103,20 @@ class MatrixView(RowList):
             parts += [(" ", ""), (fit(text, _CELL, right=True), style)]
         return parts
 
-    def _cell(self, group: Group | None) -> Part:
-        if group is None:
+    def _cell(self, cell: Cell | None) -> Part:
+        if cell is None:
             return NOTHING, "dim"
-        states = Counter(self._lines[place].state for place in group.places)
+        states = Counter(line.state for line in cell.lines)
         going = states["running"] + states["queued"]
-        total = len(group.places)
+        total = len(cell.lines)
         if going:
             return f"{STATES['running']} {total - going}/{total}", "running"
-        if group.spread.mean is None:
+        if cell.spread.mean is None:
             state = max(states, key=lambda one: states[one])
             return f"{STATES.get(state, '?')} {state}", "failed" if state == "failed" else "unscored"
         # As many as are in the mean: those without a score are not.
-        several = f" ×{group.spread.scored}" if group.spread.scored > 1 else ""
-        return f"{points(group.spread.mean)}{unit_of(group.spread)}{several}", ""
+        spread = cell.spread
+        several = f" ×{spread.scored}" if spread.scored > 1 or spread.left_out else ""
+        several += f"/{spread.trials}" if spread.left_out else ""
+        shown = own_cell(spread.own) or points(spread.mean) + unit_of(spread)
+        return f"{shown}{several}", ""

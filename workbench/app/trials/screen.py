@@ -24,7 +24,6 @@ from workbench.app.toolkit.soon import Soon
 from workbench.app.toolkit.texts import Static
 from workbench.app.trials.filters import TrialFilter, questions_about
 from workbench.app.trials.lines import (
-    GROUPINGS,
     Scale,
     TrialLine,
     Trials,
@@ -36,10 +35,10 @@ from workbench.app.trials.lines import (
 )
 from workbench.app.trials.loss_list import LossList
 from workbench.app.trials.matrix import MatrixView
-from workbench.app.trials.plotting import against_score, scores_by_agent
+from workbench.app.trials.plotting import against_score, scores_by_agent, unit_of_scores
 from workbench.app.trials.spread_plot import SpreadPlot
 from workbench.app.trials.table import TableState, TrialTable
-from workbench.app.trials.wording import next_order, order_in_words, spread_in_words, without_forks
+from workbench.app.trials.wording import spread_in_words, without_forks
 from workbench.rubric.losses import Lost
 from workbench.text import one_line, shortened
 
@@ -67,10 +66,7 @@ class TrialsScreen(ModeScreen):
     mode_name = "Trials"
     CSS_PATH = "../styles/trials.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("o", "order", "sort", id="trials.sort"),
         Binding("f", "filter", "filter", id="trials.filter"),
-        Binding("b", "group", "group by", id="trials.group"),
-        Binding("O", "reverse", "reverse", id="trials.reverse"),
         Binding("F", "clear_filter", "clear filter", id="trials.clear-filter", show=False),
         Binding("C", "compare", "compare", id="trials.compare"),
         Binding("p", "plots", "plots", id="trials.plots"),
@@ -214,7 +210,7 @@ class TrialsScreen(ModeScreen):
         if self.workbench.reader is not None:
             table.session = self.workbench.reader.path
             table.marks.keep(table.session, "trial", {line.id for line in trials.lines})
-        table.put(trials)
+        table.put_trials(trials)
         if self._first and trials.lines:
             self._first = False
             table.rearrange(to=self._current)
@@ -225,13 +221,11 @@ class TrialsScreen(ModeScreen):
         """The table shows something else, or in another order: say so."""
         table = self.table
         lines = table.trials.lines
-        self.matrix.put(lines, table.shown)
-        self.losses.put(lines, table.shown)
+        self.matrix.put(table.shown)
+        self.losses.put_trials(table.shown)
         hidden = len(lines) - len(table.shown)
         count = f"{len(table.shown):,} of {len(lines):,}" if hidden else f"{len(lines):,}"
-        parts = [f"Trials {count}", f"by {table.grouping}" if table.grouping else ""]
-        if table.order != "made":
-            parts.append(f"sorted by {order_in_words(table.order, reverse=table.reverse)}")
+        parts = [f"Trials {count}", *table.arranged_by()]
         scale = str(table.trials.scale) if table.trials.scale is not None else ""
         self.retitle("#trials", " · ".join(filter(None, [*parts, table.filter.sentence()])), scale)
         self._plot()
@@ -245,12 +239,12 @@ class TrialsScreen(ModeScreen):
         if not self.has_class("-plotting"):
             return
         table, spread = self.table, self.query_one(SpreadPlot)
-        spread.put(scores_by_agent(table.trials.lines, table.shown))
-        found = against_score(table.trials.lines, table.shown)
+        spread.put(scores_by_agent(table.shown))
+        found = against_score(table.shown)
         points = [(point.agent, point.x, point.y) for point in found.points]
         names = found.x_name, found.y_name
         self.query_one(ScatterPlot).put(points, names, "No trial that is shown has a score.")
-        unit = "%" if any(one.spread.percent for one in spread.scores) else "points"
+        unit = unit_of_scores(table.shown)
         self.retitle("#spread-pane", "Scores by agent", f"● mean ± sd · {unit}")
         without = f" · {found.left_out:,} without" if found.left_out else ""
         self.retitle("#costs-pane", f"{found.x_name.partition(' ')[0].capitalize()} against score")
@@ -292,7 +286,7 @@ class TrialsScreen(ModeScreen):
         elif line.error:
             text = line.error
         else:
-            spread = spread_among(table.trials.lines, table.shown)
+            spread = spread_among(table.shown)
             text = f"all shown: {spread_in_words(spread)}{without_forks(len(table.shown) - spread.trials)}"
         self.query_one("#trial-line", Static).update(one_line(text, 400))
 
@@ -311,8 +305,6 @@ class TrialsScreen(ModeScreen):
             return True
         if action == "scale":
             return len(self.table.trials.scales) > 1
-        if action == "reverse":
-            return self.table.order != "made"
         if action in {"star", "tags", "remark"}:
             return self.labelled() is not None
         return True
@@ -340,7 +332,7 @@ class TrialsScreen(ModeScreen):
             agent, model = message.row_list.selected
             self._show_only(self.table.filter.choosing("agent", agent).choosing("model", model))
         elif message.row_list is self.losses and self.losses.selected is not None:
-            self._show_only(self.table.filter.choosing("lost", self.losses.selected))
+            self._show_only(self.table.filter.choosing("lost", self.losses.selected.title))
 
     def _show_only(self, wanted: TrialFilter) -> None:
         self.filter_trials(wanted)
@@ -356,27 +348,10 @@ class TrialsScreen(ModeScreen):
             rubric, judge = (scale.rubric, scale.judge) if scale is not None else ("", "")
             self.workbench.show_pair(replace(pair, rubric=rubric, judge=judge))
 
-    def on_trial_table_heading_clicked(self, message: TrialTable.HeadingClicked) -> None:
-        """Sort by a column, the other way round when it is that already."""
-        table = self.table
-        table.sort(message.order, reverse=table.order == message.order and not table.reverse)
-        self._arranged()
-
-    def action_order(self) -> None:
-        """Sort by the next column."""
-        self.table.sort(next_order(self.table.order))
-        self._arranged()
-
-    def action_reverse(self) -> None:
-        """Sort the other way round."""
-        self.table.sort(self.table.order, reverse=not self.table.reverse)
-        self._arranged()
-
-    def action_group(self) -> None:
-        """Put trials together by the next thing that they may have in common."""
-        keys = list(GROUPINGS)
-        self.table.group(keys[(keys.index(self.table.grouping) + 1) % len(keys)])
-        self._arranged()
+    def on_table_arranged(self, message: TrialTable.Arranged) -> None:
+        """Say how the trials are sorted and grouped."""
+        if message.table is self.table:
+            self._arranged()
 
     def action_scale(self) -> None:
         """Show the points by the next rubric or judge."""

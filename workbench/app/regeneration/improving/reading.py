@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Final
 
-from workbench.app.regeneration.went_wrong.findings import Column, Entry, Listing
+from workbench.app.regeneration.went_wrong.findings import Entry, Listing, columns
 from workbench.app.regeneration.wording import plural
 from workbench.app.toolkit.document import Document, Line, heading, joined, note, plain, prepared
 from workbench.glyphs import OUR_ERROR, STATES, VERDICTS
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from workbench.session.rows import CandidateRow, ImprovementRow, TaskRow
 
 NO_ATTEMPT: Final = "No docstring was tried: none of the chosen functions is documented badly."
-_COLUMNS = (
-    Column("function", 30),
-    Column("try", 3, right=True),
-    Column("came to", 10),
-    Column("held out", 15),
-    Column("gain", 5, right=True),
-    Column("why", 0),
+_COLUMNS = columns(
+    ("function", 30, False),
+    ("try", 3, True),
+    ("came to", 10, False),
+    ("held out", 15, False),
+    ("gain", 5, True),
+    ("why", 0, False),
 )
 
 

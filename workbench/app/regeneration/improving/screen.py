@@ -80,7 +80,7 @@ class ImprovingScreen(ModeScreen):
     def on_mount(self) -> None:
         """Begin in the list."""
         self.set_status("reading what was tried…")
-        self.list.put(COMING)
+        self.list.show(COMING)
         self.workbench.after_first_paint(self.list.focus)
 
     @property
@@ -117,7 +117,7 @@ class ImprovingScreen(ModeScreen):
         keys = [_key(one) for one in shown.tried]
         at = keys.index(_key(tried)) + 1 if tried is not None and _key(tried) in keys else len(keys)
         # Whoever is at the last attempt sees the next one come.
-        self.list.put(shown.listing, cursor=len(keys) if follows and shown.state == "running" else at)
+        self.list.show(shown.listing, cursor=len(keys) if follows and shown.state == "running" else at)
         self.retitle("#attempts-pane", f"Attempts · {shown.listing.said}", self._models(shown))
         self.set_status(shown.said)
         self._show_sides()

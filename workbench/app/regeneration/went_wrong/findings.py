@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.app.regeneration.wording import NOTHING, plural, share, test_name
 from workbench.app.toolkit.canvas import bar
+from workbench.app.toolkit.columns import Column
 from workbench.glyphs import VERDICTS
 from workbench.regeneration.failure_groups import FailedCandidate, failure_groups, same_error, same_exception
-from workbench.text import one_line
+from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
     from workbench.regeneration.breakdown import CurvePoint, TaskGroup
@@ -36,15 +37,6 @@ LEVELS: Final = {"": None, "error": same_error, "exception": same_exception}
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a list: ``width`` cells, 0 for what is left; numbers stand to the ``right``."""
-
-    title: str
-    width: int
-    right: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Entry:
     """A row: its cells, the candidate that stands for it, and the test that is shown with it ("" for its leading one)."""
 
@@ -57,15 +49,36 @@ class Entry:
 class Listing:
     """A list under its columns; ``said`` stands in its frame, ``empty`` in its place where it has no row."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[Column[Entry], ...]
     entries: tuple[Entry, ...]
     said: str
     empty: str
 
 
-COMING: Final = Listing((Column("", 0),), (), "being read…", "Being read…")
+def columns(*declared: tuple[str, int, bool]) -> tuple[Column[Entry], ...]:
+    """Return the columns of a list.
+
+    Args:
+        declared: Title, cells (0 for a text that takes what is left) and whether it is a number of each. The first three stay.
+    """
+
+    def column(at: int, title: str, size: int, number: bool) -> Column[Entry]:
+        return Column(
+            title=title,
+            cell=lambda entry: (entry.cells[at], "score" if number else ""),
+            width=size if number else min(size or 24, 12 if size else 24),
+            widest=0 if number else size or 400,
+            text=not number,
+            priority=max(0, at - 2) if size else 0,
+            shorten=shortened,
+        )
+
+    return tuple(column(at, *one) for at, one in enumerate(declared))
+
+
+COMING: Final = Listing((), (), "being read…", "Being read…")
 """What stands in the place of a list that is not there yet."""
-GONE: Final = Listing((Column("", 0),), (), "not here", "This run is not in the open session: press esc.")
+GONE: Final = Listing((), (), "not here", "This run is not in the open session: press esc.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +143,13 @@ def load_findings(
 
 
 def _failures(failed: int, groups: Sequence[FailureGroup]) -> Listing:
-    columns = (
-        Column("cand.", 6, right=True),
-        Column("tasks", 5, right=True),
-        Column("tests", 5, right=True),
-        Column("what", 19),
-        Column("message", 0),
-        Column("place", 30),
+    declared = (
+        ("cand.", 6, True),
+        ("tasks", 5, True),
+        ("tests", 5, True),
+        ("what", 19, False),
+        ("message", 0, False),
+        ("place", 30, False),
     )
     entries = [
         Entry(
@@ -153,7 +166,7 @@ def _failures(failed: int, groups: Sequence[FailureGroup]) -> Listing:
         for group in groups
     ]
     said = f"{plural(failed, 'candidate')} in {plural(len(groups), 'group')}"
-    return Listing(columns, tuple(entries), said, "No candidate failed.")
+    return Listing(columns(*declared), tuple(entries), said, "No candidate failed.")
 
 
 def _where(place: str, one: FailedCandidate) -> str:
@@ -167,12 +180,12 @@ def _unsolved(found: Diagnosis, names: dict[str, str], tasks: int) -> Listing:
             known = nearest.get(one.task)
             if known is None or _distance(one) < _distance(known):
                 nearest[one.task] = one
-    columns = (
-        Column("task", 0),
-        Column("samples", 7, right=True),
-        Column("by", 4, right=True),
-        Column("fewest failing", 14, right=True),
-        Column("nearest", 40),
+    declared = (
+        ("task", 0, False),
+        ("samples", 7, True),
+        ("by", 4, True),
+        ("fewest failing", 14, True),
+        ("nearest", 40, False),
     )
     entries = []
     for task in found.unsolved:
@@ -188,7 +201,7 @@ def _unsolved(found: Diagnosis, names: dict[str, str], tasks: int) -> Listing:
         )
         entries.append(Entry(cells, best))
     said = f"{len(found.unsolved):,} of {plural(tasks, 'task')}, whoever wrote the body"
-    return Listing(columns, tuple(entries), said, "Every task with a sample is solved by some candidate.")
+    return Listing(columns(*declared), tuple(entries), said, "Every task with a sample is solved by some candidate.")
 
 
 def _distance(one: FailedCandidate) -> tuple[int, int]:
@@ -202,12 +215,12 @@ def _tests(found: Diagnosis) -> Listing:
             known = first.get(test)
             if known is None or group.representative.changed < known.changed:
                 first[test] = group.representative
-    columns = (Column("test", 0), Column("candidates", 10, right=True), Column("tasks", 5, right=True))
+    declared = (("test", 0, False), ("candidates", 10, True), ("tasks", 5, True))
     entries = [
         Entry((one_line(one.test, 400), f"{one.candidates:,}", f"{one.tasks:,}"), first.get(one.test), one.test)
         for one in found.tests
     ]
-    return Listing(columns, tuple(entries), plural(len(entries), "test"), "No test failed.")
+    return Listing(columns(*declared), tuple(entries), plural(len(entries), "test"), "No test failed.")
 
 
 def load_curves(reader: SessionReader, run_id: str, group: Group, ks: Sequence[int]) -> Curves:
@@ -229,9 +242,9 @@ def load_curves(reader: SessionReader, run_id: str, group: Group, ks: Sequence[i
 
 def _bars(files: Sequence[TaskGroup], ks: Sequence[int]) -> Listing:
     """Return a row per file, the hardest first, with a bar of pass@k for each k; full is 1."""
-    columns = [Column("file", 0), Column("tasks", 5, right=True)]
+    declared = [("file", 0, False), ("tasks", 5, True)]
     for k in ks:
-        columns += [Column(f"pass@{k}", 7, right=True), Column("", BAR)]
+        declared += [(f"pass@{k}", 7, True), ("", BAR, False)]
     hardest = sorted(files, key=lambda one: next((e.value for e in one.pass_at if e.value is not None), 2.0))
     entries = []
     for one in hardest:
@@ -240,14 +253,14 @@ def _bars(files: Sequence[TaskGroup], ks: Sequence[int]) -> Listing:
             cells += [share(estimate.value), bar(estimate.value or 0.0, 1.0, BAR)]
         entries.append(Entry(tuple(cells)))
     said = f"{plural(len(files), 'file')}, the hardest first"
-    return Listing(tuple(columns), tuple(entries), said, "No sample has a verdict yet.")
+    return Listing(columns(*declared), tuple(entries), said, "No sample has a verdict yet.")
 
 
 def _numbers(by_m: tuple[Curve, ...], by_k: tuple[Estimate, ...], said: str) -> Listing:
-    columns = [Column("m or k", 6, right=True)]
+    declared = [("m or k", 6, True)]
     for curve in by_m:
-        columns += [Column(f"pass@{curve.k}", 7, right=True), Column("of first m", 14)]
-    columns += [Column("pass@k", 7, right=True), Column("of all samples", 14), Column("", 0)]
+        declared += [(f"pass@{curve.k}", 7, True), ("of first m", 14, False)]
+    declared += [("pass@k", 7, True), ("of all samples", 14, False), ("", 0, False)]
     of_m = [{point.m: point.estimate for point in curve.points} for curve in by_m]
     of_k = {estimate.k: estimate for estimate in by_k}
     entries = []
@@ -256,7 +269,7 @@ def _numbers(by_m: tuple[Curve, ...], by_k: tuple[Estimate, ...], said: str) -> 
         for estimates in (*of_m, of_k):
             cells += _estimate(estimates.get(number))
         entries.append(Entry((*cells, "")))
-    return Listing(tuple(columns), tuple(entries), said, "No sample has a verdict yet.")
+    return Listing(columns(*declared), tuple(entries), said, "No sample has a verdict yet.")
 
 
 def _estimate(estimate: Estimate | None) -> list[str]:

@@ -108,7 +108,7 @@ class WentWrongScreen(ModeScreen):
     def on_mount(self) -> None:
         """Begin in the list."""
         self.set_status("reading why candidates fail…")
-        self.list.put(COMING)
+        self.list.show(COMING)
         self.workbench.after_first_paint(self.list.focus)
 
     @property
@@ -203,7 +203,7 @@ class WentWrongScreen(ModeScreen):
             self.query_one(selector).set_class(self.tab in {CURVE, BY_FILE}, "-off")
         self.query_one("#beside").set_class(self.tab == BY_FILE, "-off")  # the bars have all the room
         listing = listing or COMING
-        self.list.put(listing, cursor=self._cursors.get(self.tab, 1))
+        self.list.show(listing, cursor=self._cursors.get(self.tab, 1))
         by = f" by {self.level}" if self.level and self.tab == FAILURES else ""
         self.retitle("#findings-pane", f"{self.tab}{by} · {listing.said}", whose)
         if self.findings is not None:

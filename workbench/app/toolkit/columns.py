@@ -1,0 +1,169 @@
+"""Columns that are declared: which of them have room, how wide each is, and the cells of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from rich.cells import cell_len
+
+from workbench.app.toolkit.virtual_view import Part, fit
+
+Row = TypeVar("Row")
+MEASURED_ROWS = 1_000
+"""Rows whose values decide how wide a column becomes; of more the first ones."""
+_NARROWEST_TEXT = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column(Generic[Row]):
+    """A column.
+
+    Attributes:
+        title: Its heading, by which it is also sorted.
+        cell: The text of a row, or its text and the name of its style.
+        width: Cells that it needs.
+        widest: Cells that it may take to show its values whole; 0 for no more than it needs. Such a column takes no cell where all
+            its values are empty.
+        text: Whether it holds text, which begins at the left; numbers end at the right.
+        priority: 0 always stays; of the others the highest go first, together, where there is no room.
+        sort: What rows are sorted by; those without a value (None) come last in either direction.
+        descending: Whether the largest comes first.
+        figure: What a group shows in this column, from its rows.
+        shorten: How a text is cut to a number of cells.
+    """
+
+    title: str
+    cell: Callable[[Row], str | Part]
+    width: int
+    widest: int = 0
+    text: bool = False
+    priority: int = 0
+    sort: Callable[[Row], Any] | None = None
+    descending: bool = False
+    figure: Callable[[Sequence[Row]], str] | None = None
+    shorten: Callable[[str, int], str] = fit
+
+
+class Columns(Generic[Row]):
+    """Columns over rows of one type, laid out for a width.
+
+    Columns leave by their priority until the others fit. What room is left over goes to texts that would be cut, evenly.
+    """
+
+    def __init__(self, columns: Sequence[Column[Row]], rows: Sequence[Row] = ()) -> None:
+        self.all = tuple(columns)
+        self._rows = rows
+        self._content: dict[int, int] = {}  # by the id of a column: titles may be the same
+        self._laid_out: tuple[int, list[tuple[Column[Row], int, str]]] = (0, [])
+
+    def measure(self, rows: Sequence[Row]) -> None:
+        """Lay out for these rows."""
+        self._rows = rows
+        self._content.clear()
+        self._laid_out = 0, []
+
+    def layout(self, width: int) -> list[tuple[Column[Row], int, str]]:
+        """Return the columns that fit into so many cells, the cells of each, and the gap before it."""
+        if self._laid_out[0] != width:
+            self._laid_out = width, self._lay_out(width)
+        return self._laid_out[1]
+
+    def _lay_out(self, width: int) -> list[tuple[Column[Row], int, str]]:
+        columns = [column for column in self.all if not column.widest or self._longest(column)]
+
+        def needed() -> int:
+            return sum(self._least(column) + len(gap) for column, gap in zip(columns, _gaps(columns), strict=True))
+
+        while needed() > width and (last := max(column.priority for column in columns)):
+            columns = [column for column in columns if column.priority != last]
+        sizes = {id(column): self._least(column) for column in columns}
+        spare = width - needed()
+        cut = [column for column in columns if self._wanted(column) > self._least(column)]
+        while spare > 0 and cut:
+            share = max(1, spare // len(cut))
+            for column in cut[:spare]:
+                more = min(share, self._wanted(column) - sizes[id(column)])
+                sizes[id(column)] += more
+                spare -= more
+            cut = [column for column in cut if self._wanted(column) > sizes[id(column)]]
+        for column in columns:  # where nothing more can leave, texts are cut
+            if spare < 0 and column.widest:
+                less = min(-spare, max(0, sizes[id(column)] - _NARROWEST_TEXT))
+                sizes[id(column)] -= less
+                spare += less
+        return list(zip(columns, sizes.values(), _gaps(columns), strict=True))
+
+    def _longest(self, column: Column[Row]) -> int:
+        if id(column) not in self._content:
+            texts = (cell_text(column.cell(row)) for row in self._rows[:MEASURED_ROWS])
+            self._content[id(column)] = max(map(cell_len, texts), default=0)
+        return self._content[id(column)]
+
+    def _least(self, column: Column[Row]) -> int:
+        """A text takes no more than its longest value."""
+        longest = max(self._longest(column), cell_len(column.title)) if column.widest else column.width
+        return min(column.width, longest)
+
+    def _wanted(self, column: Column[Row]) -> int:
+        return max(self._least(column), min(column.widest, self._longest(column)))
+
+    def heading(self, width: int, order: str = "") -> list[Part]:
+        """Return the titles; the one that rows are sorted by stands out."""
+        return [
+            (gap + fit(column.title, size, right=not column.text), "strong" if column.title == order != "" else "dim")
+            for column, size, gap in self.layout(width)
+        ]
+
+    def cells(self, row: Row, width: int, style: str = "", span: tuple[str, Part] | None = None) -> list[Part]:
+        """Return the cells of a row.
+
+        Args:
+            row: The row.
+            width: Cells for all of it.
+            style: The style of cells that have none of their own.
+            span: The title of a column from which on one text stands in place of all cells, and that text.
+        """
+        parts: list[Part] = []
+        for column, size, gap in self.layout(width):
+            if span is not None and column.title == span[0]:
+                return [*parts, (gap + span[1][0], span[1][1])]
+            cell = column.cell(row)
+            text, own = cell if isinstance(cell, tuple) else (cell, "")
+            text = column.shorten(text, size) if column.text else text
+            parts.append((gap + fit(text, size, right=not column.text), own or style))
+        return parts
+
+    def figures(self, rows: Sequence[Row], name: str, width: int) -> list[Part]:
+        """Return what a group of rows comes to: its name, and each figure under its column."""
+        layout = self.layout(width)
+        named = next((at for at, (column, _, _) in enumerate(layout) if column.figure is not None), len(layout))
+        parts: list[Part] = [(fit(name, sum(len(gap) + size for _, size, gap in layout[:named])), "group")]
+        for column, size, gap in layout[named:]:
+            text = column.figure(rows) if column.figure is not None else ""
+            parts.append((gap + fit(text, size, right=not column.text), "group"))
+        return parts
+
+    def at(self, x: int, width: int) -> Column[Row] | None:
+        """Return the column at a cell of the row, None beyond the last."""
+        end = 0
+        for column, size, gap in self.layout(width):
+            end += len(gap) + size
+            if x < end:
+                return column
+        return None
+
+
+def _gaps(columns: Sequence[Column[Any]]) -> list[str]:
+    """Return what stands before each column: a text that follows a number stands further away, as both end at the gap."""
+    before = [None, *columns[:-1]] if columns else []
+    return [
+        "" if left is None else "  " if right.text and not left.text else " "
+        for left, right in zip(before, columns, strict=True)
+    ]
+
+
+def cell_text(cell: str | Part) -> str:
+    """Return the text of a cell."""
+    return cell[0] if isinstance(cell, tuple) else cell
