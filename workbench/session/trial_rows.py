@@ -137,6 +137,23 @@ class ScoreRow:
     at: float
     problem: str | None = None
 
+    @property
+    def tiers(self) -> tuple[float | None, ...]:
+        """Points of the four tiers."""
+        return self.tier1, self.tier2, self.tier3, self.tier4
+
+    @property
+    def unscored(self) -> tuple[int, ...]:
+        """Numbers of the tiers without points."""
+        return tuple(number for number, points in enumerate(self.tiers, 1) if points is None)
+
+    @property
+    def points(self) -> float | None:
+        """Points of 100, which only a trial with all tiers scored has: 40 of the 40 points that are known are not 100."""
+        if self.total is None or self.unscored or not self.out_of > 0:
+            return None
+        return 100 * self.total / self.out_of
+
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:

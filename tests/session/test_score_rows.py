@@ -1,0 +1,29 @@
+"""Which scorecards have points of 100."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.session.rows import ScoreRow
+
+
+@pytest.mark.parametrize(
+    ("total", "out_of", "tiers", "points", "unscored"),
+    [
+        (80.0, 100.0, (15.0, 25.0, 20.0, 20.0), 80.0, ()),
+        (40.0, 80.0, (10.0, 10.0, 10.0, 10.0), 50.0, ()),
+        (40.0, 40.0, (15.0, 25.0, None, None), None, (3, 4)),
+        (60.0, 70.0, (15.0, 25.0, None, 20.0), None, (3,)),
+        (None, 0.0, (None, None, None, None), None, (1, 2, 3, 4)),
+        (0.0, 0.0, (0.0, 0.0, 0.0, 0.0), None, ()),
+    ],
+)
+def test_only_a_trial_with_all_tiers_scored_has_points_of_100(
+    total: float | None,
+    out_of: float,
+    tiers: tuple[float | None, ...],
+    points: float | None,
+    unscored: tuple[int, ...],
+) -> None:
+    row = ScoreRow("t", "aeo-bench", "offline-2", total, out_of, *tiers, card_blob="", at=0.0)
+    assert (row.points, row.unscored) == (points, unscored)
