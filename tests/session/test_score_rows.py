@@ -14,6 +14,8 @@ from workbench.session.rows import ScoreRow
         (40.0, 80.0, (10.0, 10.0, 10.0, 10.0), 50.0, ()),
         (40.0, 40.0, (15.0, 25.0, None, None), None, (3, 4)),
         (60.0, 70.0, (15.0, 25.0, None, 20.0), None, (3,)),
+        (40.0, 100.0, (15.0, 25.0, None, None), None, (3, 4)),
+        (70.0, 100.0, (15.0, 25.0, None, None), 70.0, ()),  # the tiers are damaged, the total is not
         (None, 0.0, (None, None, None, None), None, (1, 2, 3, 4)),
         (0.0, 0.0, (0.0, 0.0, 0.0, 0.0), None, ()),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -144,8 +145,11 @@ class ScoreRow:
 
     @property
     def unscored(self) -> tuple[int, ...]:
-        """Numbers of the tiers without points."""
-        return tuple(number for number, points in enumerate(self.tiers, 1) if points is None)
+        """Numbers of the tiers without points; none where the total has points of a tier whose own were damaged."""
+        missing = tuple(number for number, points in enumerate(self.tiers, 1) if points is None)
+        known = math.fsum(points for points in self.tiers if points is not None)
+        whole = self.total is not None and self.out_of >= 100 and not math.isclose(known, self.total, abs_tol=1e-6)
+        return () if whole else missing
 
     @property
     def points(self) -> float | None:
