@@ -12,9 +12,11 @@ from typing import Any
 
 from workbench.errors import WorkbenchError
 from workbench.reports.csv_report import line
+from workbench.studies.cells import Cell
 from workbench.studies.declaration import AGENTS
-from workbench.studies.outcome import Cell, StudyOutcome, pass_of, score_of, value_of
+from workbench.studies.outcome import StudyOutcome
 from workbench.studies.task_facts import FunctionFacts, TaskFacts
+from workbench.studies.values import missing_of, pass_of, score_of, value_of
 
 Values = dict[str, Any]
 _COMMON: dict[str, type] = {
@@ -22,6 +24,7 @@ _COMMON: dict[str, type] = {
     "run": str, "item": str,
 }  # fmt: skip
 _AMOUNTS: dict[str, type] = {"tokens": int, "cost_usd": float, "seconds": float, "problem": str}
+_JUDGED: dict[bool, tuple[tuple[str, type], ...]] = {False: (), True: (("good", int), ("judged", int), ("all", int))}
 _TIERS = tuple(f"tier{number}" for number in range(1, 5))
 
 
@@ -33,7 +36,17 @@ def columns_of(outcome: StudyOutcome) -> dict[str, type]:
         for name in (field(measure), f"{field(measure)}_low", f"{field(measure)}_high")
     }
     intervals = {f"{field(measure)}_interval": str for measure in outcome.study.measures}
-    counts = {"items": int, "undefined": int, "done": int, "planned": int}
+    of = {
+        f"{field(measure)}_{name}": kind
+        for measure in outcome.study.measures
+        for name, kind in (
+            ("items", int),
+            ("undefined", int),
+            ("missing", str),
+            *_JUDGED[measure in ("works", "claims")],
+        )
+    }
+    counts = {"done": int, "planned": int, "cut": int, "conditions": str, "left_out": str, "not_comparable": str}
     if outcome.study.kind == AGENTS:
         own: dict[str, type] = {
             "repeat": int,
@@ -45,10 +58,10 @@ def columns_of(outcome: StudyOutcome) -> dict[str, type]:
     else:
         own = {
             "path": str, "function": str, "occurrence": int, "evaluator": str, "prompt": str, "context": str, "tests": int,
-            "documented": float, "samples": int, "counted": int, "passed": int,
+            "documented": float, "samples": int, "counted": int, "passed": int, "doubtful": int, "repaired": int,
             "leak": float, "coverage": float, "body_bytes": int, "docs_bytes": int,
         }  # fmt: skip
-    return {**_COMMON, **own, **means, **intervals, **counts, **_AMOUNTS}
+    return {**_COMMON, **own, **means, **intervals, **of, **counts, **_AMOUNTS}
 
 
 def field(measure: str) -> str:
@@ -78,14 +91,19 @@ def _cell(outcome: StudyOutcome, cell: Cell) -> Values:
     work = cell.work
     found: Values = {
         "kind": "cell", "state": cell.state, "done": cell.done, "planned": cell.planned, "tokens": work.tokens,
-        "cost_usd": work.cost_usd, "seconds": work.seconds, "problem": cell.problem or None,
+        "cost_usd": work.cost_usd, "seconds": work.seconds, "problem": cell.problem or None, **cell.doubts,
+        "conditions": "; ".join(f"{name}: {value}" for name, value in work.conditions.items()) or None,
+        "left_out": "; ".join(work.left_out) or None, "not_comparable": "; ".join(outcome.summary(cell.column).apart) or None,
     }  # fmt: skip
     for measure, mean in cell.means.items():
         name = field(measure)
         found |= {
             name: mean.value, f"{name}_low": mean.interval.low, f"{name}_high": mean.interval.high,
-            f"{name}_interval": mean.interval.words, "items": mean.items, "undefined": mean.undefined,
+            f"{name}_interval": mean.interval.words, f"{name}_items": mean.items, f"{name}_undefined": mean.undefined,
+            f"{name}_missing": "; ".join(one.words for one in mean.missing) or None,
         }  # fmt: skip
+        if mean.judged is not None:
+            found |= {f"{name}_{key}": count for (key, _), count in zip(_JUDGED[True], mean.judged, strict=True)}
     if outcome.study.kind == AGENTS:
         found["rubric"], found["judge"] = outcome.scale
     else:
@@ -96,13 +114,17 @@ def _cell(outcome: StudyOutcome, cell: Cell) -> Values:
 
 def _trials(outcome: StudyOutcome, cell: Cell) -> Iterator[Values]:
     for trial in cell.work.trials:
-        tiers = trial.scores[outcome.scale][2] if outcome.scale in trial.scores else (None,) * 4
+        tiers = trial.scores[outcome.scale].tiers if outcome.scale in trial.scores else (None,) * 4
+        missing = missing_of(trial, "score", outcome.scale)
         yield {
             "kind": "trial", "item": trial.trial, "state": trial.state, "repeat": trial.repeat, "rubric": outcome.scale[0],
             "judge": outcome.scale[1], "score": score_of(trial, outcome.scale),
             **{one: value_of(trial, one, outcome.scale) for one in outcome.study.measures if one != "score"}, **dict(zip(_TIERS, tiers, strict=True)),
             "steps": trial.steps, "tokens": trial.tokens, "cost_usd": trial.cost_usd, "seconds": trial.seconds,
-            "problem": trial.error or None,
+            "cut": int(trial.cut), "problem": trial.error or (missing and missing[1]) or None,
+            "score_missing": missing and ": ".join(filter(None, missing)),
+            **{f"{name}_{key}": count for name, counts in trial.checks.items() if name in outcome.study.measures
+               for (key, _), count in zip(_JUDGED[True], counts, strict=True)},
         }  # fmt: skip
 
 
@@ -122,6 +144,7 @@ def _tasks(
             "kind": "task", "item": task.task, "path": task.file, "function": task.function, "occurrence": task.occurrence,
             "evaluator": evaluator, "prompt": prompt, "context": context, "tests": task.tests,
             "documented": float(task.documented), "samples": task.samples, "counted": task.counted, "passed": task.passed,
+            "doubtful": task.doubtful, "repaired": task.repaired, "cut": task.cut,
             **{field(f"pass@{k}"): pass_of(task, k) for k in outcome.study.k},
         }  # fmt: skip
 

@@ -8,9 +8,12 @@ from typing import Any
 
 from workbench.statistics.clusters import Value
 from workbench.statistics.paired import Difference, paired_difference
+from workbench.studies.cells import as_trials
+from workbench.studies.conditions import difference_words, rows_apart
 from workbench.studies.declaration import AGENTS, Column
-from workbench.studies.outcome import StudyOutcome, as_trials, pass_of, value_of
+from workbench.studies.outcome import StudyOutcome
 from workbench.studies.reading import CellWork
+from workbench.studies.values import pass_of, value_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,8 @@ class Comparison:
         difference: Mean difference with its interval; wins, ties and losses by item and by row.
         by_row: The same of each row that both have, in the order of the study: for a forest plot.
         pairs: All items of either: those with a difference by its size, then those of both without, then of one alone.
+        apart: Rows of which nothing is paired, because both sides were made under other conditions.
+        differing: Each difference in conditions, in words.
     """
 
     measure: str
@@ -72,6 +77,13 @@ class Comparison:
     difference: Difference
     by_row: Mapping[str, Difference]
     pairs: tuple[ItemPair, ...]
+    apart: frozenset[str] = frozenset()
+    differing: tuple[str, ...] = ()
+
+    @property
+    def comparable(self) -> bool:
+        """Whether a row is compared, or none would be if conditions were the same."""
+        return bool(self.by_row) or not self.apart
 
     @property
     def values(self) -> list[Value]:
@@ -81,7 +93,8 @@ class Comparison:
     @property
     def undefined(self) -> int:
         """Items that both columns have, of which one has no value; they are in no figure."""
-        return sum(one.left is not None and one.right is not None and one.difference is None for one in self.pairs)
+        both = (one for one in self.pairs if one.left is not None and one.right is not None)
+        return sum(one.difference is None and one.row not in self.apart for one in both)
 
     @property
     def only_left(self) -> int:
@@ -105,6 +118,8 @@ class Comparison:
             "undefined": self.undefined,
             "only_left": self.only_left,
             "only_right": self.only_right,
+            "comparable": self.comparable,
+            "differing": list(self.differing),
         }
 
 
@@ -124,12 +139,14 @@ def compare(outcome: StudyOutcome, left: Column, right: Column, measure: str = "
     if measure not in outcome.study.measures:
         raise ValueError(f"a measure is one of {', '.join(outcome.study.measures)}")
     pairs: list[ItemPair] = []
+    differing = rows_apart(outcome.works, outcome.rows, left, right)
+    apart = frozenset(row for row, found in differing.items() if found)
     for row in outcome.rows:
         mine = items_of(outcome, outcome.cell(row, left).work, measure)
         other = items_of(outcome, outcome.cell(row, right).work, measure)
         for key in [*mine, *(key for key in other if key not in mine)]:
             a, b = mine.get(key), other.get(key)
-            both = a is not None and b is not None and a.value is not None and b.value is not None
+            both = row not in apart and a is not None and b is not None and a.value is not None and b.value is not None
             gap = (b.value or 0.0) - (a.value or 0.0) if both and a is not None and b is not None else None
             pairs.append(ItemPair(row, key[0], key[1], a, b, gap))
     differences = [Value(one.row, one.file, one.difference) for one in pairs if one.difference is not None]
@@ -139,11 +156,12 @@ def compare(outcome: StudyOutcome, left: Column, right: Column, measure: str = "
         if any(one.repository == row for one in differences)
     }
     pairs.sort(key=_place)
-    return Comparison(measure, left, right, _difference(differences, outcome), by_row, tuple(pairs))
+    said = difference_words(differing)
+    return Comparison(measure, left, right, _difference(differences, outcome), by_row, tuple(pairs), apart, said)
 
 
-def items_of(outcome: StudyOutcome, work: CellWork, measure: str) -> dict[tuple[str, str], SideItem]:
-    """Return the items of a cell by (file, name), which says what is paired with what."""
+def items_of(outcome: StudyOutcome, work: CellWork, measure: str, without: str = "") -> dict[tuple[str, str], SideItem]:
+    """Return the items of a cell by (file, name), which says what is paired with what; ``without`` is that of ``pass_of``."""
     if outcome.study.kind == AGENTS:
         return {
             ("", f"repeat {trial.repeat}"): SideItem(
@@ -153,7 +171,7 @@ def items_of(outcome: StudyOutcome, work: CellWork, measure: str) -> dict[tuple[
         }
     k = int(measure.removeprefix("pass@"))
     return {
-        (task.file, task.name): SideItem(task.task, work.run, work.session, pass_of(task, k), task.tests)
+        (task.file, task.name): SideItem(task.task, work.run, work.session, pass_of(task, k, without), task.tests)
         for task in work.tasks
     }
 

@@ -12,8 +12,10 @@ from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import STATES
-from workbench.studies.outcome import Cell, StudyOutcome, pass_of, value_of
+from workbench.studies.cells import Cell
+from workbench.studies.outcome import StudyOutcome
 from workbench.studies.reading import TaskTally, TrialTally
+from workbench.studies.values import pass_of, value_of
 from workbench.text import one_line, shortened
 
 _STYLES = {"done": "passed", "failed": "failed", "running": "running", "interrupted": "paused"}

@@ -93,6 +93,9 @@ class ComparisonList(RowList):
             self.scroll_to(y=0, animate=False, immediate=True)
 
     def _all_rows(self, found: Comparison, width: int) -> list[_Row]:
+        if not found.comparable:
+            differing = f"Not comparable, made under other conditions (A and B): {'; '.join(found.differing)}."
+            return self._sentences(differing, width, "strong")
         item, items, row, rows = self._nouns
         difference, measure = found.difference, found.measure
         size = count(len(found.values), item, items)
@@ -138,6 +141,8 @@ class ComparisonList(RowList):
         for number, side in ((found.only_left, "A"), (found.only_right, "B")):
             if number:
                 said.append(f"{number:,} only under {side}")
+        if found.apart:
+            said.append(f"{', '.join(sorted(found.apart))}, made otherwise ({'; '.join(found.differing)})")
         return f"Left out: {', '.join(said)}." if said else ""
 
     @staticmethod
