@@ -57,12 +57,18 @@ def trial_mean_words(mean: Mean, measure: str) -> str:
 def column_words(outcome: StudyOutcome, column: ColumnSummary, measure: str) -> str:
     """Return the mean of a column with what it is of where that is not all that columns have: cases, trials or tasks."""
     mean, common = column.means[measure], outcome.common.get(measure)
+    apart = "; not comparable" if column.apart else ""
     if in_points(measure):
         rows = f" over {mean.rows:,} {'case' if mean.rows == 1 else 'cases'}" if common and mean.items else ""
-        return trial_mean_words(mean, measure) + rows
+        return trial_mean_words(mean, measure) + rows + apart
     of = max(mean.items + mean.undefined, common.of if common is not None and not column.apart else 0)
     rest = f" of {mean.items:,} of {of:,} tasks" if mean.items < of else ""
-    return mean_words(mean, measure) + rest + doubt_words(column.doubts)
+    return mean_words(mean, measure) + rest + doubt_words(column.doubts) + apart
+
+
+def part_words(mean: Mean, measure: str, of: int) -> str:
+    """Return the mean of a part of the functions with how many it is of, where that is not all of the part."""
+    return mean_words(mean, measure) + (f" of {mean.items:,}" if 0 < mean.items < of else "")
 
 
 def doubt_words(doubts: Mapping[str, int]) -> str:

@@ -47,8 +47,8 @@ class Setting:
 
     @property
     def words(self) -> str:
-        """Return ``local · pass@1 · by tasks · without doubtful``."""
-        parts = (self.apart, self.measure, f"by {self.weighting}", f"without {self.without}" if self.without else "")
+        """Return ``local · pass@1 · without doubtful · by tasks``."""
+        parts = (self.apart, self.measure, f"without {self.without}" if self.without else "", f"by {self.weighting}")
         return " · ".join(filter(None, (self.model or "default model", *parts)))
 
 

@@ -202,6 +202,7 @@ DOCS_LENGTH = "length of docs"
 def parts_of(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> list[Part]:
     """Return what functions are divided by; a property of which only one part has functions is left out."""
     first = outcome.study.measures[0] if outcome.study.measures else ""
+    compared = {one.column.name for one in outcome.by_column if not one.apart}
     stars = {row: published_counts()[name].stars for row in outcome.rows if (name := published_name(row))}
     found: list[Part] = []
     if len({one > POPULAR for one in stars.values()}) > 1:
@@ -217,7 +218,7 @@ def parts_of(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> list[
         ("size of the body", lambda one: one.first("body"), lambda value: f"{value:,.0f} bytes"),
         ("tests in T_i", lambda one: float(one.tests), lambda value: f"{value:,.0f}"),
         ("coverage of T_i", lambda one: one.first("coverage"), lambda value: f"{100 * value:.0f} %"),
-        (f"difficulty, mean {first}", lambda one: _mean_passed(one, first), lambda value: f"{value:.2f}"),
+        (f"difficulty, mean {first}", lambda one: _mean_passed(one, first, compared), lambda value: f"{value:.2f}"),
     ]
     for property, value_of, said in numbers:
         values = {id(one): value for one in functions if (value := value_of(one)) is not None}
@@ -261,8 +262,8 @@ def _docs_between(low: float, high: float) -> Callable[[FunctionFacts, str], boo
     return inside
 
 
-def _mean_passed(one: FunctionFacts, measure: str) -> float | None:
-    known = [value for mine in one.passed.values() if (value := mine.get(measure)) is not None]
+def _mean_passed(one: FunctionFacts, measure: str, columns: set[str]) -> float | None:
+    known = [value for name, mine in one.passed.items() if name in columns and (value := mine.get(measure)) is not None]
     return math.fsum(known) / len(known) if known else None
 
 

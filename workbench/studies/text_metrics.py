@@ -130,8 +130,9 @@ def text_metrics(
         if (found := measuring.found[column.name])
     )
     together: dict[str, dict[tuple[str, str], list[Measurement]]] = {}
-    several = Counter(one.model for one in by_column)
-    for one in by_column:
+    compared = [one for one in by_column if one.column is not None and not outcome.summary(one.column).apart]
+    several = Counter(one.model for one in compared)
+    for one in compared:
         for key, values in measuring.found[one.column.name if one.column else ""].items():
             together.setdefault(one.model, {}).setdefault(key, []).extend(values)
     return TextMetrics(

@@ -91,6 +91,7 @@ class LeaderList(HeadedList):
     def _layout(self, width: int) -> tuple[int, list[_Column]]:
         columns = list(_COLUMNS)
         longest = max((len(line.summary.title) for line in self.lines), default=_LEAST)
+        longest += max((len(_of_cases(self.lines, line)) for line in self.lines), default=0)
         names = 4 + min(longest + 1, _NAME)
         while sum(one.width + 1 for one in columns) + names > width and any(one.rank for one in columns):
             worst = max(one.rank for one in columns)
@@ -111,9 +112,8 @@ class LeaderList(HeadedList):
             return [(fit(f" {text}", width), style)]
         line = self.lines[index - 1]
         names, columns = self._layout(width)
-        place = f"{line.place}" if line.place is not None else NOTHING
-        title = shortened(one_line(line.summary.title, 200), names - 5)
-        name = fit(f"{place:>3} {title}", names)
+        place = f"{f'{line.place}' if line.place is not None else NOTHING:>3}{_of_cases(self.lines, line)}"
+        name = fit(f"{place} {shortened(one_line(line.summary.title, 200), names - len(place) - 2)}", names)
         cells = [(" " + fit(one.cell(line), one.width, right=True), "" if one.rank else "score") for one in columns]
         return [(name, ""), *cells]
 
@@ -122,10 +122,16 @@ def _of(mean: Mean | None) -> str:
     return f"{figure(mean.value, SCORE)} of {mean.items:,}" if mean is not None and mean.items else NOTHING
 
 
+def _of_cases(lines: Sequence[LeaderLine], line: LeaderLine) -> str:
+    """Return `` of 1``: over how many cases a place is, "" where all agents have all of these."""
+    uneven = any(one.place is not None and one.mean.rows != one.of for one in lines)
+    return f" of {line.of}" if uneven and line.place is not None else ""
+
+
 def _rests_on(lines: Sequence[LeaderLine]) -> list[tuple[str, str]]:
     """Return lines of text on what places rest on where not all agents have the same, and what is in no figure, and why."""
     said = []
-    if any(one.place is not None and one.mean.rows != one.of for one in lines):
+    if any(_of_cases(lines, one) for one in lines):
         cases = count(lines[0].of, "case that all have", "cases that all have")
         means = "; ".join(
             f"{one.summary.title} {figure(one.over_common, SCORE)}" for one in lines if one.place is not None

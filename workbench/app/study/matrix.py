@@ -240,7 +240,8 @@ class StudyMatrix(HeadedList):
         return [*parts, (f" +{left_out}" if left_out else "", "dim")]
 
     def _heading(self, one: ColumnSummary) -> str:
-        return one_line((one.column.model or "default model") if self.has_systems else one.title, 200)
+        title = (one.column.model or "default model") if self.has_systems else one.title
+        return one_line(f"≠ {title}" if one.apart else title, 200)
 
     @property
     def has_systems(self) -> bool:

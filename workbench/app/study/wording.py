@@ -98,9 +98,10 @@ def cell_text(cell: Cell, measure: str, width: int) -> tuple[str, str]:
         whole = f"{value} {tight_bounds(mean.interval, measure)}".rstrip()
         if not marks:
             return (whole if len(whole) <= width else value), ""
-        return next(
-            (text for text in (f"{whole} {marks}", f"{value} {marks}") if len(text) <= width), value + marks[0]
-        ), ""
+        # What does not fit is said of the cell under the cursor; the star says that there is something.
+        rest = "*" if len(marks) > 1 else ""
+        texts = [" ".join([one, *marks]) for one in (whole, value)] + [f"{value} {marks[0]}{rest}"]
+        return next((text for text in texts if len(text) <= width), f"{value}*"), ""
     sign = STATES.get(cell.state, "?")
     far = progress(cell.done, cell.planned)
     if cell.state == "failed" and not cell.done:
@@ -119,16 +120,15 @@ def cell_text(cell: Cell, measure: str, width: int) -> tuple[str, str]:
     return next((text for text in texts if len(text) <= width), texts[-1]), _STYLES.get(cell.state, "unscored")
 
 
-def _marks(cell: Cell, measure: str) -> str:
+def _marks(cell: Cell, measure: str) -> list[str]:
     """Return what of a cell that is done is to be known: doubtful passes, cut answers, of how much a share is, what has no value."""
     mean, doubts = cell.means[measure], cell.doubts
-    parts = [f"{DOUBTFUL}{doubts[name]:,}" for name in ("doubtful",) if name in doubts]
-    parts += [f"{doubts[name]:,} {name}" for name in ("repaired", "cut") if name in doubts]
+    parts = [f"{DOUBTFUL}{count:,}" if name == "doubtful" else f"{count:,} {name}" for name, count in doubts.items()]
     if mean.judged is not None and mean.items:
         parts = [f"{mean.judged[0]:,}/{mean.judged[1]:,}", *parts]
     if mean.undefined:
         parts.append(f"−{mean.undefined:,}")
-    return " ".join(parts)
+    return parts
 
 
 def mean_text(mean: Mean, rows: int, measure: str, width: int, of: int = 0) -> str:
@@ -148,7 +148,7 @@ def mean_text(mean: Mean, rows: int, measure: str, width: int, of: int = 0) -> s
     if mean.judged is not None:
         texts = [f"{value} {mean.judged[0]:,}/{mean.judged[1]:,}"]
     elif mean.undefined and in_points(measure):
-        texts = [f"{value}, {brief(mean.missing)}", f"{value} {mean.items:,}/{of:,}"]
+        texts = [f"{value} {brief(mean.missing)}", f"{value} {mean.items:,}/{of:,}"]
     elif mean.items < of:
         texts = [f"{value} {mean.items:,} of {of:,}", f"{value} {mean.items:,}/{of:,}"]
     elif mean.rows != rows:
@@ -232,7 +232,7 @@ def cell_sentence(outcome: StudyOutcome, cell: Cell, measure: str, part: str = "
     if mean.value is not None:
         parts.append(f"{measure} {figure(mean.value, measure)} {bounds(mean.interval, measure)}".rstrip())
         parts.append(count(mean.items, noun, f"{noun}s"))
-        parts += [one.words for one in mean.missing]
+        parts += [one.words for one in mean.missing if not cell.problem]
         if mean.judged is not None:
             parts.append(mean.judged_words(measure))
     parts += [f"{count:,} {name}" for name, count in cell.doubts.items()]
