@@ -575,3 +575,62 @@ def test_own_columns_of_other_models_may_have_prompts_that_fit_these(tmp_path: P
     assert differing(work, other) == {}
     assert set(differing(work, replace(other, session="other.session"))) == {"prompt", "temperature"}
     assert set(differing(work, replace(other, column=work.column))) == {"prompt", "temperature"}
+
+
+def test_a_trial_that_a_cell_names_twice_counts_once(tmp_path: Path) -> None:
+    agents = Agents(tmp_path / "twice.session")
+    key = agents.put("a", CASES[0], {"offline-2": FULL})
+    agents._trials[CASES[0], "a"] = [key, key]
+    assert agents.read().cell(CASES[0], "a · local").means["score"].items == 1
+
+
+def test_numbers_behind_ranked_shares_are_those_of_the_common_trials(tmp_path: Path) -> None:
+    agents = Agents(tmp_path / "common.session", Settings(checks=True))
+    for case in CASES:
+        agents.put("all", case, {"offline-2": FULL}, checked=(4, 1, 0, 0, 1, 0, 0))
+        ran = (1, 0, 0, 0, 1, 0, 0) if case == CASES[0] else (0, 0, 0, 9, 1, 0, 0)
+        agents.put("few", case, {"offline-2": FULL}, checked=ran)
+    outcome = agents.read()
+    assert (
+        next(one for one in rankings(outcome) if one.setting.measure == "works").words == "few (1 of 1) > all (4 of 5)"
+    )
+    assert compare(outcome, *outcome.columns, "works").judged == ((4, 5), (1, 1))
+    assert [one.brief for one in outcome.by_column[1].means["works"].missing] == ["2 without a share"]
+
+
+def test_cases_that_columns_do_not_share_are_compared_by_nothing(tmp_path: Path) -> None:
+    agents = Agents(tmp_path / "disjoint.session")
+    agents.put("a", CASES[0], {"offline-2": FULL})
+    agents.put("b", CASES[1], {"offline-2": FULL})
+    outcome = agents.read()
+    assert places(outcome) == {"a": (None, 0), "b": (None, 0)}
+    assert outcome.common["score"].to_json() == {"items": 0, "of": 2, "means": {}}
+    assert "0 common cases" in reports(agents.path, "agents")["md"]
+
+
+def test_trials_of_one_cell_that_were_made_differently_are_named(tmp_path: Path) -> None:
+    agents = Agents(tmp_path / "mixed.session", repeats=2)
+    agents.put("a", CASES[0], {"offline-2": FULL}, content="c" * 40)
+    agents.put("a", CASES[0], {"offline-2": FULL}, repeat=2, content="d" * 40)
+    assert any("content of the case" in one and "not made the same" in one for one in agents.read().notes)
+
+
+def test_errors_of_ours_leave_a_task_without_a_value_and_the_cell_unfinished(tmp_path: Path) -> None:
+    path = tmp_path / "errors.session"
+    put_docs(path, {"none": [PASSED, ("error",) * 3]})
+    outcome = docs_of(path)
+    mean = outcome.by_column[0].means["pass@1"]
+    assert (mean.value, mean.items, mean.undefined) == (1.0, 3, 3)
+    assert "errors of ours" in mean.missing[0].why
+    assert not outcome.finished
+
+
+def test_a_task_that_one_system_lost_is_in_no_mean_that_is_compared(tmp_path: Path) -> None:
+    path = tmp_path / "lost.session"
+    put_docs(path, {"original": [FAILED, PASSED], "osa": [FAILED, PASSED]})
+    with SessionWriter(path) as writer, writer.transaction() as connection:
+        connection.execute("UPDATE tasks SET state = 'excluded' WHERE run_id LIKE '%-osa' AND position = 0")
+    outcome = docs_of(path)
+    assert outcome.common["pass@1"].to_json() == {"items": 3, "of": 6, "means": {"original · m": 1.0, "osa · m": 1.0}}
+    assert {one.words for one in rankings(outcome)} == {"original = osa"}
+    assert "of 3 of 6 tasks" in reports(path, "docs")["md"]

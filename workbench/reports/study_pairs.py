@@ -65,12 +65,7 @@ def _differences(outcome: StudyOutcome, found: list[Chance], measure: str) -> It
     left_out = tuple(said for one in shown if (said := one.left_out(outcome.study.row_noun)))
     if left_out:
         yield Points(left_out)
-    judged = tuple(
-        f"{one.title}: {one.means[measure].judged_words(measure)}"
-        for one in outcome.by_column
-        if one.means[measure].judged is not None
-    )
-    if judged:
+    if judged := tuple(said for one in shown if (said := one.judged())):
         yield Points(judged)
     for one in shown[:MOST_OPENED]:
         if (rows := one.by_row()) and len(rows) > 1:
@@ -114,6 +109,13 @@ class _Sided:
         if found.apart:
             said.append(f"{row} {', '.join(sorted(found.apart))}, made otherwise: {'; '.join(found.differing)}")
         return f"Left out of {self.name}: {', '.join(said)}." if said else ""
+
+    def judged(self) -> str:
+        """Return of how many blocks or claims both shares are, "" of other measures."""
+        found = self._chance.comparison
+        sides = zip((found.left, found.right), found.judged or (), strict=False)
+        said = ", ".join(f"{system_name(side)} {good:,} of {of:,}" for side, (good, of) in sides)
+        return f"{self.name}: {said} {'blocks' if self._measure == 'works' else 'claims'}." if said else ""
 
     def cells(self) -> tuple[str, ...]:
         found = self._chance.comparison.difference

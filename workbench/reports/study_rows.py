@@ -16,7 +16,7 @@ from workbench.studies.cells import Cell
 from workbench.studies.declaration import AGENTS
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.task_facts import FunctionFacts, TaskFacts
-from workbench.studies.values import missing_of, pass_of, score_of, value_of
+from workbench.studies.values import SHARES, missing_of, pass_of, score_of, value_of
 
 Values = dict[str, Any]
 _COMMON: dict[str, type] = {
@@ -43,7 +43,7 @@ def columns_of(outcome: StudyOutcome) -> dict[str, type]:
             ("items", int),
             ("undefined", int),
             ("missing", str),
-            *_JUDGED[measure in ("works", "claims")],
+            *_JUDGED[measure in SHARES],
         )
     }
     counts = {"done": int, "planned": int, "cut": int, "conditions": str, "left_out": str, "not_comparable": str}

@@ -27,6 +27,7 @@ from workbench.studies.values import (
 
 UNITS = {"repository": "case", "file": "case", "task": "trial"}
 """What clusters of trials are, where those of tasks are repositories, files and tasks."""
+WITHOUT = "without a value"
 STATES = ("done", "running", "queued", "interrupted", UNSCORED, "failed", "cancelled", "missing")
 
 
@@ -235,9 +236,14 @@ def _pass(work: CellWork, k: int, samples: int) -> Mean:
     """Return the mean over the tasks of one repository."""
     files, undefined = _by_file(work.counts, k)
     count = len(work.counts) - undefined
+    waiting = sum(bool(one[2]) and one[3] < k for one in work.counts) if undefined else 0
     ahead = 0 if work.session else max(0, (work.planned or 0) // samples - len(work.counts))
     few = f"fewer than {k} counted samples" if k > 1 else "no counted sample"
-    missing = [Missing("without a value", few, undefined), Missing("without a value", "not begun", ahead)]
+    missing = [
+        Missing(WITHOUT, f"{few} yet", waiting),
+        Missing(WITHOUT, f"{few}: the others are errors of ours or were not asked for", undefined - waiting),
+        Missing(WITHOUT, "not begun", ahead),
+    ]
     if len(files) > 1:
         pairs = sorted((math.fsum(values), float(len(values))) for values in files.values())
         clusters = Clusters("file", tuple(one for one, _ in pairs), tuple(size for _, size in pairs), count)

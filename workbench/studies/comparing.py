@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +26,7 @@ class SideItem:
         session: The session file where that is not the study's own, else "".
         value: Points of 100 or pass@k, None where it has none.
         tests: Tests that decide over a task.
+        judged: Of ``works`` and ``claims`` how many blocks or claims are good, and of how many that were judged.
     """
 
     id: str
@@ -33,6 +34,7 @@ class SideItem:
     session: str
     value: float | None
     tests: int = 1
+    judged: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,17 @@ class Comparison:
         return [Value(one.row, one.file, one.difference) for one in self.pairs if one.difference is not None]
 
     @property
+    def judged(self) -> tuple[tuple[int, int], tuple[int, int]] | None:
+        """Of how many blocks or claims the shares of both sides are, over the pairs with a difference; None of other measures."""
+        pairs = [
+            (one.left.judged, one.right.judged)
+            for one in self.pairs
+            if one.difference is not None and one.left and one.right
+        ]
+        known = [(left, right) for left, right in pairs if left is not None and right is not None]
+        return (summed(left for left, _ in known), summed(right for _, right in known)) if known else None
+
+    @property
     def undefined(self) -> int:
         """Items that both columns have, of which one has no value; they are in no figure."""
         both = (one for one in self.pairs if one.left is not None and one.right is not None)
@@ -118,6 +131,7 @@ class Comparison:
             "undefined": self.undefined,
             "only_left": self.only_left,
             "only_right": self.only_right,
+            "judged": self.judged and [list(side) for side in self.judged],
             "comparable": self.comparable,
             "differing": list(self.differing),
         }
@@ -165,7 +179,11 @@ def items_of(outcome: StudyOutcome, work: CellWork, measure: str, without: str =
     if outcome.study.kind == AGENTS:
         return {
             ("", f"repeat {trial.repeat}"): SideItem(
-                trial.trial, work.run, work.session, value_of(trial, measure, outcome.scale)
+                trial.trial,
+                work.run,
+                work.session,
+                value_of(trial, measure, outcome.scale),
+                judged=trial.checks[measure][:2] if measure in trial.checks else None,
             )
             for trial in work.trials
         }
@@ -174,6 +192,12 @@ def items_of(outcome: StudyOutcome, work: CellWork, measure: str, without: str =
         (task.file, task.name): SideItem(task.task, work.run, work.session, pass_of(task, k, without), task.tests)
         for task in work.tasks
     }
+
+
+def summed(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """Return the sums of good ones and of judged ones."""
+    found = list(counts)
+    return sum(good for good, _ in found), sum(of for _, of in found)
 
 
 def _difference(values: list[Value], outcome: StudyOutcome) -> Difference:

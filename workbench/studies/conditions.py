@@ -20,15 +20,8 @@ Differing = dict[str, tuple[str, str]]
 
 OF_ROWS = ("snapshot", "content of the case")
 """Conditions that differ from row to row by nature."""
-_OF_REQUESTS = (
-    "docs scope",
-    "snapshot",
-    "samples a task",
-    "limit of steps",
-    "characters read at once",
-    "content of the case",
-)
-_OF_PROMPTS = ("prompt", "context")
+_ALWAYS = ("docs scope", "samples a task", "limit of steps", *OF_ROWS)
+_FIT_THE_MODEL = ("prompt", "context", "characters read at once")
 _SHORT = 12
 """Characters of a digest that are shown."""
 _FEW = 3
@@ -39,14 +32,14 @@ NOT_SET = "not set"
 def differing(left: CellWork, right: CellWork) -> Differing:
     """Return in what two cells of a row were made differently; what is not known of one of them is no difference.
 
-    Prompt, context and sampling are chosen as fits the model. So of two columns that one study executes, with different
+    Prompt, context, sampling and how much is read at once are chosen as fits the model. So of two columns that one study executes, with different
     models, they are part of what is compared.
     """
     mine, other = left.conditions, right.conditions
-    names = [name for name in _OF_REQUESTS if name in mine and name in other]
+    names = [name for name in _ALWAYS if name in mine and name in other]
     if left.column.model == right.column.model or left.session or right.session:
-        names += [name for name in _OF_PROMPTS if name in mine and name in other]
-        sampled = [[name for name in one if name not in (*_OF_REQUESTS, *_OF_PROMPTS)] for one in (mine, other)]
+        names += [name for name in _FIT_THE_MODEL if name in mine and name in other]
+        sampled = [[name for name in one if name not in (*_ALWAYS, *_FIT_THE_MODEL)] for one in (mine, other)]
         if all(sampled):
             names += sorted({*sampled[0], *sampled[1]})
     return {

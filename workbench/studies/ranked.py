@@ -6,7 +6,7 @@ Only systems whose columns were made under the same conditions are ranked with o
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -20,11 +20,11 @@ from workbench.statistics.rankings import (
     ranking_words,
     scores,
 )
-from workbench.studies.comparing import items_of
+from workbench.studies.comparing import SideItem, items_of, summed
 from workbench.studies.conditions import apart, classes, comparable_rows
 from workbench.studies.declaration import AGENTS, Column, Study
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.values import CUT, DOUBTFUL, REPAIRED
+from workbench.studies.values import CUT, DOUBTFUL, REPAIRED, SHARES
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +132,14 @@ def rankings(outcome: StudyOutcome) -> tuple[Ranking, ...]:
 
 
 def _rankings(outcome: StudyOutcome, one: RankedColumns, measure: str, without: str = "") -> list[Ranking]:
-    tasks = common_items(outcome, one.columns, measure, without)
+    every = list(_common(outcome, one.columns, measure, without))
+    tasks = [_measured(*item) for item in every]
     orders = pair_orders(tasks)
     means = {weighting: scores(tasks, rule) for weighting, rule in weightings_of(outcome.study).items()}
     first = next(iter(means))
     judged = {
-        system_name(column): mean.judged[:2]
-        for column in one.columns
-        if (mean := outcome.summary(column).means[measure]).judged is not None and mean.items
+        name: summed(side.judged for _, _, sides in every if (side := sides[name]).judged is not None)
+        for name in (every[0][2] if every and measure in SHARES else ())
     }
     return [
         Ranking(
@@ -211,21 +211,28 @@ def columns_of(outcome: StudyOutcome, model: str, left: str, right: str) -> tupl
 
 def common_items(outcome: StudyOutcome, columns: Iterable[Column], measure: str, without: str = "") -> list[Measured]:
     """Return the items of which every one of some columns has a value; a column without any result is left out."""
+    return [_measured(*item) for item in _common(outcome, columns, measure, without)]
+
+
+def _measured(row: str, file: str, sides: Mapping[str, SideItem]) -> Measured:
+    values = {name: side.value or 0.0 for name, side in sides.items()}
+    return Measured(row, file, values, next(iter(sides.values())).tests)
+
+
+def _common(
+    outcome: StudyOutcome, columns: Iterable[Column], measure: str, without: str
+) -> Iterator[tuple[str, str, dict[str, SideItem]]]:
+    """Yield the items of which every column has a value: row, file, and the item under each by the name of its system."""
     having = [one for one in columns if any(outcome.cell(row, one).means[measure].items for row in outcome.rows)]
     comparable = comparable_rows(outcome.works, outcome.rows, having) if len(having) > 1 else set()
-    found: list[Measured] = []
     for row in outcome.rows:
         if row not in comparable:
             continue
         sides = {system_name(one): items_of(outcome, outcome.cell(row, one).work, measure, without) for one in having}
-        first = next(iter(sides.values()))
-        for key, item in first.items():
-            values = {
-                name: value for name, mine in sides.items() if key in mine and (value := mine[key].value) is not None
-            }
-            if len(values) == len(sides):
-                found.append(Measured(row, key[0], values, item.tests))
-    return found
+        for key in next(iter(sides.values())):
+            found = {name: item for name, mine in sides.items() if (item := mine.get(key)) and item.value is not None}
+            if len(found) == len(sides):
+                yield row, key[0], found
 
 
 def taus(found: Iterable[Ranking]) -> dict[tuple[Setting, Setting], float | None]:

@@ -73,7 +73,7 @@ def trial_cells(
 
 def _trials_meant(cell: StudyCellRow) -> list[str]:
     found = settings_of(cell.pointer).get("trials")
-    return [str(one) for one in found] if isinstance(found, list) else []
+    return list(dict.fromkeys(map(str, found))) if isinstance(found, list) else []
 
 
 def _known(reader: SessionReader, trials: str) -> _Known:

@@ -12,7 +12,9 @@ from workbench.studies.reading import TaskTally, TrialTally
 
 POINTS = 100.0
 """Points of a trial are of so many, whatever its rubric's sum is."""
-UNSCORED, FAILED = "unscored", "failed"
+UNSCORED = "unscored"
+SHARES = ("works", "claims")
+"""Measures of agents that are shares of what was judged."""
 DOUBTFUL, REPAIRED, CUT = "doubtful", "repaired", "cut"
 """What of candidates is counted beside pass@k, and what rankings stand without."""
 

@@ -108,6 +108,9 @@ class ComparisonList(RowList):
             _Row(f" {rows:<{names}}{_tally(difference.repositories)}"),
         ]
         said += self._sentences(difference.interval.words, width, "dim")
+        if found.judged is not None:
+            (a, of_a), (b, of_b) = found.judged
+            said += self._sentences(f"A {a:,} of {of_a:,}, B {b:,} of {of_b:,} that were judged", width, "")
         left_out = self._left_out(found)
         if left_out:
             said += self._sentences(left_out, width, "dim")
