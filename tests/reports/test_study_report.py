@@ -362,7 +362,7 @@ def test_parquet_has_the_same_rows(hostile: Path) -> None:
     assert table.column_names == list(columns_of(outcome))
     trials = {row["item"]: row for row in rows if row["kind"] == "trial"}
     assert len(trials) == len(HOSTILE) * 3 * 2
-    assert len(rows) == len(trials) + len(outcome.cells)
+    assert len(rows) == len(trials) + len(outcome.cells) + len(outcome.columns)
     assert {row["row"] for row in rows} == set(HOSTILE)
     cell = next(row for row in rows if row["kind"] == "cell")
     assert cell["score"] == outcome.cell(cell["row"], cell["column"]).means["score"].value

@@ -229,6 +229,14 @@ def test_every_format_says_how_many_are_unscored_and_why(
         row for row in csv.DictReader(io.StringIO(texts["csv"])) if row["kind"] == "trial" and row["system"] == "half"
     ]
     assert sorted(row["score"] for row in trials) == ["", "", "", "50.0", "50.0", "50.0"]
+    (column,) = [
+        row for row in csv.DictReader(io.StringIO(texts["csv"])) if (row["kind"], row["system"]) == ("column", "half")
+    ]
+    assert (column["score"], column["score_missing"], column["place"]) == (
+        "50.0",
+        "3 unscored: The judge gave no answer.",
+        "2",
+    )
     missing = json.loads(texts["json"])["columns"][1]["means"]["score"]["missing"]
     assert missing == [{"state": "unscored", "why": "The judge gave no answer.", "count": 3}]
     assert main(["study", "agents", "--session", str(judge_failed.path), "--show"]) == 1

@@ -1,4 +1,4 @@
-"""A study as rows for other programs: one for each cell, one for each item behind it; ``kind`` says which.
+"""A study as rows for other programs: one for each cell, one for each item behind it, one for each column; ``kind`` says which.
 
 The same columns in CSV and Parquet, each with one type; a value that a kind of row lacks is empty.
 """
@@ -12,9 +12,10 @@ from typing import Any
 
 from workbench.errors import WorkbenchError
 from workbench.reports.csv_report import line
-from workbench.studies.cells import Cell
+from workbench.studies.cells import Cell, Mean
 from workbench.studies.declaration import AGENTS
-from workbench.studies.outcome import StudyOutcome
+from workbench.studies.leaderboard import LeaderLine, leaderboard
+from workbench.studies.outcome import ColumnSummary, StudyOutcome
 from workbench.studies.task_facts import FunctionFacts, TaskFacts
 from workbench.studies.values import SHARES, missing_of, pass_of, score_of, value_of
 
@@ -43,6 +44,8 @@ def columns_of(outcome: StudyOutcome) -> dict[str, type]:
             ("items", int),
             ("undefined", int),
             ("missing", str),
+            ("common", float),
+            ("common_items", int),
             *_JUDGED[measure in SHARES],
         )
     }
@@ -50,6 +53,8 @@ def columns_of(outcome: StudyOutcome) -> dict[str, type]:
     if outcome.study.kind == AGENTS:
         own: dict[str, type] = {
             "repeat": int,
+            "place": int,
+            "place_of": int,
             "rubric": str,
             "judge": str,
             **dict.fromkeys(_TIERS, float),
@@ -70,7 +75,7 @@ def field(measure: str) -> str:
 
 
 def rows_of(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) -> Iterator[Values]:
-    """Yield a row for each cell, each followed by those of its trials or tasks.
+    """Yield a row for each cell, each followed by those of its trials or tasks; then a row for each column.
 
     Args:
         outcome: The study.
@@ -85,6 +90,41 @@ def rows_of(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) -> I
         yield {**common, **_cell(outcome, cell)}
         for values in _trials(outcome, cell) if outcome.study.kind == AGENTS else _tasks(outcome, cell, known):
             yield {**common, **values}
+    places = {one.summary.column.name: one for one in leaderboard(outcome)} if outcome.study.kind == AGENTS else {}
+    for one in outcome.by_column:
+        yield {"study": outcome.study.name, **_column(outcome, one), **_place(places.get(one.column.name))}
+
+
+def _place(line: LeaderLine | None) -> Values:
+    return {} if line is None else {"place": line.place, "place_of": line.of if line.place is not None else None}
+
+
+def _column(outcome: StudyOutcome, one: ColumnSummary) -> Values:
+    found: Values = {
+        "kind": "column", "column": one.column.name, "system": one.column.system, "model": one.column.model,
+        "source": one.column.mark or None, "done": one.done, "planned": one.planned, "tokens": one.tokens, "cost_usd": one.cost_usd,
+        "seconds": one.seconds, "not_comparable": "; ".join(one.apart) or None, **one.doubts, **_means(one.means),
+    }  # fmt: skip
+    for measure, common in outcome.common.items():
+        found |= {
+            f"{field(measure)}_common": common.means.get(one.column.name),
+            f"{field(measure)}_common_items": common.items,
+        }
+    return found
+
+
+def _means(means: Mapping[str, Mean]) -> Values:
+    found: Values = {}
+    for measure, mean in means.items():
+        name = field(measure)
+        found |= {
+            name: mean.value, f"{name}_low": mean.interval.low, f"{name}_high": mean.interval.high,
+            f"{name}_interval": mean.interval.words, f"{name}_items": mean.items, f"{name}_undefined": mean.undefined,
+            f"{name}_missing": "; ".join(one.words for one in mean.missing) or None,
+        }  # fmt: skip
+        if mean.judged is not None:
+            found |= {f"{name}_{key}": count for (key, _), count in zip(_JUDGED[True], mean.judged, strict=True)}
+    return found
 
 
 def _cell(outcome: StudyOutcome, cell: Cell) -> Values:
@@ -95,15 +135,7 @@ def _cell(outcome: StudyOutcome, cell: Cell) -> Values:
         "conditions": "; ".join(f"{name}: {value}" for name, value in work.conditions.items()) or None,
         "left_out": "; ".join(work.left_out) or None, "not_comparable": "; ".join(outcome.summary(cell.column).apart) or None,
     }  # fmt: skip
-    for measure, mean in cell.means.items():
-        name = field(measure)
-        found |= {
-            name: mean.value, f"{name}_low": mean.interval.low, f"{name}_high": mean.interval.high,
-            f"{name}_interval": mean.interval.words, f"{name}_items": mean.items, f"{name}_undefined": mean.undefined,
-            f"{name}_missing": "; ".join(one.words for one in mean.missing) or None,
-        }  # fmt: skip
-        if mean.judged is not None:
-            found |= {f"{name}_{key}": count for (key, _), count in zip(_JUDGED[True], mean.judged, strict=True)}
+    found |= _means(cell.means)
     if outcome.study.kind == AGENTS:
         found["rubric"], found["judge"] = outcome.scale
     else:

@@ -73,6 +73,7 @@ class Mean:
             "items": self.items,
             "undefined": self.undefined,
             "missing": [{"state": one.kind, "why": one.why or None, "count": one.items} for one in self.missing],
+            "missing_in_words": "; ".join(one.words for one in self.missing) or None,
             "rows": self.rows,
             **({} if self.judged is None else dict(zip(("good", "judged", "all"), self.judged, strict=True))),
         }
