@@ -181,10 +181,11 @@ def state_of(outcome: StudyOutcome, left: float | None = None) -> str:
         return f"{STATES['interrupted']} interrupted: u resumes"
     if states["queued"]:
         return f"{STATES['queued']} {states['queued']:,} of {total:,} cells wait: u goes on"
-    if states["unscored"]:
-        return f"{STATES['unscored']} {states['unscored']:,} of {count(total, 'cell', 'cells')} lack scores"
     if states["failed"]:
-        return f"{STATES['failed']} {states['failed']:,} of {count(total, 'cell', 'cells')} failed"
+        failed = f"{STATES['failed']} {states['failed']:,} of {count(total, 'cell', 'cells')} failed"
+        return failed + (f", {states['unscored']:,} unscored" if states["unscored"] else "")
+    if states["unscored"]:
+        return f"{STATES['unscored']} {states['unscored']:,} of {count(total, 'cell', 'cells')} unscored"
     if states["cancelled"]:
         return f"{STATES['cancelled']} {states['cancelled']:,} of {total:,} cells cancelled"
     if states["missing"]:
