@@ -90,6 +90,15 @@ class PassFigures:
     cut: int = 0
 
     @property
+    def marks(self) -> tuple[str, ...]:
+        """What has to stand beside pass@k: passes in doubt, answers that were mended or cut, and samples that are missing."""
+        fewest, most = self.samples_per_task
+        counts = ((self.doubtful, "doubtful"), (self.repaired, "repaired"), (self.cut, "cut at the token limit"))
+        found = [f"{count:,} {what}" for count, what in counts if count]
+        found += [f"{fewest:,} to {most:,} samples a task"] if fewest != most else []
+        return (*found, *([f"{self.decided:,} of {self.tasks:,} tasks so far"] if self.partial else []))
+
+    @property
     def documented_share(self) -> float | None:
         """The share of tasks with a docstring, None without tasks."""
         return self.documented / self.tasks if self.tasks else None
