@@ -120,3 +120,17 @@ def test_points_from_a_format_and_for_missing_facts_are_read_from_the_card(tmp_p
     assert found == {"held": (True, False), "credited": (False, True), "free": (False, False)}
     assert group.spread.credited == 1
     assert (group.spread.own, group.spread.held) == (None, 1)
+
+
+def test_a_log_of_inspect_has_no_score_of_which_a_part_is_missing(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "a.session")
+    recorder.run()
+    word_counter(recorder, "whole")
+    word_counter(recorder, "part", repeat=2, accuracy=None)
+    recorder.close()
+    export(recorder.path, "inspect", tmp_path / "log.json")
+    samples = json.loads((tmp_path / "log.json").read_text())["samples"]
+    assert [sorted(one.get("scores", {})) for one in samples] == [
+        ["aeo-bench (offline)", "strict (offline)"],
+        ["strict (offline)"],
+    ]

@@ -91,8 +91,10 @@ def against_score(lines: Sequence[TrialLine], places: Sequence[int]) -> Against:
 def _drawn(lines: Sequence[TrialLine], places: Sequence[int]) -> dict[int, Total]:
     """Return the totals that compare, by place, on one axis; forks are left out, for a person took part in them."""
     own = [place for place in places if not lines[place].parent]
-    counted = set(map(id, comparable([lines[place].total for place in own])))
-    totals = {place: lines[place].total for place in own if id(lines[place].total) in counted}
+    counted = comparable([lines[place].total for place in own])
+    basis = {(one.tiers, one.out_of) for one in counted}
+    totals = {place: lines[place].total for place in own}
+    totals = {at: one for at, one in totals.items() if one.points is not None and (one.tiers, one.out_of) in basis}
     if not any(one.own for one in totals.values()):
         return totals
     parts = {place: one.own or (one.points or 0.0, one.out_of) for place, one in totals.items()}
