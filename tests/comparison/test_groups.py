@@ -149,8 +149,8 @@ def test_what_marks_a_side_stands_beside_its_figure(tmp_path: Path) -> None:
     recorder.close()
     found = compared(path)
     side = next(side for side in (found.left, found.right) if side.group.evaluator == EVALUATOR)
-    assert side.outcome.figures.marks == ("3 doubtful", "3 repaired", "1 to 3 samples a task")
+    assert side.outcome.marks == ("1 to 3 samples a task", "3 doubtful", "3 repaired")
     told = markdown(blocks_of(found))
-    for text in (*side.outcome.figures.marks, "They differ in evaluator"):
+    for text in (*side.outcome.marks, "They differ in evaluator"):
         assert text in told
     assert "3 doubtful" in tallies_in_words(found)
