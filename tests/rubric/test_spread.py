@@ -53,6 +53,18 @@ def test_a_partly_scored_trial_is_in_no_figure_of_the_list(tmp_path: Path) -> No
     assert cases[0].share is None
 
 
+def test_trials_that_all_lack_the_same_tiers_compare_among_themselves(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "a.session", RULES_ONLY, {**RULES_ONLY, "total": 30.0})
+    recorder = Recorder(path)
+    recorder.writer.update("scorecards", {"trial_id": "trial-1"}, {**RULES_ONLY, "total": 35.0})
+    recorder.close()
+    with SessionReader(path) as reader:
+        lines = load_trials(reader).lines
+    assert [lines[place].points for place in in_order(lines, range(3), "score")] == [40.0, 35.0, 30.0]
+    (group,) = in_groups(lines, range(3), "agent")
+    assert (group.spread.mean, group.spread.out_of, group.spread.left_out) == (35.0, 40.0, "")
+
+
 def test_reports_and_frames_tell_a_part_from_a_whole(tmp_path: Path) -> None:
     path = recorded(tmp_path / "a.session", RULES_ONLY)
     data = json.loads(str(write_report(path, "json", None)))

@@ -15,7 +15,7 @@ from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import trial_problem
 from workbench.session.schema import PUT_AWAY_RUNS
 from workbench.session.spend import total_spend
-from workbench.session.totals import Total, totals_of
+from workbench.session.totals import Total, comparable, totals_of
 
 if TYPE_CHECKING:
     from workbench.grounding import Counts
@@ -268,10 +268,24 @@ _BY_KEY = {order.key: order for order in ORDERS}
 def in_order(lines: Sequence[TrialLine], places: Sequence[int], key: str, *, reverse: bool = False) -> list[int]:
     """Return places of lines sorted by an order, the other way round with ``reverse``; equal ones stay as they stand."""
     order = _BY_KEY[key]
-    valued = [(order.value(lines[place]), place) for place in places]
+    value: Callable[[TrialLine], Any] = _scores_of(lines, places) if key == "score" else order.value
+    valued = [(value(lines[place]), place) for place in places]
     known = [pair for pair in valued if pair[0] is not None]
     known.sort(key=lambda pair: pair[0], reverse=order.descending != reverse)
     return [place for _, place in known] + [place for value, place in valued if value is None]
+
+
+def _scores_of(lines: Sequence[TrialLine], places: Sequence[int]) -> Callable[[TrialLine], float | None]:
+    """Return what tells the points of a line that compare with those of the others, None of a line that lacks tiers."""
+    basis = {(one.tiers, one.out_of) for one in comparable([lines[place].total for place in places])}
+
+    def value(line: TrialLine) -> float | None:
+        if (line.total.tiers, line.total.out_of) not in basis or line.points is None:
+            return None
+        points, out_of = line.total.own or (line.points, line.total.out_of)
+        return points / out_of
+
+    return value
 
 
 # -- in which groups
