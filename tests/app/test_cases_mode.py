@@ -207,7 +207,7 @@ def test_the_newest_score_counts_and_a_waiting_trial_does_not_hide_it(make_sessi
         writer.add_trial("later", "run1", 9, ("word_counter", "word_counter"), "white", "local", 2)
     with SessionReader(path) as reader:
         (score,) = last_scores(reader)["word_counter"]
-    assert (score.agent, score.points, score.share) == ("white", 40.0, 0.4)
+    assert (score.agent, score.total.points, score.share) == ("white", 40.0, 0.4)
 
 
 @pytest.mark.parametrize("name", ["\u200bhidden", "\x1b[31m", "n" * 190])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from trajectory_app import screen_text, until
 from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.cases.screen import CasesScreen
+from workbench.app.new_study import offering
 from workbench.app.new_study.dialog import NewStudyDialog
 from workbench.app.study.begin_list import BeginList
 from workbench.app.study.screen import StudyScreen
@@ -254,3 +256,12 @@ def test_a_field_names_as_much_as_has_room() -> None:
     assert named(("white", "planner-2", "single-file"), 24) == "white and 2 more"
     assert named(("/srv/data/project",), 30) == "project"
     assert len(named(tuple(f"case_{n}" for n in range(300)), 50)) <= 50
+
+
+def test_a_case_named_like_a_repository_of_the_paper_is_another_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases, problems = offering.load_cases()
+    own = replace(cases[0], id="Schema", kind="own")
+    monkeypatch.setattr(offering, "load_cases", lambda: ((*cases, own), problems))
+    names = [option.name for option in offering.offered("agents").rows]
+    assert len({name.casefold() for name in names}) == len(names)
+    assert {"Schema", "keleshev/schema"} <= set(names)

@@ -86,7 +86,7 @@ async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_compari
         runs = (Marked(path, "run", "run-1", of_trials=True) for path in (here, there))
         app.show_pair(Pair(*runs))
         beside = await shown(pilot, RunTrialsScreen)
-        assert "1 in both · only A 1 · only B 1" in screen_text(app)
+        assert "1 in both · only A 1 · only B 0" in screen_text(app)
         assert beside.query_one(RunTrialRows).selected is not None
         await pilot.press("S")
         await until(pilot, lambda: beside.comparison is not None and beside.comparing.idle, "the other way round")

@@ -35,6 +35,7 @@ from workbench.app.trials.table import TrialTable
 from workbench.app.trials.wording import spread_in_words
 from workbench.rubric.spread import spread_of
 from workbench.session import SessionReader
+from workbench.session.totals import Total
 from workbench.text import shortened
 
 
@@ -386,13 +387,23 @@ async def test_a_session_of_many_trials_opens_in_the_table_and_one_of_one_trial_
 
 
 def test_a_mean_says_how_far_its_trials_lie_apart_and_what_it_is_out_of() -> None:
-    full = spread_of([(80.0, 100.0), (60.0, 100.0)], trials=3)
-    assert spread_in_words(full) == "mean 70.0 ± 14.1 · 60.0 to 80.0 (2 scored)"
-    unscored = spread_of([(40.0, 40.0)], trials=1)
+    rules, every = (1, 2), (1, 2, 3, 4)
+    full = spread_of([Total(80.0, 100.0, every), Total(60.0, 100.0, every)], trials=3)
+    assert spread_in_words(full) == "mean 70.0 ± 14.1 · 60.0 to 80.0 (without 1 unscored)"
+    unscored = spread_of([Total(40.0, 40.0, rules)], trials=1)
     assert spread_in_words(unscored) == "mean 40.0/40"
-    mixed = spread_of([(40.0, 40.0), (50.0, 100.0)], trials=2)
-    assert spread_in_words(mixed).startswith("mean 75.0 ± 35.4%")
-    assert share_of(spread_of([(40.0, 80.0)], trials=1)) < share_of(full)
+    mixed = spread_of([Total(40.0, 40.0, rules), Total(50.0, 100.0, every)], trials=2)
+    assert spread_in_words(mixed) == "mean 50.0 (without 1 partly scored)"
+    assert share_of(unscored) < share_of(spread_of([Total(1.0, 100.0, every)], trials=1)) < share_of(full)
+
+
+def test_points_that_a_format_gave_stand_behind_the_models_own() -> None:
+    held = Total(69.4, 100.0, (1, 2, 3, 4), given=57.9)
+    free = Total(30.0, 100.0, (1, 2, 3, 4))
+    assert spread_in_words(spread_of([held], trials=1)) == "own points 11.5 of 42.1 · mean 69.4"
+    assert spread_in_words(spread_of([held, free], trials=2)).endswith("· 1 with points from a format")
+    assert (held.share or 0) < (free.share or 0)
+    assert Total(69.4, 100.0, (1, 2, 3, 4), given=6.0).own is None
 
 
 def test_points_of_fewer_than_100_say_so_in_the_table(tmp_path: Path) -> None:
@@ -400,7 +411,7 @@ def test_points_of_fewer_than_100_say_so_in_the_table(tmp_path: Path) -> None:
     with SessionReader(tmp_path / "many.session") as reader:
         line = next(line for line in load_trials(reader).lines if line.points is not None)
     table = TrialTable()
-    shown = "".join(part for part, _ in table._trial(replace(line, points=40.0, out_of=40.0), 120))
+    shown = "".join(part for part, _ in table._trial(replace(line, total=Total(40.0, 40.0, (1, 2))), 120))
     assert " 40/40 " in shown
     assert " 40.0 " not in shown
 

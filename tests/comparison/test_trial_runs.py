@@ -10,12 +10,14 @@ from workbench.comparison import compare_runs, scales_of
 from workbench.session import SessionReader
 
 
-def recorded(path: Path, trials: dict[str, tuple[str, int, float | None]], *, judge: str = "offline") -> Path:
-    """Record a run with trials: id → (agent, repeat, points)."""
+def recorded(
+    path: Path, trials: dict[str, tuple[str, float | None]], agent: str = "white", *, judge: str = "offline"
+) -> Path:
+    """Record a run with trials: id → (case, points)."""
     recorder = Recorder(path)
     recorder.run()
-    for place, (key, (agent, repeat, points)) in enumerate(trials.items()):
-        recorder.writer.add_trial(key, "run-1", place, ("word_counter", "word_counter"), agent, "local", repeat)
+    for place, (key, (case, points)) in enumerate(trials.items()):
+        recorder.writer.add_trial(key, "run-1", place, (case, case), agent, "local", place + 1)
         recorder.writer.set_trial(key, state="done")
         if points is not None:
             recorder.score(key, card(judge=judge))
@@ -25,20 +27,21 @@ def recorded(path: Path, trials: dict[str, tuple[str, int, float | None]], *, ju
 
 
 def test_trials_are_joined_and_the_largest_difference_comes_first(tmp_path: Path) -> None:
-    here = recorded(tmp_path / "a.session", {"a1": ("white", 1, 50), "a2": ("white", 2, 60), "a3": ("white", 3, 1)})
+    here = recorded(tmp_path / "a.session", {"a1": ("one", 50), "a2": ("two", 60), "a3": ("three", 1)})
     there = recorded(
         tmp_path / "b.session",
-        {"b1": ("single", 1, 40), "b2": ("single", 2, 90), "b3": ("single", 3, None), "b4": ("single", 4, 9)},
+        {"b1": ("one", 40), "b2": ("two", 90), "b3": ("three", None), "b4": ("four", 9)},
+        "single",
     )
     with SessionReader(here) as a, SessionReader(there) as b:
         found = compare_runs((a, "run-1"), (b, "run-1"))
         assert found is not None
         assert compare_runs((a, "run-1"), (b, "gone")) is None
-    assert [(pair.either.trial.repeat, pair.difference) for pair in found.pairs] == [
-        (2, 30),
-        (1, -10),
-        (3, None),
-        (4, None),
+    assert [(pair.either.trial.case_id, pair.difference) for pair in found.pairs] == [
+        ("two", 30),
+        ("one", -10),
+        ("three", None),
+        ("four", None),
     ]
     assert (found.means, found.tally) == ((55, 65), (1, 0, 1))
     assert (found.common, found.only_left, found.only_right) == (3, 0, 1)
@@ -47,9 +50,32 @@ def test_trials_are_joined_and_the_largest_difference_comes_first(tmp_path: Path
     assert found.to_json()["mean"] == {"a": 55, "b": 65, "difference": 10}
 
 
-def test_judges_that_differ_are_taken_each_and_named(tmp_path: Path) -> None:
-    here = recorded(tmp_path / "a.session", {"a1": ("white", 1, 50)})
-    there = recorded(tmp_path / "b.session", {"b1": ("white", 1, 40)}, judge="offline-2")
+def test_repeats_are_compared_by_their_means_and_not_by_their_numbers(tmp_path: Path) -> None:
+    here = recorded(tmp_path / "a.session", {"a1": ("one", 50), "a2": ("one", 70), "a3": ("one", None)})
+    there = recorded(tmp_path / "b.session", {"b1": ("one", 40), "b2": ("two", 90)})
+    with SessionReader(here) as a, SessionReader(there) as b:
+        found = compare_runs((a, "run-1"), (b, "run-1"))
+    assert found is not None
+    (pair,) = found.compared
+    assert pair.left is not None
+    assert (pair.difference, pair.left.points, pair.left.count) == (-20, 60, "2 of 3")
+    assert found.tally == (0, 0, 1)
+
+
+def test_trials_of_which_other_tiers_are_scored_have_no_difference(tmp_path: Path) -> None:
+    here, there = (recorded(tmp_path / f"{name}.session", {name: ("one", 40)}) for name in "ab")
+    recorder = Recorder(there)
+    recorder.writer.update("scorecards", {"trial_id": "b"}, {"tier3": None, "tier4": None, "out_of": 40.0})
+    recorder.close()
+    with SessionReader(here) as a, SessionReader(there) as b:
+        found = compare_runs((a, "run-1"), (b, "run-1"))
+    assert found is not None
+    assert (found.compared, found.means) == ((), (None, None))
+
+
+def test_judges_that_differ_are_taken_each_and_their_points_are_not_compared(tmp_path: Path) -> None:
+    here = recorded(tmp_path / "a.session", {"a1": ("one", 50)})
+    there = recorded(tmp_path / "b.session", {"b1": ("one", 40)}, judge="offline-2")
     with SessionReader(here) as a, SessionReader(there) as b:
         assert scales_of((a, "a1"), (b, "b1"), "aeo-bench", "offline") == (
             ("aeo-bench", "offline"), ("aeo-bench", "offline-2"),
@@ -57,4 +83,4 @@ def test_judges_that_differ_are_taken_each_and_named(tmp_path: Path) -> None:
         assert scales_of((a, "a1"), (a, "a1"), "aeo-bench", "offline-2") == (("aeo-bench", "offline"),) * 2
         found = compare_runs((a, "run-1"), (b, "run-1"))
     assert found is not None
-    assert (found.left.scale[1], found.right.scale[1], found.pairs[0].difference) == ("offline", "offline-2", -10)
+    assert (found.left.scale[1], found.right.scale[1], found.pairs[0].difference) == ("offline", "offline-2", None)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+from app.regenerated import Recorder
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench import paths
 from workbench.engine.builds import builds, note_build
 from workbench.engine.estimate import (
     NOTHING_KNOWN,
@@ -183,6 +187,25 @@ def test_an_estimate_lies_among_what_was_measured(rates: list[tuple[int, float, 
 def test_sessions_that_cannot_be_read_say_nothing(tmp_path: Path) -> None:
     (tmp_path / "torn.session").write_bytes(b"SQLite format 3\x00 and no more")
     assert measured_in([tmp_path / "torn.session", tmp_path / "missing.session"]) == Measured()
+
+
+def test_what_an_example_recorded_elsewhere_is_no_measure_of_this_machine(tmp_path: Path) -> None:
+    example = paths.bundled("sessions") / "example.session"
+    copy = tmp_path / "copy.session"
+    shutil.copyfile(example, copy)
+    assert measured_in([example]) == measured_in([copy]) == Measured()
+
+
+@pytest.mark.parametrize(("more", "known"), [({}, {"word_counter": 2}), ({"limit": 2}, {}), ({"tasks": ["a"]}, {})])
+def test_only_a_run_of_all_tasks_says_how_many_a_source_has(
+    tmp_path: Path, more: dict[str, object], known: dict[str, int]
+) -> None:
+    made = Recorder(tmp_path / "a.session")
+    made.run(asks=[{"evaluator": "local", "samples": 1, **more}])
+    for place in range(2):
+        made.task(f"f{place}", place)
+    made.close()
+    assert measured_in([made.path]).tasks == known
 
 
 def test_what_the_session_has_already_is_told_apart() -> None:

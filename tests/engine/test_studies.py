@@ -14,6 +14,7 @@ from engine.tiny_repository import make_repository
 from loopback.server import LoopbackServer
 
 from workbench.app import runs
+from workbench.app.new_study.offering import offered
 from workbench.engine import client, study_execution
 from workbench.engine.measured import measured_in
 from workbench.engine.plan import DocumentPlan
@@ -71,6 +72,25 @@ def finish(session: Path, study: Study, trials: int) -> None:
 def _trials(session: Path, run: str) -> list[object]:
     with SessionReader(session) as reader:
         return list(reader.trials(run))  # type: ignore[arg-type]
+
+
+def test_what_a_session_has_already_needs_no_key(
+    scripted: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = tmp_path / "mine.session"
+    order_study(session, AGENTS)
+    finish(session, AGENTS, 8)
+    for name in ("WORKBENCH_BASE_URL", "OPENAI_BASE_URL", "OPENAI_API_BASE", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    order_study(session, AGENTS)
+    with SessionReader(session) as reader:
+        assert pending_runs(reader, "mine") == []
+        assert MODEL in [option.name for option in offered("agents", reader).models]
+    assert estimate_study(measured_in([]), session, resolved_study(AGENTS, session), 4).count == 0
+    for study, place in ((replace(AGENTS, repeats=3), session), (AGENTS, tmp_path / "other.session")):
+        with pytest.raises(UsageError, match="needs a key"):
+            order_study(place, study)
+    assert not (tmp_path / "other.session").exists()
 
 
 def test_a_study_ordered_again_adds_only_what_it_lacks(scripted: LoopbackServer, tmp_path: Path) -> None:

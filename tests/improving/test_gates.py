@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from thin_docs import GOOD, SOURCE
 
 from workbench.checking.project import Project
-from workbench.improving import Change, Gain, Refused, Share, check_docstring, patch_of, read_docstring
+from workbench.improving import Change, Gain, Refused, Share, check_docstring, commit_message, patch_of, read_docstring
+from workbench.improving.attempts import Attempt, Refusal
 from workbench.repository.functions import Function, find_functions
+from workbench.session.rows import TaskRow, columns
 
 
 def function(source: bytes, name: str = "add") -> Function:
@@ -127,3 +130,27 @@ def test_a_gain_counts_where_it_is_more_than_chance() -> None:
     few = Gain(Share(0, 2), Share(1, 2))
     assert (few.problem, few.interval_words) == ("", "no interval: fewer than 3 samples")
     assert Gain(Share(0, 0), Share(0, 0)).problem == "no held-out sample has a verdict"
+
+
+def test_a_commit_says_among_how_many_its_gains_were_chosen() -> None:
+    def attempt(name: str, number: int, gain: Gain | None, refusal: Refusal | None = None) -> Attempt:
+        task = TaskRow(**dict.fromkeys(columns(TaskRow).split(", ")))  # type: ignore[arg-type]
+        return Attempt(
+            replace(task, id=name, snapshot="s", path="sums.py", qualified_name=name, occurrence=1),
+            number,
+            "Sum.",
+            refusal,
+            gain=gain,
+        )
+
+    better, worse = Gain(Share(0, 5), Share(4, 5)), Gain(Share(4, 5), Share(0, 5))
+    chance = Refusal("held-out samples", "which may be chance")
+    tried = [
+        attempt("add", 1, better),
+        attempt("sub", 1, worse, chance),
+        attempt("mul", 1, None, Refusal("answer", "none")),
+    ]
+    message = " ".join(commit_message(tried, (1,), "a/model").split())
+    assert "sums.py::add: pass@1 0.00 → 0.80" in message
+    assert "Kept 1 of 3 docstrings tried, of 3 functions; 2 came to held-out samples." in message
+    assert "The mean gain of all that came to them is +0.00" in message

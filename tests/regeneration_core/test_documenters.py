@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from workbench.documenters import (
@@ -12,6 +14,7 @@ from workbench.documenters import (
     parse_docs,
 )
 from workbench.documenters.llm import documenter_prompt
+from workbench.documenters.tree import document_file
 from workbench.errors import UsageError
 from workbench.models.types import Answer, Sampling, Usage
 from workbench.repository import Snapshot
@@ -26,13 +29,13 @@ AREA_KEY, BARE_KEY = ("m.py", "A.area", 1), ("m.py", "bare", 1)
 class Canned:
     """Answers with fixed text and keeps the requests."""
 
-    def __init__(self, text):
-        self.text = text
+    def __init__(self, text, finish="stop"):
+        self.text, self.finish = text, finish
         self.requests = []
 
     async def complete(self, request):
         self.requests.append(request)
-        return Answer(self.text, request.model, Usage(1, 1), 0.0, 0.0, "stop")
+        return Answer(self.text, request.model, Usage(1, 1), 0.0, 0.0, self.finish)
 
 
 @pytest.fixture
@@ -66,7 +69,24 @@ async def test_a_replayed_model_is_asked_with_the_limit_of_the_recorded_one(snap
         asker = Canned('"""Twice."""')
         await (await prepared(docs, snapshot, asker=asker, sampled_as=recorded)).docstring(*AREA_KEY)
         limits.append(asker.requests[0].sampling.max_tokens)
-    assert limits == [256, 256, 700]
+    assert limits == [256, 256, 4_096]
+
+
+async def test_a_docstring_that_was_cut_at_the_token_limit_is_not_used_as_a_whole_one(snapshot):
+    cut = Canned("Return twice the width. The width is a", "length")
+    system = await prepared("llm:some/model", snapshot, asker=cut)
+    with pytest.raises(DocumentationFailed, match="cut at the limit of 4,096 tokens"):
+        await system.docstring(*AREA_KEY)
+    whole = await document_file(system, "m.py", SOURCE, asyncio.Semaphore())
+    with pytest.raises(DocumentationFailed, match="cut"):
+        whole.function(*AREA_KEY[1:])
+
+
+async def test_the_embedded_model_stops_nowhere_so_what_is_whole_of_its_answer_is_used_and_counted(snapshot):
+    system = await prepared("llm:local", snapshot, asker=Canned("Return twice the width. The width is a", "length"))
+    assert system.summary == ""
+    assert (await system.docstring(*AREA_KEY)).text == "Return twice the width."
+    assert "1 of 1 answers were cut" in system.summary
 
 
 async def test_a_model_writes_the_docstring_from_code_without_the_old_one(snapshot):

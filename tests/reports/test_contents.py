@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from samples.sessions import add_scores, add_trial, card
 
 from workbench.errors import UsageError
-from workbench.reports.contents import read_contents
+from workbench.reports.contents import accessed_files_words, read_contents
 from workbench.reports.items import find_item, short_ids
+from workbench.rubric.spread import words
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import FailingTestRow
 
@@ -77,7 +78,7 @@ def test_means_are_per_agent_and_model_and_per_repeated_case(tmp_path: Path) -> 
     assert (spread[1].low, spread[1].high, spread[1].out_of) == (8.0, 11.0, 26.0)
 
 
-def test_trials_with_an_unscored_tier_are_compared_by_share(tmp_path: Path) -> None:
+def test_a_trial_with_an_unscored_tier_is_in_no_mean_and_counted(tmp_path: Path) -> None:
     session = tmp_path / "share.session"
     create(session)
     with SessionWriter(session) as writer:
@@ -86,8 +87,8 @@ def test_trials_with_an_unscored_tier_are_compared_by_share(tmp_path: Path) -> N
         add_scores(writer, add_trial(writer, "run", "alpha", 2), card(None))
     with SessionReader(session) as reader:
         one = read_contents(reader).spread[0]
-    assert one.percent
-    assert one.mean == pytest.approx(100 * (17 / 26 + 5 / 14) / 2)
+    assert (one.mean, one.out_of, one.scored, one.partial) == (17.0, 26.0, 1, 1)
+    assert "1 partly scored" in words(one)
 
 
 def test_an_error_of_ours_and_an_excluded_task_count_for_nobody(regenerated: tuple[Path, dict[str, str]]) -> None:
@@ -117,3 +118,14 @@ def test_samples_that_a_later_run_added_count_with_the_earlier_ones(regenerated:
     assert outcome is not None
     line = outcome.of_task(names["count_text"])[0]
     assert (line.cells, line.result.counted, line.result.passed) == ("✓✗↯✓⧖", 4, 2)
+
+
+def test_a_file_that_was_cut_counts_as_read_in_part(documented: tuple[Path, dict[str, str]]) -> None:
+    session, names = documented
+    writer = SessionWriter(session)
+    writer.update("seen", {"trial_id": names["first"], "path": "a.py", "how": "read"}, {"size": 40})
+    writer.close()
+    with SessionReader(session) as reader:
+        trial = reader.trial(names["first"])
+        assert trial is not None
+        assert accessed_files_words(reader, trial) == "read 1 of 2 files, 1 of them in part, 10 % of the bytes"

@@ -85,7 +85,9 @@ def test_the_distribution_counts_every_scored_trial_but_no_fork(some: Contents, 
     many = replace(some, trials=some.trials * times)
     figure = session_figures.distribution_of_points(many)
     assert isinstance(figure, Histograms)
-    scored = sum(trial.main is not None and not trial.row.parent for trial in many.trials)
+    mains = [trial.main for trial in many.trials if trial.main is not None and not trial.row.parent]
+    scored = sum(score.points is not None for score in mains)
+    assert f"{len(mains) - scored:,} trials with points of fewer tiers left out" in figure.caption
     assert sum(one.count for row in figure.rows for one, _ in row.bins) == scored
     assert f"{10 * times} forks of recorded trials left out" in figure.caption
     assert {row.label for row in figure.rows} == {"white", "planner-2", "single-file"}

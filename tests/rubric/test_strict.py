@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from workbench.errors import UsageError
-from workbench.rubric import NO_FACTS_POINTS, Criterion, OfflineJudge, Scorecard, rubrics, score
+from workbench.rubric import Criterion, OfflineJudge, Scorecard, rubrics, score
+from workbench.session.totals import NO_FACTS_POINTS
 
 
 @dataclass(frozen=True)

@@ -191,3 +191,12 @@ def test_variances_say_what_is_unknown():
     sure = variances([Sampled("r", "f", 5, 5), Sampled("r", "f", 5, 0)])
     assert (sure.sampling, sure.share_of_sampling) == (0.0, 0.0)
     assert sure.between == sure.total
+
+
+@pytest.mark.parametrize(("units", "least"), [(1, "p ≥ 1 "), (3, "p ≥ 0.25 "), (5, "p ≥ 0.0625 "), (6, "")])
+def test_a_test_over_few_units_says_what_it_can_show_at_best(units: int, least: str) -> None:
+    from workbench.statistics.permutation import permutation_test
+
+    found = permutation_test([Value(f"r{number}", "a.py", 1.0) for number in range(units)])
+    assert found.p == found.least
+    assert (least in found.words) if least else ("at best" not in found.words)

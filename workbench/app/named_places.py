@@ -99,7 +99,7 @@ def _trials(reader: SessionReader) -> Iterator[NamedPlace]:
     from workbench.app.trials.lines import load_trials
 
     for line in load_trials(reader).lines:
-        points = f"{line.points:g} of {line.out_of:g}" if line.points is not None else line.state
+        points = f"{line.points:g} of {line.total.out_of:g}" if line.points is not None else line.state
         repeat = f" · repeat {line.repeat}" if line.repeat > 1 else ""
         yield NamedPlace("trial", f"{line.case} · {line.agent} · {line.model}{repeat}", f"trial · {points}", line.id)
 

@@ -26,7 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", type=path, required=True, metavar="PATH", help="a file; where several are written, a folder"
     )
     parser.add_argument(
-        "--accepted", action="store_true", help="only trials that are done and, where they are scored, pass (60 of 100)"
+        "--accepted",
+        action="store_true",
+        help="only trials that are done, scored in full, and pass by every judge (60 of 100)",
     )
 
 

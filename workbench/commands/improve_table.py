@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.commands.output import say
 from workbench.commands.terminal import Terminal
-from workbench.improving.gain import overall_gain
+from workbench.improving.attempts import overall_gain
 from workbench.improving.kinds import Kind
 from workbench.session.task_names import row_id
 
@@ -46,10 +46,6 @@ def closing(session: Path, improved: Improved) -> dict[str, Any]:
     """Return the summary as JSON values."""
     plan = improved.plan
     counts = Counter(str(one.kind) for one in improved.standings)
-    # Whatever came to its held-out samples is in the figure, also what was refused there.
-    tested = [
-        (one.task.snapshot, one.task.path, one.task.id, one.gain) for one in improved.attempts if one.gain is not None
-    ]
     return {
         "type": "summary",
         "session": str(session),
@@ -64,7 +60,7 @@ def closing(session: Path, improved: Improved) -> dict[str, Any]:
         "tried": len(improved.tried),
         "kept": len(improved.kept),
         "attempts": len(improved.attempts),
-        "gain": overall_gain(tested).to_json(),
+        "gain": overall_gain(improved.attempts).to_json(),
         "standings": [
             {
                 "task_id": one.name,

@@ -79,11 +79,11 @@ def read_outcome(reader: SessionReader, run: str | Order) -> Outcome:
     lines = []
     for task in work.tasks:
         mine = work.candidates[task.id]
-        lines.append(Line(task, mine, task_result(task, counts_of(mine, known))))
+        lines.append(Line(task, mine, task_result(task, counts_of(reader, mine, known))))
     refused = refusal(reader, order)
     live = reader.run_state(row) in ("queued", "running")
     every = [one for each in work.controls.values() for one in each]
-    own_controls = self_check(counts_of(every, known), len(known)).controls
+    own_controls = self_check(counts_of(reader, every, known), len(known)).controls
     check, groups = _run_outcome(reader, row, order.k, live)
     return Outcome(
         order=order,
@@ -128,12 +128,11 @@ def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, An
         outcome = read_outcome(reader, run)
         asked = {one.group: one.results for one in outcome.groups if not one.control}
         diagnosis = diagnose(reader, outcome.order.run, asked)
-    plan, ready, ask = outcome.plan, outcome.ready, outcome.order.ask
+        plan, ready, ask = outcome.plan, outcome.ready, outcome.order.ask
+        samples = [one for line in ready for one in line.candidates]
+        counts = counts_of(reader, samples, {line.task.id: line.task for line in ready})
     figures = pass_figures([line.result for line in ready], outcome.order.k)
-    samples = [one for line in ready for one in line.candidates]
-    sums = totals(
-        counts_of(samples, {line.task.id: line.task for line in ready}), now=time.time() if outcome.live else None
-    )
+    sums = totals(counts, now=time.time() if outcome.live else None)
     return {
         "type": "summary",
         "session": str(session),

@@ -346,8 +346,12 @@ def figures(closing: dict[str, Any]) -> str:
         parts.append(f"pass@{k} {'–' if value is None else f'{value:.2f}'}{spread}{fewer}")
     parts.append(f"{closing['tasks']} task{'' if closing['tasks'] == 1 else 's'}")
     fewest, most = closing["samples_per_task"]
-    if fewest != most:
-        parts.append(f"{fewest} to {most} samples a task")
+    if fewest != most or most < closing["samples"]:
+        drawn = f"{fewest} to {most}" if fewest != most else str(most)
+        asked = f" of {closing['samples']}" if fewest < closing["samples"] else ""
+        parts.append(f"{drawn}{asked} samples a task")
+    if closing["cut_at_token_limit"]:
+        parts.append(f"{closing['cut_at_token_limit']} answers cut at the token limit")
     if closing["leaking"]:
         clean = _at_k(closing["pass_at_k_without_leaking"])
         parts.append(f"without {closing['leaking']} whose docstring carries the code: {clean}")

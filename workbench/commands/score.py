@@ -90,7 +90,8 @@ async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -
     from workbench.catalog import check_there, resolve_case, snapshot_of, view_of
     from workbench.models.defaults import default_model
     from workbench.models.names import check_model
-    from workbench.rubric import NO_FACTS_POINTS, Judge, make_judge, parse_judge, rubrics, score
+    from workbench.rubric import Judge, make_judge, parse_judge, rubrics, score
+    from workbench.session.totals import NO_FACTS_POINTS
     from workbench.settings import load
 
     known = [info.name for info in rubrics()]

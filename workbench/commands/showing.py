@@ -271,10 +271,9 @@ class Pages:
 
     def _score(self, score: ScoreRow) -> None:
         card = card_of(self._reader, score)
-        given = wording.given(card.given if card else None)
-        self._heading(
-            f"{score.rubric} {wording.of(score.total, score.out_of)}{f', {given}' if given else ''}, judge {score.judge}"
-        )
+        given = card is not None and card.given is not None
+        points = wording.score(score.total, score.out_of, card.given if card else None)
+        self._heading(f"{score.rubric} {points}, judge {score.judge}")
         if card is None:
             self._line("The criteria of this score cannot be read.", "yellow")
             return

@@ -83,7 +83,7 @@ def _execute(arguments: argparse.Namespace, session: Path, study: Study) -> int:
     from workbench.settings import load
 
     needed("numpy", "a study")
-    study = resolved_study(study)
+    study = resolved_study(study, session)
     damaged = look_for_damage(session)
     arguments.json = arguments.format == "json"
     counted = [

@@ -21,6 +21,7 @@ from workbench.session.judges import recorded_as
 from workbench.session.pending_work import judges_of, problem_of, trial_state
 from workbench.session.reasons import Reason, counted
 from workbench.session.rows import RunRow, StepRow, TrialRow
+from workbench.session.totals import own_points
 
 _LOOK_SECONDS = 0.1
 #: An engine ends itself after 30 seconds in which its work did not end.
@@ -115,6 +116,13 @@ def case_line(reader: SessionReader, trial: TrialRow, meant: Scored) -> dict[str
         "error": trial.error,
         "problem": problem or None,
     }
+
+
+def _score(case: dict[str, Any], digits: int) -> str:
+    """Return ``82.0/100``; where the format gave more than a tenth of it, the model's own points first."""
+    whole = f"{case['score']:.{digits}f}/{case['out_of']:.0f}"
+    own = own_points(case["score"], case["out_of"], case["given_by_format"])
+    return whole if own is None else f"own {own[0]:.1f}/{own[1]:.1f}, all {whole}"
 
 
 def reason_lines(reasons: list[dict[str, Any]]) -> list[str]:
@@ -326,9 +334,7 @@ class TerminalShow:
         elif event["type"] == "trial" and event["status"] in _TOLD:
             # The word stands in the line as well, so nothing takes the sign's place where it cannot be shown.
             lead = "" if self.console.plain else f"{glyphs.STATES[event['status']]} "
-            score = (
-                "" if event["score"] is None else f"  {event['score']:.0f} / {event['out_of']:.0f} ({event['judge']})"
-            )
+            score = "" if event["score"] is None else f"  {_score(event, 0)} ({event['judge']})"
             why = one_line(event["error"] or event["problem"] or "", 200)
             why = f"  {why}" if why else ""
             what = f"{event['case']} · {event['agent']} · {event['model']} · {event['repeat']}"
@@ -350,7 +356,7 @@ class TerminalShow:
         table.add_column("status", no_wrap=True)
         for case in closing["cases"]:
             tiers = ["?" if value is None else f"{value:.1f}" for value in case["tiers"].values()]
-            score = "?" if case["score"] is None else f"{case['score']:.1f}/{case['out_of']:.0f}"
+            score = "?" if case["score"] is None else _score(case, 1)
             cost = "–" if case["cost"] is None else f"{case['cost']:.2f}"
             seconds = "" if case["seconds"] is None else f"{case['seconds']:.0f}"
             more = [str(case["steps"]), f"{case['tokens']:,}", cost] if wide else []

@@ -13,7 +13,7 @@ from workbench.text import clean, one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import TrialRow
+    from workbench.session.rows import ScoreRow, TrialRow
 
 
 def read_side(reader: SessionReader, trial_id: str, rubric: str, judge: str) -> Side | None:
@@ -27,7 +27,8 @@ def read_side(reader: SessionReader, trial_id: str, rubric: str, judge: str) -> 
         return None
     state = _state(reader, trial)
     readme, no_readme = _readme(reader, trial, state)
-    total, out_of, card, no_card = _score(reader, trial, state, rubric, judge)
+    score = next((row for row in reader.scores(trial_id) if (row.rubric, row.judge) == (rubric, judge)), None)
+    card, no_card = _card(reader, score, state, rubric, judge)
     return Side(
         trial=trial,
         state=state,
@@ -37,12 +38,14 @@ def read_side(reader: SessionReader, trial_id: str, rubric: str, judge: str) -> 
         readme=readme,
         no_readme=no_readme,
         cut=readme is not None and reader.size(trial.readme_blob) > MOST_BYTES,
-        total=total,
-        out_of=out_of,
+        total=score.total if score is not None else None,
+        out_of=score.out_of if score is not None else 0.0,
         card=card,
         no_card=no_card,
         session=reader.path.name,
         judge=judge,
+        rubric=rubric,
+        unscored=score.unscored if score is not None else (),
     )
 
 
@@ -102,13 +105,10 @@ def _readme(reader: SessionReader, trial: TrialRow, state: str) -> tuple[str | N
     return None, one_line(why, 300)
 
 
-def _score(
-    reader: SessionReader, trial: TrialRow, state: str, rubric: str, judge: str
-) -> tuple[float | None, float, Card, str]:
-    row = next((row for row in reader.scores(trial.id) if (row.rubric, row.judge) == (rubric, judge)), None)
+def _card(reader: SessionReader, row: ScoreRow | None, state: str, rubric: str, judge: str) -> tuple[Card, str]:
     if row is None:
         by = f" by {one_line(rubric, 40)}, judge {one_line(judge, 40)}" if rubric else ""
         why = "not scored yet" if state in {"queued", "running"} else f"not scored{by}"
-        return None, 0.0, {}, why
+        return {}, why
     card = reader.card(row)
-    return row.total, row.out_of, card, "" if card.get("criteria") else "the scorecard has no criteria to be read"
+    return card, "" if card.get("criteria") else "the scorecard has no criteria to be read"

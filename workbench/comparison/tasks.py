@@ -168,7 +168,7 @@ def read_task(reader: SessionReader, task_id: str) -> TaskSide | None:
     run = reader.run(task.run_id) if task is not None else None
     if task is None or run is None:
         return None
-    counts = counts_of(reader.candidates(task.run_id, task.id), {task.id: task})
+    counts = counts_of(reader, reader.candidates(task.run_id, task.id), {task.id: task})
     by_group: dict[Group, list[SampleCount]] = {}
     for row in counts:
         if not row.control and not row.excluded:

@@ -1,4 +1,4 @@
-"""Two document runs side by side: the points of each trial, joined by what the trials are."""
+"""Two document runs side by side: mean points of the repeats of each trial, joined by what the trials are."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison.criteria import difference
+from workbench.session.totals import Total, comparable, totals_of
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -19,11 +20,28 @@ Scale = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ScoredTrial:
-    """A trial with its points by one rubric and judge, None where it has none."""
+    """The repeats of a trial in one run, with their mean points by one rubric and judge.
+
+    Attributes:
+        trial: The first repeat that is in the mean, else the first of all.
+        points: Mean points, None where no repeat is scored.
+        out_of: What they are out of.
+        tiers: Of which tiers they are.
+        repeats: How many repeats there are.
+        scored: How many of them are in the mean.
+    """
 
     trial: TrialRow
     points: float | None
     out_of: float
+    tiers: tuple[int, ...] = ()
+    repeats: int = 1
+    scored: int = 0
+
+    @property
+    def count(self) -> str:
+        """How many repeats are in the mean: ``3``, ``2 of 3``."""
+        return f"{self.repeats:,}" if self.scored == self.repeats else f"{self.scored:,} of {self.repeats:,}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +56,11 @@ class RunSide:
 
 @dataclass(frozen=True, slots=True)
 class TrialsPair:
-    """A trial of both runs, or of one (None for the other)."""
+    """A trial of both runs, or of one (None for the other); ``same_judge`` is whether one judge scored both."""
 
     left: ScoredTrial | None
     right: ScoredTrial | None
+    same_judge: bool = True
 
     @property
     def either(self) -> ScoredTrial:
@@ -52,8 +71,10 @@ class TrialsPair:
 
     @property
     def difference(self) -> float | None:
-        """Points of the right one minus those of the left one, None unless both have points out of the same sum."""
-        if self.left is None or self.right is None or self.left.out_of != self.right.out_of:
+        """Points of the right one minus those of the left one, None unless both have points of the same tiers by one judge."""
+        if self.left is None or self.right is None or not self.same_judge:
+            return None
+        if (self.left.tiers, self.left.out_of) != (self.right.tiers, self.right.out_of):
             return None
         return difference(self.left.points, self.right.points)
 
@@ -131,6 +152,7 @@ class RunsComparison:
             "only_a": self.only_left,
             "only_b": self.only_right,
             "joined_without": list(self.ignored),
+            "same_judge": self.left.scale == self.right.scale,
             "mean": {"a": means[0], "b": means[1], "difference": difference(*means)},
             "wins": wins,
             "ties": ties,
@@ -138,7 +160,6 @@ class RunsComparison:
             "trials": [
                 {
                     "case": pair.either.trial.case_name or pair.either.trial.case_id,
-                    "repeat": pair.either.trial.repeat,
                     "a": _trial_json(pair.left),
                     "b": _trial_json(pair.right),
                     "difference": pair.difference,
@@ -152,7 +173,8 @@ def _trial_json(one: ScoredTrial | None) -> dict[str, Any] | None:
     if one is None:
         return None
     row = one.trial
-    return {"trial": row.id, "agent": row.agent, "model": row.model, "score": one.points, "out_of": one.out_of}
+    return {"trial": row.id, "agent": row.agent, "model": row.model, "score": one.points, "out_of": one.out_of,
+            "repeats": one.repeats, "scored": one.scored}  # fmt: skip
 
 
 def compare_runs(
@@ -167,20 +189,22 @@ def compare_runs(
         judge: By which judge, "" likewise.
     """
     runs = [reader.run(key) for reader, key in (left, right)]
-    trials = [reader.trials(key) for reader, key in (left, right)]
+    # A person took part in forks, and they are not drawn independently of their parents.
+    trials = [[row for row in reader.trials(key) if not row.parent] for reader, key in (left, right)]
     scores = [_scores(reader, mine) for (reader, _), mine in zip((left, right), trials, strict=True)]
     scales = _scales(scores[0], scores[1], rubric, judge)
     if runs[0] is None or runs[1] is None:
         return None
-    a, b = (
-        RunSide(reader.path.name, run, scale, tuple(_scored(row, mine.get((row.id, *scale))) for row in rows))  # type: ignore[arg-type]
-        for (reader, _), run, scale, rows, mine in zip((left, right), runs, scales, trials, scores, strict=True)
-    )
     ignored = tuple(name for name in ("agent", "model") if _one_each(name, trials[0], trials[1]))
     key = _key(ignored)
+    a, b = (
+        RunSide(reader.path.name, run, scale, _repeats(reader, rows, scale, mine, key))  # type: ignore[arg-type]
+        for (reader, _), run, scale, rows, mine in zip((left, right), runs, scales, trials, scores, strict=True)
+    )
     mine, other = {key(one.trial): one for one in a.trials}, {key(one.trial): one for one in b.trials}
     pairs = [
-        TrialsPair(mine.get(name), other.get(name)) for name in [*mine, *(name for name in other if name not in mine)]
+        TrialsPair(mine.get(name), other.get(name), scales[0] == scales[1])
+        for name in [*mine, *(name for name in other if name not in mine)]
     ]
     return RunsComparison(a, b, tuple(sorted(pairs, key=_place)), ignored)
 
@@ -214,8 +238,30 @@ def _scales(
     return next(iter(mine), none), next(iter(other), none)
 
 
-def _scored(row: TrialRow, score: ScoreRow | None) -> ScoredTrial:
-    return ScoredTrial(row, score.total if score is not None else None, score.out_of if score is not None else 0.0)
+def _repeats(
+    reader: SessionReader,
+    rows: Sequence[TrialRow],
+    scale: Scale,
+    scores: dict[tuple[str, str, str], ScoreRow],
+    key: Callable[[TrialRow], tuple[object, ...]],
+) -> tuple[ScoredTrial, ...]:
+    """Return the trials of a run, the repeats of each together: repeats are drawn independently, so their numbers pair nothing."""
+    totals = totals_of(reader, scores.values())
+    groups: dict[tuple[object, ...], list[TrialRow]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    found = []
+    for mine in groups.values():
+        of = [totals.get((row.id, *scale), Total()) for row in mine]
+        counted = comparable(of)
+        points = [one.points for one in counted if one.points is not None]
+        if not points:
+            found.append(ScoredTrial(mine[0], None, 0.0, repeats=len(mine)))
+            continue
+        shown = mine[of.index(counted[0])]
+        mean, first = statistics.fmean(points), counted[0]
+        found.append(ScoredTrial(shown, mean, first.out_of, first.tiers, len(mine), len(points)))
+    return tuple(found)
 
 
 def _one_each(name: str, left: Sequence[TrialRow], right: Sequence[TrialRow]) -> bool:
@@ -225,7 +271,7 @@ def _one_each(name: str, left: Sequence[TrialRow], right: Sequence[TrialRow]) ->
 
 
 def _key(ignored: Sequence[str]) -> Callable[[TrialRow], tuple[object, ...]]:
-    names = [name for name in ("case_id", "agent", "model", "repeat") if name not in ignored]
+    names = [name for name in ("case_id", "agent", "model") if name not in ignored]
     return lambda row: tuple(getattr(row, name) for name in names)
 
 
@@ -233,4 +279,4 @@ def _place(pair: TrialsPair) -> tuple[Any, ...]:
     alone = 0 if pair.left and pair.right else 1 if pair.left else 2
     gap = pair.difference
     row = pair.either.trial
-    return alone, gap is None, -abs(gap or 0.0), (gap or 0.0) > 0, row.case_name or row.case_id, row.agent, row.repeat
+    return alone, gap is None, -abs(gap or 0.0), (gap or 0.0) > 0, row.case_name or row.case_id, row.agent

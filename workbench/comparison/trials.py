@@ -35,6 +35,8 @@ class Side:
         no_card: Why there are no criteria, "" where there are some.
         session: Name of its session's file.
         judge: By whose points it is compared.
+        rubric: By which rubric.
+        unscored: Numbers of the tiers without points.
     """
 
     trial: TrialRow
@@ -51,6 +53,8 @@ class Side:
     no_card: str
     session: str = ""
     judge: str = ""
+    rubric: str = ""
+    unscored: tuple[int, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -189,9 +193,15 @@ def compare(left: Side, right: Side) -> Comparison:
             Effort("tokens", left.tokens, right.tokens),
             Effort("seconds", a.seconds, b.seconds),
             Effort("cost", a.cost_usd, b.cost_usd),
-            Effort("score", left.total, right.total, comparable=left.out_of == right.out_of),
+            Effort("score", left.total, right.total, comparable=_same_scale(left, right)),
         ),
     )
+
+
+def _same_scale(left: Side, right: Side) -> bool:
+    """Return whether one judge scored the same tiers of both by one rubric."""
+    scales = [(side.rubric, side.judge, side.unscored, side.out_of) for side in (left, right)]
+    return scales[0] == scales[1]
 
 
 def align_steps(left: Sequence[StepRow], right: Sequence[StepRow]) -> tuple[StepPair, ...]:

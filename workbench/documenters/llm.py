@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable
 
 from workbench.documenters.sources import Sources
-from workbench.documenters.types import Asker, Docstring, Progress
+from workbench.documenters.types import Asker, Docstring, DocumentationFailed, Progress
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
-from workbench.models.types import Message, Request, Sampling
+from workbench.models.types import Answer, Message, Request, Sampling
 from workbench.regeneration.context import build_context
 from workbench.regeneration.extraction import MAX_ANSWER
 from workbench.regeneration.fences import read_blocks
@@ -24,6 +24,7 @@ from workbench.session.identity import task_id
 
 DOCUMENTER_PROMPT_VERSION = "docstring-1"
 MAX_DOCSTRING = 8000  # characters; what is longer is no docstring
+DOCSTRING_TOKENS = 4_096  # more than a docstring of that length has, also after some reasoning
 
 _TASK = """\
 Write the docstring of the Python function `{name}` from the file `{path}`.
@@ -58,6 +59,7 @@ _LEAD_IN = re.compile(
     r"\A(?:(?:sure|certainly|of course|okay|here(?:'s| is| are)|the docstring|below is)\b[^\n]{0,120}[:!.]\s*\n+|docstring:\s*)",
     re.IGNORECASE,
 )
+_ENDS = re.compile(r"[.!?](?=\s)|\n")
 _THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 
 
@@ -69,15 +71,27 @@ class LlmDocs:
     def __init__(
         self, model: str, asker: Asker | None, sampling: Sampling | None = None, *, sampled_as: str = ""
     ) -> None:
-        """Ask ``model`` through ``asker``; by default at temperature 0.3 with up to 700 tokens, 256 of the embedded one.
+        """Ask ``model`` through ``asker``; by default at temperature 0.3 with up to 4,096 tokens, 256 of the embedded one.
 
         ``sampled_as`` is the model that counts for that, where ``model`` replays its answers.
         """
         self.model = model
         self.name = f"llm:{model}"
         self._asker = asker
-        most = LOCAL_DOCSTRING_TOKENS if is_local(sampled_as or model) else 700
+        self._local = is_local(sampled_as or model)
+        most = LOCAL_DOCSTRING_TOKENS if self._local else DOCSTRING_TOKENS
         self._sampling = sampling or Sampling(temperature=0.3, max_tokens=most)
+        self._asked = self._shortened = 0
+
+    @property
+    def summary(self) -> str:
+        """How many docstrings were cut and shortened, "" where none was."""
+        if not self._shortened:
+            return ""
+        return (
+            f"{self.name}: {self._shortened:,} of {self._asked:,} answers were cut at the limit of "
+            f"{self._sampling.max_tokens:,} tokens; what is whole of them is used"
+        )
 
     async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
         """Take note of the files; a model is asked function by function."""
@@ -88,7 +102,8 @@ class LlmDocs:
         """Return the model's docstring.
 
         Raises:
-            ModelError: when the model gives no answer.
+            ModelError: The model gives no answer.
+            DocumentationFailed: Its answer was cut at the token limit.
         """
         assert self._asker is not None
         function, source = self._sources.function(path, qualified_name, occurrence)
@@ -102,7 +117,7 @@ class LlmDocs:
                 scope=task_id(self._snapshot, path, qualified_name, occurrence, f"docs:{self.name}"),
             )
         )
-        text, notes = extract_docstring(answer.text, function)
+        text, notes = extract_docstring(self._uncut(answer), function)
         if text is None:
             return Docstring(None, notes)
         try:
@@ -117,7 +132,8 @@ class LlmDocs:
         """Return the model's docstring of a class or module, from the outline of what is in it.
 
         Raises:
-            ModelError: when the model gives no answer.
+            ModelError: The model gives no answer.
+            DocumentationFailed: Its answer was cut at the token limit.
         """
         assert self._asker is not None
         definition, source = self._sources.definition(path, DefinitionKey(kind, qualified_name, occurrence))
@@ -130,7 +146,25 @@ class LlmDocs:
                 scope=task_id(self._snapshot, path, f"{kind} {qualified_name}", occurrence, f"docs:{self.name}"),
             )
         )
-        return Docstring(*extract_docstring(answer.text))
+        return Docstring(*extract_docstring(self._uncut(answer)))
+
+    def _uncut(self, answer: Answer) -> str:
+        """Return an answer's text; of the embedded model, which stops nowhere by itself, its whole lines or sentences.
+
+        Raises:
+            DocumentationFailed: The answer was cut at the token limit, so it is not what the model had to say.
+        """
+        self._asked += 1
+        if answer.finish_reason != "length":
+            return answer.text
+        ends = [end.end() for end in _ENDS.finditer(answer.text)] if self._local else []
+        if not ends:
+            limit = (
+                f"the limit of {self._sampling.max_tokens:,} tokens" if self._sampling.max_tokens else "a token limit"
+            )
+            raise DocumentationFailed(f"The docstring by {self.name} was cut at {limit}, so it is not used.")
+        self._shortened += 1
+        return answer.text[: ends[-1]]
 
 
 def other_prompt(source: bytes, definition: Definition) -> tuple[Message, ...]:

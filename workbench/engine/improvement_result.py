@@ -46,7 +46,7 @@ class Improved:
     def message(self) -> str:
         """What a commit of the changes says."""
         ks = tuple(k for k in self.plan.base.k if k <= self.plan.held_out)
-        return commit_message(self.kept, ks, self.plan.held_out_by)
+        return commit_message(self.attempts, ks, self.plan.held_out_by)
 
     @property
     def tried(self) -> tuple[str, ...]:

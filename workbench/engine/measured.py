@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from workbench import paths
@@ -19,21 +21,24 @@ NEWEST = 30
 
 _TRIALS = """
 SELECT agent, model, case_id, (SELECT count(*) FROM steps WHERE trial_id = trials.id AND answer_blob IS NOT NULL), seconds, cost_usd
-FROM trials WHERE state = 'done' AND parent = '' AND seconds > 0
+FROM trials WHERE state = 'done' AND parent = '' AND seconds > 0 AND run_id NOT IN (SELECT value FROM json_each(?))
 """
 _JUDGING = """
 SELECT model, count(*), sum(latency_s), sum(cost_usd), count(cost_usd) FROM calls
-WHERE purpose = 'judge' AND source = 'live' AND answer_blob IS NOT NULL GROUP BY scope, model
+WHERE purpose = 'judge' AND source = 'live' AND answer_blob IS NOT NULL AND run_id NOT IN (SELECT value FROM json_each(?))
+GROUP BY scope, model
 """
 _CANDIDATES = """
 SELECT run_id, evaluator, count(*), count(call_id), max(at) - min(at), sum(coalesce(asked_s, 0) + coalesce(tested_s, 0)),
        sum(cost_usd), count(cost_usd), sum(coalesce(tested_s, 0))
-FROM candidates WHERE verdict IS NOT NULL AND verdict != 'error' GROUP BY run_id, evaluator
+FROM candidates WHERE verdict IS NOT NULL AND verdict != 'error' AND run_id NOT IN (SELECT value FROM json_each(?))
+GROUP BY run_id, evaluator
 """
 _DOCUMENTING = """
 SELECT run_id, count(*), total(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)), min(started_at),
        max(started_at + coalesce(latency_s, 0)), total(latency_s), sum(cost_usd), count(cost_usd)
-FROM calls WHERE purpose = 'documenter' AND answer_blob IS NOT NULL AND source = 'live' GROUP BY run_id
+FROM calls WHERE purpose = 'documenter' AND answer_blob IS NOT NULL AND source = 'live'
+AND run_id NOT IN (SELECT value FROM json_each(?)) GROUP BY run_id
 """
 _DOCUMENTED = "SELECT run_id FROM stages WHERE name = 'documentation' AND state = 'done'"
 _SAMPLES = (
@@ -109,16 +114,17 @@ def _had(session: Path) -> dict[tuple[str, str], tuple[int, ...]]:
 
 def _measured(reader: SessionReader) -> Measured:
     sources = {run.id: _source(run.config) for run in reader.runs() if run.kind == "regenerate"}
+    elsewhere = (json.dumps(_example_runs()),)
     trials = [
         Rate(str(agent), str(model), str(case), _number(requests), _number(seconds), _price(cost))
-        for agent, model, case, requests, seconds, cost in reader.query(_TRIALS)
+        for agent, model, case, requests, seconds, cost in reader.query(_TRIALS, elsewhere)
     ]
     judging = [
         Rate("", str(model), "", _number(count), _number(seconds), _number(cost) if priced == count else None)
-        for model, count, seconds, cost, priced in reader.query(_JUDGING)
+        for model, count, seconds, cost, priced in reader.query(_JUDGING, elsewhere)
     ]
     candidates = []
-    for run, evaluator, count, asked, span, alone, cost, priced, tests in reader.query(_CANDIDATES):
+    for run, evaluator, count, asked, span, alone, cost, priced, tests in reader.query(_CANDIDATES, elsewhere):
         # Side by side from the first verdict to the last; never slower than one after the other (a later test adds to the span).
         together = _number(span) / (count - 1) if count > 1 else _number(alone)
         seconds = min(together, _number(alone) / count) if _number(alone) else together
@@ -126,12 +132,38 @@ def _measured(reader: SessionReader) -> Measured:
         candidates.append(
             Rate("", str(evaluator), sources.get(run, ""), asked / count, seconds, price, _number(tests) / count)
         )
-    tasks = {sources[run]: int(count) for run, count in reader.query(_TASKS) if sources.get(run)}
-    return Measured(tuple(trials), tuple(judging), tuple(candidates), tuple(_documenting(reader, sources)), tasks)
+    whole = {run.id for run in reader.runs() if _is_whole(run.config)}
+    tasks = {sources[run]: int(count) for run, count in reader.query(_TASKS) if run in whole and sources.get(run)}
+    documenting = tuple(_documenting(reader, sources, elsewhere))
+    return Measured(tuple(trials), tuple(judging), tuple(candidates), documenting, tasks)
 
 
-def _documenting(reader: SessionReader, sources: Mapping[str, str]) -> Iterator[DocsRate]:
-    rows = reader.query(_DOCUMENTING)
+@cache
+def _example_runs() -> tuple[str, ...]:
+    """Return the runs of bundled sessions, which another machine did: a copy of them, or their session itself, measures nothing here."""
+    found: list[str] = []
+    for path in paths.bundled("sessions").glob(f"*{SUFFIX}"):
+        with contextlib.suppress(WorkbenchError, OSError), SessionReader(path, surveyed=False) as reader:
+            found += [run.id for run in reader.every_run()]
+    return tuple(found)
+
+
+def _is_whole(config: str) -> bool:
+    """Return whether a run was asked for all tasks of its source, so that their number is the source's."""
+    try:
+        plan = json.loads(config)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(plan, dict):
+        return False
+    asks = plan.get("asks") or [plan]
+    return isinstance(asks, list) and any(
+        isinstance(ask, dict) and not ask.get("limit") and not ask.get("tasks") for ask in asks
+    )
+
+
+def _documenting(reader: SessionReader, sources: Mapping[str, str], elsewhere: tuple[str]) -> Iterator[DocsRate]:
+    rows = reader.query(_DOCUMENTING, elsewhere)
     systems = {run.id: _planned(run.config, "docs") for run in reader.runs()} if rows else {}
     done = {str(run) for (run,) in reader.query(_DOCUMENTED)} if rows else set()
     for run, count, tokens, began, ended, waited, cost, priced in rows:

@@ -19,6 +19,7 @@ from workbench.engine.regeneration_client import carried_out, full_ask, order_re
 from workbench.engine.regeneration_client import resolved as resolved_regeneration
 from workbench.errors import UsageError, WorkbenchError
 from workbench.files import expanded
+from workbench.models.names import MissingKey, keys_unneeded
 from workbench.session import SessionReader, SessionWriter, ensure
 from workbench.session.groups import settings_of
 from workbench.session.judges import recorded_as
@@ -28,13 +29,56 @@ from workbench.studies.checking import check_study, column_problem
 from workbench.studies.declaration import AGENTS, PAPER, SESSION, BadStudy, Column, Study
 
 
-def resolved_study(study: Study) -> Study:
+def resolved_study(study: Study, session: Path | None = None) -> Study:
     """Return a study with its rows and this machine's defaults written out, so that it means the same elsewhere.
 
+    Args:
+        study: The study.
+        session: Where it goes, which may not be there yet: a model that has done its part there needs no key.
+
     Raises:
+        MissingKey: A model that is still to be asked has no key.
         UsageError: It names what is not there, or a model that cannot be asked.
         BadStudy: It is read-only, or two columns turn out to be the same.
     """
+    with keys_unneeded():
+        whole = _written_out(study)
+    for column in whole.columns:
+        try:
+            _check_models(whole, column)
+        except MissingKey:
+            with keys_unneeded():
+                if session is None or not session.exists() or not _is_complete(session, whole, column):
+                    raise
+        except WorkbenchError:
+            continue  # its cells will say why
+    return whole
+
+
+def _check_models(study: Study, column: Column) -> None:
+    """Resolve what a column asks of models; raises where one cannot be asked."""
+    if study.kind == AGENTS:
+        if not is_remote(column.system):
+            client.with_defaults(document_plan(study, column))
+        for judge in study.settings.judges:
+            client.resolved_judge(judge)
+    else:
+        resolved_regeneration(regeneration_plan(study, study.rows[0], column))
+
+
+def _is_complete(session: Path, study: Study, column: Column) -> bool:
+    """Return whether a session has all that a column asks for."""
+    try:
+        if study.kind != AGENTS:
+            return all(carried_out(session, regeneration_plan(study, row, column)) for row in study.rows)
+        full, trials = client.meant_trials(session, document_plan(study, column))
+        lacks = _lacks_scores(session, full, trials) or _lacks_checks(session, full, trials)
+        return all(one.state == "done" for one in trials) and not lacks
+    except WorkbenchError:
+        return False
+
+
+def _written_out(study: Study) -> Study:
     from workbench.engine.session_names import resolve_session
 
     if study.kind == PAPER:
@@ -139,7 +183,7 @@ def order_study(session: Path, study: Study) -> Study:
         UsageError: It names what is not there; nothing is written then.
         SessionError: The session cannot be written.
     """
-    study = resolved_study(study)
+    study = resolved_study(study, session)
     check_place(session)
     if study.kind != AGENTS:
         from workbench.engine.sandbox_check import check_sandbox
@@ -175,7 +219,8 @@ def _document_cells(session: Path, study: Study) -> list[StudyCellRow]:
 
 def _ordered_trials(session: Path, plan: DocumentPlan) -> tuple[str | None, list[client.MeantTrial]]:
     """Plan a run for the trials and scores that a session lacks; returns it, None if nothing lacks, and all trials meant."""
-    full, trials = client.meant_trials(session, plan)
+    with keys_unneeded():
+        full, trials = client.meant_trials(session, plan)
     if all(one.state for one in trials) and not (
         _lacks_scores(session, full, trials) or _lacks_checks(session, full, trials)
     ):
@@ -210,9 +255,11 @@ def _regeneration_cells(session: Path, study: Study) -> list[StudyCellRow]:
             run, pointer, problem = None, {}, problems[column.name] or None
             if problem is None:
                 try:
-                    ask = resolved_regeneration(plan).asks[0]
-                    pointer = {"evaluator": ask.evaluator, "prompt": ask.prompt, "context": ask.context}
-                    run = (carried_out(session, plan) or order_regeneration(session, plan)).run
+                    with keys_unneeded():
+                        ask = resolved_regeneration(plan).asks[0]
+                        pointer = {"evaluator": ask.evaluator, "prompt": ask.prompt, "context": ask.context}
+                        there = carried_out(session, plan)
+                    run = (there or order_regeneration(session, plan)).run
                 except WorkbenchError as error:
                     problem = str(error)
             found.append(StudyCellRow(study.name, row, column.name, place, run, json.dumps(pointer), problem))

@@ -19,6 +19,7 @@ from workbench.engine.same_work import is_same_work
 from workbench.engine.study_client import document_plan, regeneration_plan
 from workbench.engine.trial_contents import ordered_case
 from workbench.errors import WorkbenchError
+from workbench.models.names import keys_unneeded
 from workbench.session import SessionReader
 from workbench.session.rows import RunRow
 from workbench.studies.checking import column_problem
@@ -65,7 +66,8 @@ def estimate_study(measured: Measured, session: Path, study: Study, at_once: int
         ordered = [ordered_case(row) for row in study.rows]
         for column in study.columns:
             try:
-                asked, trials = client.meant_trials(session, document_plan(study, column), ordered)
+                with keys_unneeded():
+                    asked, trials = client.meant_trials(session, document_plan(study, column), ordered)
             except WorkbenchError:
                 if is_remote(column.system):
                     continue  # its cells will say why
@@ -150,7 +152,7 @@ def _plans(study: Study) -> list[tuple[Column, RegenerationPlan]]:
     plans = []
     for column in study.columns:
         if not column_problem(study, column):
-            with contextlib.suppress(WorkbenchError):  # its cells will say why
+            with contextlib.suppress(WorkbenchError), keys_unneeded():  # its cells will say why
                 plans.append((column, resolved(regeneration_plan(study, study.rows[0], column))))
     return plans
 

@@ -30,7 +30,7 @@ SOURCES = (
 )
 _MOST_OF_THEM = 0.5
 """The share of all public functions from which on a file is the one that matters."""
-_WHOLE = 0.95
+WHOLE = 0.95
 """The share of a file that counts as the whole of it."""
 
 
@@ -124,7 +124,7 @@ def explore(
 
 def _level(path: str, size: int, shown: Mapping[str, int], listed: set[str]) -> str:
     if path in shown:
-        return READ if shown[path] >= _WHOLE * size else PARTLY
+        return READ if shown[path] >= WHOLE * size else PARTLY
     return LISTED if path in listed else NEVER
 
 
@@ -154,7 +154,7 @@ def _patterns(
         share = shown.get(main, 0) / max(1, sizes[main])
         if main not in shown and shown:
             found.append(f"never read the one file that matters, {main}")
-        elif main in shown and share < _WHOLE:
+        elif main in shown and share < WHOLE:
             found.append(f"read {_portion(share)} of the one file that matters, {main}")
     folders = {posixpath.dirname(path) for path in sizes if path.endswith(SOURCES) and not _is_test(path)} - {""}
     looked_into = {posixpath.dirname(path) for path in shown} | {

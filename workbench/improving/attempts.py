@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbench.errors import WorkbenchError
 from workbench.improving.gain import Gain, Share
 from workbench.session.rows import TaskRow
+from workbench.statistics.clusters import Value
+from workbench.statistics.paired import Difference, paired_difference
 
 #: Gates in the order in which a docstring passes them, the cheapest first.
 GATES = ("answer", "length", "code", "leakage", "claims", "seen samples", "held-out samples")
@@ -69,3 +73,17 @@ class Attempt:
             f"on {self.gain.after.counted} held-out samples"
             f"{f' of {self.held_out_by}' if self.held_out_by else ''}, {self.gain.interval_words}"
         )
+
+
+def overall_gain(attempts: Iterable[Attempt]) -> Difference:
+    """Return the paired difference of pass@1 over functions whose docstrings came to held-out samples, refused ones too.
+
+    Of several docstrings of one function the mean counts, for the best of them would flatter.
+    """
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for one in attempts:
+        if one.gain is not None and one.gain.value is not None:
+            found.setdefault((one.task.snapshot, one.task.path, one.task.id), []).append(one.gain.value)
+    return paired_difference(
+        Value(repository, file, math.fsum(values) / len(values)) for (repository, file, _), values in found.items()
+    )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import UsageError, WorkbenchError
-from workbench.improving.attempts import Attempt
+from workbench.improving.attempts import Attempt, overall_gain
 from workbench.session.task_names import row_id
 
 _AUTHOR = ("Workbench", "workbench@localhost")
@@ -26,8 +26,13 @@ class Change:
     after: bytes
 
 
-def commit_message(kept: Sequence[Attempt], ks: Sequence[int], evaluator: str) -> str:
-    """Return what a commit says: each function with pass@k before and after on samples that were held out."""
+def commit_message(attempts: Sequence[Attempt], ks: Sequence[int], evaluator: str) -> str:
+    """Return what a commit says: each function with pass@k before and after on samples that were held out.
+
+    The kept docstrings are those that these samples chose among all ``attempts``, so their gains flatter: the mean over all
+    that came to such samples stands beside them.
+    """
+    kept = [attempt for attempt in attempts if attempt.is_kept]
     one = len(kept) == 1
     subject = f"Docstring{'' if one else 's'} of {row_id(kept[0].task).partition('::')[2] if one else f'{len(kept)} functions'}"
     lines = [f"{subject} from which {'it' if one else 'they'} can be written again", ""]
@@ -44,6 +49,18 @@ def commit_message(kept: Sequence[Attempt], ks: Sequence[int], evaluator: str) -
             f"- {row_id(attempt.task)}: {', '.join(values)} ({gain.after.counted} samples; gain {gain.value:+.2f}, "
             f"{gain.interval_words})"
         )
+    every = overall_gain(attempts)
+    low, high = every.interval.low, every.interval.high
+    bounds = "" if low is None or high is None else f" [{low:+.2f}, {high:+.2f}]"
+    tested = sum(attempt.gain is not None for attempt in attempts)
+    functions = len({attempt.task.id for attempt in attempts})
+    lines += [
+        "",
+        f"Kept {len(kept):,} of {len(attempts):,} docstrings tried, of {functions:,} function{'' if functions == 1 else 's'}; "
+        f"{tested:,} came to held-out samples.",
+        "These samples chose what was kept, so its gains are too high. The mean gain of all that came to them is",
+        f"{every.value or 0.0:+.2f}{bounds}.",
+    ]
     return "\n".join(lines) + "\n"
 
 

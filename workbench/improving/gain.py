@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 from workbench.regeneration.passk import pass_at_k
 from workbench.session.rows import CandidateRow
-from workbench.statistics.clusters import Value
 from workbench.statistics.intervals import FEWEST, newcombe
-from workbench.statistics.paired import Difference, paired_difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +77,3 @@ class Gain:
         if self.interval is None:
             return f"no interval: fewer than {FEWEST} samples"
         return f"[{self.interval[0]:+.2f}, {self.interval[1]:+.2f}]"
-
-
-def overall_gain(gains: Iterable[tuple[str, str, str, Gain]]) -> Difference:
-    """Return the paired difference of pass@1 over functions.
-
-    Args:
-        gains: For each docstring that came to held-out samples the repository, the file and the function, and what they say;
-            of several docstrings of one function the mean counts, for the best of them would flatter.
-    """
-    found: dict[tuple[str, str, str], list[float]] = {}
-    for repository, file, function, gain in gains:
-        if gain.value is not None:
-            found.setdefault((repository, file, function), []).append(gain.value)
-    return paired_difference(
-        Value(repository, file, math.fsum(values) / len(values)) for (repository, file, _), values in found.items()
-    )

@@ -6,16 +6,28 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.errors import UsageError, WorkbenchError
 from workbench.files import shown
 from workbench.interchange.formats import OUT, TABLES, TRAJECTORIES
 from workbench.interchange.trajectory import Trajectory
+from workbench.rubric.scorecard import PASS_MARK
 
+if TYPE_CHECKING:
+    from workbench.session.rows import ScoreRow
+
+_WHY_NOT = (
+    "not done",
+    "without a score",
+    "with unscored tiers",
+    f"below {PASS_MARK:g} of 100 points",
+)
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -36,7 +48,7 @@ def export(session: Path, to: str, output: Path, items: Sequence[str] = (), *, a
         to: The format.
         output: A file, or the folder for several.
         items: Trials or runs; empty = all.
-        accepted: Only trials that are done and, where scored, pass.
+        accepted: Only trials that are done, of which all tiers are scored, and that pass by every judge.
 
     Raises:
         UsageError: There is nothing to write, or the place is taken by something else.
@@ -95,30 +107,55 @@ def write_text(path: Path, text: str) -> None:
 def _trajectories(session: Path, to: str, output: Path, items: Sequence[str], accepted: bool) -> Written:
     from workbench.interchange.importing import trajectories_of
 
-    passing = _accepted(session) if accepted else None
-    found = ((trial, one) for trial, one in trajectories_of(session, items) if passing is None or trial in passing)
+    refused = _refused(session) if accepted else {}
+    left_out: Counter[str] = Counter()
+    found = _without(trajectories_of(session, items), refused, left_out)
     writers: dict[str, Callable[[Path, Iterator[tuple[str, Trajectory]]], Written]] = {
         "atif": _atif,
         "inspect": _inspect,
     }
     written = writers[to](output, found) if to in writers else _openai(session, output, found)
+    said = ", ".join(f"{left_out[why]:,} {why}" for why in _WHY_NOT if left_out[why])
     if not written.count:
-        raise UsageError(f"{session.name} has no trial {'that is accepted' if accepted else 'to export'}.")
+        what = f"that is accepted: {said}" if said else "to export"
+        raise UsageError(f"{session.name} has no trial {what}.")
+    if said:
+        written.notes.append(f"Left out, because they are not accepted: {said}.")
     return written
 
 
-def _accepted(session: Path) -> set[str]:
-    """Return the trials that are done and that no scorecard fails."""
-    from workbench.rubric.scorecard import PASS_MARK
+def _without(
+    found: Iterable[tuple[str, Trajectory]], refused: Mapping[str, str], left_out: Counter[str]
+) -> Iterator[tuple[str, Trajectory]]:
+    for trial, one in found:
+        if trial in refused:
+            left_out[refused[trial]] += 1
+        else:
+            yield trial, one
+
+
+def _refused(session: Path) -> dict[str, str]:
+    """Return the trials that are not accepted, with the reason: one of :data:`_WHY_NOT`.
+
+    A trial that no judge scored in full is not known to pass.
+    """
     from workbench.session import SessionReader
 
+    refused = {}
     with SessionReader(session) as reader:
-        failed = {
-            row.trial_id
-            for row in reader.scores()
-            if row.total is not None and row.total < PASS_MARK * row.out_of / 100
-        }
-        return {row.id for row in reader.trials() if row.state == "done" and row.id not in failed}
+        scores: dict[str, list[ScoreRow]] = {}
+        for score in reader.scores():
+            scores.setdefault(score.trial_id, []).append(score)
+        for row in reader.trials():
+            mine = scores.get(row.id, [])
+            points = [score.points for score in mine if score.points is not None]
+            if row.state != "done":
+                refused[row.id] = "not done"
+            elif not points:
+                refused[row.id] = "with unscored tiers" if mine else "without a score"
+            elif min(points) < PASS_MARK:
+                refused[row.id] = f"below {PASS_MARK:g} of 100 points"
+    return refused
 
 
 def _atif(output: Path, found: Iterator[tuple[str, Trajectory]]) -> Written:

@@ -36,7 +36,8 @@ TABLES: dict[str, str] = {
         f"FROM steps JOIN trials ON trials.id = trial_id WHERE run_id {_KEPT} ORDER BY trial_id, number"
     ),
     "scores": (
-        "SELECT trial_id AS trial, case_id, agent, scorecards.rubric, judge, total, out_of, tier1, tier2, tier3, tier4, problem, at "
+        "SELECT trial_id AS trial, case_id, agent, scorecards.rubric, judge, "
+        "CASE WHEN tier1 + tier2 + tier3 + tier4 IS NOT NULL THEN total END AS points, total, out_of, tier1, tier2, tier3, tier4, problem, at "
         f"FROM scorecards JOIN trials ON trials.id = trial_id WHERE run_id {_KEPT} ORDER BY trial_id, rubric, judge"
     ),
     "criteria": "",

@@ -7,11 +7,13 @@ which models it has.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib.util
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 
@@ -28,6 +30,23 @@ _FINE_TUNED = ("ft:gpt-3.5-turbo", "ft:gpt-4")
 _REPLICATE = re.compile(r"[^:]+:[0-9a-f]{64}")
 
 
+class MissingKey(UsageError):
+    """A model's name is right, and the key of its provider is not set."""
+
+
+_keys_needed: ContextVar[bool] = ContextVar("keys_needed", default=True)
+
+
+@contextlib.contextmanager
+def keys_unneeded() -> Iterator[None]:
+    """Let models pass without their keys: what they wrote is looked up, and none of them is asked."""
+    token = _keys_needed.set(False)
+    try:
+        yield
+    finally:
+        _keys_needed.reset(token)
+
+
 def check_model(model: str, role: str, *, base_url: str = "", local_model_path: str = "") -> None:
     """Refuse a model that cannot be used, before anything is fetched, written or run for it.
 
@@ -38,7 +57,8 @@ def check_model(model: str, role: str, *, base_url: str = "", local_model_path: 
         local_model_path: The model file for ``local`` from the settings.
 
     Raises:
-        UsageError: The name is not valid, its provider is unknown, or its key is missing.
+        MissingKey: Its key is missing; not within :func:`keys_unneeded`.
+        UsageError: The name is not valid, or its provider is unknown.
     """
     if not model.strip() or model != model.strip():
         raise UsageError(f"No model was given for {role}; write it as PROVIDER/NAME, or local.")
@@ -55,8 +75,8 @@ def check_model(model: str, role: str, *, base_url: str = "", local_model_path: 
     own_endpoint = bool(base_url or base_url_in())
     if not _is_known(model, own_endpoint):
         raise UsageError(f"{_unknown_message(model, role, own_endpoint)}")
-    if name := missing_key(model, base_url=base_url):
-        raise UsageError(f"{model} needs a key: set {name}, or use the model `local`, which needs none.")
+    if (name := missing_key(model, base_url=base_url)) and _keys_needed.get():
+        raise MissingKey(f"{model} needs a key: set {name}, or use the model `local`, which needs none.")
 
 
 def _is_known(model: str, own_endpoint: bool) -> bool:

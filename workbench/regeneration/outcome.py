@@ -29,7 +29,7 @@ class TaskResult:
     """One task under one group: ``counted`` samples go into pass@k, ``passed`` of them passed.
 
     ``doubtful`` of the passed ones are marked so; ``waiting`` samples have no verdict; ``leaking`` says that the docstring
-    carries the code. ``repaired`` of the passed ones needed a repair of the answer; ``documented`` says that the function has
+    carries the code. ``repaired`` of the passed ones needed a repair of the answer, ``cut`` of the counted ones were cut at a token limit; ``documented`` says that the function has
     a docstring.
     """
 
@@ -43,6 +43,7 @@ class TaskResult:
     waiting: int = 0
     repaired: int = 0
     documented: bool = True
+    cut: int = 0
 
     def at(self, k: int) -> float | None:
         """Return the task's pass@k, None where it has fewer than k samples."""
@@ -71,6 +72,7 @@ class PassFigures:
         without_repairs: pass@k for each k if these count as failed.
         documented: Tasks whose function has a docstring.
         of_documented: pass@k for each k of these alone.
+        cut: Counted samples whose answers were cut at a token limit.
     """
 
     pass_at: tuple[Estimate, ...]
@@ -85,6 +87,7 @@ class PassFigures:
     without_repairs: tuple[float | None, ...] = ()
     documented: int = 0
     of_documented: tuple[float | None, ...] = ()
+    cut: int = 0
 
     @property
     def documented_share(self) -> float | None:
@@ -103,6 +106,7 @@ class PassFigures:
             # Passes of answers that had to be repaired, and pass@k as if they had failed.
             "repaired": self.repaired,
             "pass_at_k_without_repairs": dict(zip(ks, self.without_repairs, strict=True)),
+            "cut_at_token_limit": self.cut,
             "documented": self.documented,
             "documented_share": self.documented_share,
             "pass_at_k_of_documented": dict(zip(ks, self.of_documented, strict=True)),
@@ -148,13 +152,27 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class GroupOutcome:
-    """What came of a group; ``control`` says that it is shown apart from what was asked for."""
+    """What came of a group of a run with ``ready`` tasks; ``control`` says that it is shown apart from what was asked for."""
 
     group: Group
     control: bool
     totals: Totals
     figures: PassFigures
     results: tuple[TaskResult, ...]
+    ready: int
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What has to stand beside pass@k: tasks and samples that are missing, passes in doubt, answers that were mended or cut."""
+        figures, missing = self.figures, self.ready - self.figures.tasks
+        fewest, most = figures.samples_per_task
+        found = [f"{figures.tasks:,} of the run's {self.ready:,} tasks"] if missing > 0 else []
+        found += [f"{figures.decided:,} of {figures.tasks:,} tasks so far"] if figures.partial else []
+        found += [f"{fewest:,} to {most:,} samples a task"] if fewest != most else []
+        counts = (
+            (figures.doubtful, "doubtful"), (figures.repaired, "repaired"), (figures.cut, "cut at the token limit")
+        )  # fmt: skip
+        return (*found, *(f"{count:,} {what}" for count, what in counts if count))
 
     def to_json(self) -> dict[str, Any]:
         """Return the outcome as JSON values, the same in every report and summary."""
@@ -163,6 +181,7 @@ class GroupOutcome:
             **self.group.to_json(),
             "control": self.control,
             "tasks": figures.tasks,
+            "tasks_of_run": self.ready,
             "samples": totals.samples,
             "samples_per_task": list(figures.samples_per_task),
             "pass_at_k": {
@@ -241,16 +260,17 @@ def task_results(counts: Iterable[SampleCount], tasks: Mapping[str, TaskRow]) ->
 
 def task_result(task: TaskRow, rows: Iterable[SampleCount]) -> TaskResult:
     """Return the result of one task from its samples of one group."""
-    counted = passed = doubtful = waiting = repaired = 0
+    counted = passed = doubtful = waiting = repaired = cut = 0
     for row in rows:
         counted += row.count if row.verdict not in ("", "error") else 0
         passed += row.count if row.verdict == "passed" else 0
         doubtful += row.count if row.verdict == "passed" and row.doubtful else 0
+        cut += row.count if row.verdict not in ("", "error") and row.cut else 0
         waiting += row.count if not row.verdict else 0
         repaired += row.count if row.verdict == "passed" and row.repaired else 0
     leaking, documented = is_leaking(task.leak), task.docstring_blob is not None
     return TaskResult(
-        task.id, task.snapshot, task.path, leaking, counted, passed, doubtful, waiting, repaired, documented
+        task.id, task.snapshot, task.path, leaking, counted, passed, doubtful, waiting, repaired, documented, cut
     )
 
 
@@ -288,6 +308,7 @@ def pass_figures(results: Sequence[TaskResult], ks: Sequence[int], *, interval: 
         without_repairs=tuple(unrepaired[k].value for k in ks),
         documented=len(documented),
         of_documented=tuple(of_documented[k].value for k in ks),
+        cut=sum(one.cut for one in results),
     )
 
 
@@ -303,6 +324,7 @@ def group_outcomes(
         now: The time in unix seconds while an engine executes the run, None where none does.
     """
     known = {task.id: task for task in tasks}
+    ready = sum(task.state != "excluded" for task in known.values())
     groups: dict[tuple[bool, Group], list[SampleCount]] = {}
     for row in counts:
         groups.setdefault((row.control, row.group), []).append(row)
@@ -311,7 +333,7 @@ def group_outcomes(
         results = task_results(rows, known)
         # A control must be exactly 1 or 0: an interval around it would say that it need not.
         figures = pass_figures(results, ks, interval=not control)
-        outcomes.append(GroupOutcome(group, control, totals(rows, now=now), figures, results))
+        outcomes.append(GroupOutcome(group, control, totals(rows, now=now), figures, results, ready))
     return tuple(outcomes)
 
 

@@ -170,9 +170,13 @@ def _runs(found: RunsComparison) -> Iterator[Block]:
     for name, side, mean in zip("AB", (found.left, found.right), found.means, strict=True):
         run = f"run {side.run.name or side.run.id} · {side.session} · {side.scale[0]}, judge {side.scale[1] or 'none'}"
         yield f"{name}  {one_line(run, 200)}: mean {_number(mean, 1)} over {len(found.compared):,} compared trials"
+    if found.left.scale != found.right.scale:
+        yield (
+            "Their points are not comparable, for other rubrics or judges gave them; workbench rescore scores both by one"
+        )
     wins, ties, losses = found.tally
     yield (
-        f"B wins {wins:,}, ties {ties:,}, loses {losses:,}; {found.common:,} trials in both, only A {found.only_left:,}, "
+        f"B wins {wins:,}, ties {ties:,}, loses {losses:,} by the means of repeats; {found.common:,} trials in both, only A {found.only_left:,}, "
         f"only B {found.only_right:,}"
     )
     rows = []
@@ -180,8 +184,9 @@ def _runs(found: RunsComparison) -> Iterator[Block]:
         row = pair.either.trial
         values = [_NONE if one is None else _number(one.points, 1) for one in (pair.left, pair.right)]
         name = one_line(f"{row.case_name or row.case_id} · {row.agent} · {row.model}", 120)
-        rows.append((name, f"{row.repeat}", *values, _change(pair.difference, 1)))
-    yield _shown(("task", "rep", "A", "B", "B − A"), rows, words=1)
+        counts = " | ".join("–" if one is None else one.count for one in (pair.left, pair.right))
+        rows.append((name, counts, *values, _change(pair.difference, 1)))
+    yield _shown(("task", "repeats", "A", "B", "B − A"), rows, words=1)
 
 
 def _groups(found: GroupComparison, tests: Mapping[int, str]) -> Iterator[Block]:
@@ -189,7 +194,11 @@ def _groups(found: GroupComparison, tests: Mapping[int, str]) -> Iterator[Block]
     for name, side in (("A", found.left), ("B", found.right)):
         group = f"{side.name} · docs {side.group.docs_words} · run {side.run.name or side.run.id} · {side.session}"
         values = ", ".join(f"pass@{one.k} {_number(one.value, 2)}" for one in side.outcome.figures.pass_at)
-        yield f"{name}  {one_line(group, 200)}: {values} over {side.outcome.figures.tasks:,} tasks"
+        marks = "".join(f", {mark}" for mark in side.outcome.marks)
+        yield f"{name}  {one_line(group, 200)}: {values} over {side.outcome.figures.tasks:,} tasks{marks}"
+    unlike = [f"{what} {one_line(a, 60)} | {one_line(b, 60)}" for what, a, b in found.conditions]
+    if unlike:
+        yield f"They differ in {'; '.join(unlike)}"
     other = "; other snapshots: joined by file and function" if found.other_snapshot else ""
     yield f"{found.common:,} tasks in both, only A {found.only_left:,}, only B {found.only_right:,}{other}"
     yield _shown(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from workbench.grounding.exploration import WHOLE
 from workbench.reports import wording
 from workbench.reports.items import Item, all_items, short_ids
 from workbench.reports.regenerated import Regenerated, regenerated
@@ -17,6 +18,7 @@ from workbench.session.labels import in_words, labels_by_part, part_in_words
 from workbench.session.pending_work import is_rescored, trial_problem
 from workbench.session.reader import SessionReader
 from workbench.session.rows import AnnotationRow, LabelRow, RunRow, ScoreRow, TrialRow
+from workbench.session.totals import Total, totals_of
 
 if TYPE_CHECKING:
     from workbench.rubric.scorecard import Evidence, Scorecard, TierScore
@@ -84,6 +86,11 @@ class Contents:
     agreement: tuple[Agreement, ...] = ()
     put_away: int = 0
     labels: tuple[LabelRow, ...] = ()
+    totals: Mapping[tuple[str, str, str], Total] = field(default_factory=dict)
+
+    def total(self, trial: Trial, judged: tuple[str, str]) -> Total:
+        """Return the total of a trial by (rubric, judge), one without points where it has none."""
+        return self.totals.get((trial.row.id, *judged), Total())
 
     @property
     def regenerations(self) -> tuple[tuple[Run, Regenerated], ...]:
@@ -119,6 +126,7 @@ def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
     trials = tuple(
         _trial(reader, rows[place], tuple(every.get(rows[place].id, ())), works.get(rows[place].id)) for place in order
     )
+    totals = totals_of(reader, [score for trial in trials for score in trial.scores])
     judged: dict[tuple[str, str], None] = {}
     for trial in trials:
         judged |= {(score.rubric, score.judge): None for score in trial.scores}
@@ -138,13 +146,14 @@ def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
         runs=tuple(runs),
         trials=trials,
         judged=tuple(sorted(judged, key=lambda pair: (pair[0] != PREFERRED_RUBRIC, *pair))),
-        spread=tuple(spreads([(trial.row, trial.scores) for trial in trials])),
+        spread=tuple(spreads([(trial.row, trial.scores) for trial in trials], totals)),
         annotations=tuple(reader.annotations()),
         short=dict(short_ids(all_items(reader))),
         item=item,
         agreement=agreement_of(reader, [trial.scores for trial in trials]),
         labels=tuple(reader.labels()),
         put_away=sum(row.deleted_at is not None for row in reader.every_run()),
+        totals=totals,
     )
 
 
@@ -221,8 +230,10 @@ def accessed_files_words(reader: SessionReader, trial: TrialRow) -> str:
         if row.how == "read" and row.path in sizes
     }
     total = sum(sizes.values())
+    partly = sum(shown < WHOLE * sizes[path] for path, shown in read.items())
+    cut = f", {partly:,} of them in part" if partly else ""
     part = f", {100 * sum(read.values()) / total:.0f} % of the bytes" if total else ""
-    return f"read {len(read)} of {len(sizes)} files{part}"
+    return f"read {len(read)} of {len(sizes)} files{cut}{part}"
 
 
 def tier_points(score: ScoreRow | None) -> Sequence[float | None]:

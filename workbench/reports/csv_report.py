@@ -32,7 +32,19 @@ _TRIAL = (
         "cost_usd",
         "seconds",
     ),
-    *("started_at", "finished_at", "error_kind", "error", "given_by_format", "parent", "fork_step", "edited"),
+    *(
+        "started_at",
+        "finished_at",
+        "error_kind",
+        "error",
+        "given_by_format",
+        "own_points",
+        "own_out_of",
+        "unscored_tiers",
+        "parent",
+        "fork_step",
+        "edited",
+    ),
     *("items_seen", "items_not_looked_at", "items_nowhere", "bytes_seen_share"),
     *("blocks_work", "blocks_run", "blocks", "claims_true", "claims_said", "claims"),
 )
@@ -49,7 +61,7 @@ Cell = str | int | float | None
 def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
     """Yield the table line by line, its heading first."""
     others = contents.judged[1:] if contents.judged else ()
-    of_trials = [*_TRIAL, *(f"score {rubric} {judge}" for rubric, judge in others)]
+    of_trials = [*_TRIAL, *(f"{what} {rubric} {judge}" for rubric, judge in others for what in ("score", "out_of"))]
     counts = dict(KeptGroundings().all_of(reader)) if contents.trials else {}
     trials = (_trial(trial, others, counts.get(trial.row.id, _NOT_COUNTED)) for trial in contents.trials)
     ks = sorted({k for _, outcome in contents.regenerations for k in outcome.ks})
@@ -99,11 +111,12 @@ def _trial(trial: Trial, others: Sequence[tuple[str, str]], counts: Counts) -> l
         "claims_said": works and works.said,
         "claims": works and works.claims,
     }
+    values["unscored_tiers"] = " ".join(map(str, values["unscored_tiers"]))
     values |= {f"tier{number}": points for number, points in values["tiers"].items()}
     cells: list[Cell] = [values[name] for name in _TRIAL]
     for judged in others:
         score = trial.score(judged)
-        cells.append(score.total if score else None)
+        cells += [score.total, score.out_of] if score else [None, None]
     return cells
 
 

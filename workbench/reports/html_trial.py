@@ -146,9 +146,8 @@ def _score(reader: SessionReader, score: ScoreRow, *, unfolded: bool) -> str:
         words = f"{spread.of}: {spread.mean:.1f} ± {spread.sd:.1f} over {spread.repeats} judgements"
         parts.append(f'<p class="note">{e(words)}</p>\n')
     judge = in_words(score.judge)
-    head = f'<span class="score">{e(wording.of(score.total, score.out_of))}</span> {e(score.rubric)} <small>{e(judge)}</small>'
-    if (by_format := wording.given(card.given if card else None)) is not None:
-        head += f" <small>{e(by_format)}</small>"
+    points = wording.score(score.total, score.out_of, card.given if card else None)
+    head = f'<span class="score">{e(points)}</span> {e(score.rubric)} <small>{e(judge)}</small>'
     return details(head, "".join(parts), kind="card paper", unfolded=unfolded)
 
 

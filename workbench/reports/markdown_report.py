@@ -93,8 +93,7 @@ def _trial(reader: SessionReader, contents: Contents, trial: Trial, excerpts: Ex
     for score in trial.scores:
         yield f"\n### Score by {inline(score.rubric)}, judge {inline(score.judge)}: "
         card = card_of(reader, score)
-        given = wording.given(card.given if card else None)
-        yield f"{wording.of(score.total, score.out_of)}{f', {given}' if given else ''}\n\n"
+        yield f"{wording.score(score.total, score.out_of, card.given if card else None)}\n\n"
         yield _criteria(card)
     yield from _check(reader, trial)
     yield from _grounding(reader, trial)

@@ -16,6 +16,7 @@ from workbench.session.groups import settings_of
 from workbench.session.labels import criterion_of
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CallRow, CandidateRow, FailingTestRow, FormerVerdictRow, StepRow, TaskRow
+from workbench.session.totals import own_points
 
 Values = dict[str, Any]
 JUDGE_SCOPE = "/judge"
@@ -54,6 +55,7 @@ def run_values(run: Run) -> Values:
 def trial_values(trial: Trial) -> Values:
     """Return a trial in one line: its identity, sums and main score; an unscored tier is None."""
     row, main = trial.row, trial.main
+    own = own_points(main.total, main.out_of, trial.given) if main else None
     return {
         "trial": row.id,
         "run": row.run_id,
@@ -74,7 +76,10 @@ def trial_values(trial: Trial) -> Values:
         "judge": main.judge if main else None,
         "score": main.total if main else None,
         "out_of": main.out_of if main else None,
+        "unscored_tiers": list(main.unscored) if main else [],
         "given_by_format": trial.given,
+        "own_points": own[0] if own else None,
+        "own_out_of": own[1] if own else None,
         "tiers": {str(number): points for number, points in enumerate(tier_points(main), 1)},
         "works": trial.works.to_json() if trial.works else None,
         "steps": row.steps,

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from workbench.regeneration.outcome import GroupOutcome, TaskResult
     from workbench.regeneration.passk import Estimate
     from workbench.regeneration.self_check import SelfCheck
+    from workbench.session.sample_counts import SampleCount
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +145,12 @@ def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None
             group = group_of(candidate, known[candidate.task_id])
             found.setdefault((candidate.task_id, bool(candidate.control), group), []).append(candidate)
     order = {(one.control, one.group): place for place, one in enumerate(groups)}
+    singles: dict[tuple[str, bool, Group], list[SampleCount]] = {}
+    for one in counts_of(reader, (candidate for mine in found.values() for candidate in mine), known):
+        singles.setdefault((one.task, one.control, one.group), []).append(one)
     lines = [
-        Line(known[task], group, control, tuple(mine), task_result(known[task], counts_of(mine, known)))
-        for (task, control, group), mine in found.items()
+        Line(known[key[0]], key[2], key[1], tuple(mine), task_result(known[key[0]], singles[key]))
+        for key, mine in found.items()
     ]
     asked = {one.group: one.results for one in groups if not one.control}
     places = {task.id: place for place, task in enumerate(tasks)}

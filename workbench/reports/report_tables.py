@@ -61,9 +61,9 @@ def trials(contents: Contents) -> Shown:
     """Return the trials with their score by each rubric and judge, and the tiers of the first."""
     judged = contents.judged
     headings = ["id", "case", "agent", "model", "rep."]
-    headings += [f"{rubric} ({judge})" for rubric, judge in judged]
-    numbers = {4, *range(5, 5 + len(judged))}
+    headings += [*(f"{rubric} ({judge})" for rubric, judge in judged), "own points"]
     first = len(headings)
+    numbers = set(range(4, first))
     headings += ["T1", "T2", "T3", "T4", "works", "steps", "tokens", "cost $", "s", "status", "fork", "tags"]
     numbers |= set(range(first, first + 9))
     rows = []
@@ -79,6 +79,7 @@ def trials(contents: Contents) -> Shown:
                 row.model,
                 str(row.repeat),
                 *(wording.NOTHING if score is None else wording.of(score.total, score.out_of) for score in scores),
+                "" if (own := contents.total(trial, judged[0]).own if judged else None) is None else wording.of(*own),
                 *tiers,
                 trial.works.short() if trial.works else "",
                 str(row.steps),
@@ -91,7 +92,9 @@ def trials(contents: Contents) -> Shown:
             )
         )
     links = tuple(trial.row.id for trial in contents.trials)
-    return _without_empty(Shown(tuple(headings), tuple(rows), frozenset(numbers), links), {"works", "fork", "tags"})
+    return _without_empty(
+        Shown(tuple(headings), tuple(rows), frozenset(numbers), links), {"own points", "works", "fork", "tags"}
+    )
 
 
 def means(contents: Contents) -> Shown:
@@ -147,6 +150,8 @@ def evaluators(outcome: Regenerated) -> Shown:
         clean = figures.without_doubtful if figures.doubtful else ()
         bare = figures.without_repairs if figures.repaired else ()
         undocumented = figures.documented < figures.tasks
+        fewest, most = figures.samples_per_task
+        resting = figures.pass_at[0].tasks
         alone = figures.of_documented if undocumented and figures.documented else ()
         rows.append(
             (
@@ -158,6 +163,9 @@ def evaluators(outcome: Regenerated) -> Shown:
                 " · ".join(map(wording.share, alone)),
                 verdict_words(totals.verdicts),
                 str(figures.doubtful or ""),
+                str(figures.cut or ""),
+                "" if fewest == most else f"{fewest} to {most}",
+                "" if resting == one.ready else f"{resting:,} of {one.ready:,}",
                 str(totals.unfinished),
                 str(totals.again or ""),
                 wording.count(totals.tokens),
@@ -174,13 +182,19 @@ def evaluators(outcome: Regenerated) -> Shown:
         "these alone",
         "verdicts",
         "doubtful",
+        "cut at the token limit",
+        "samples a task",
+        "tasks",
         "unfinished",
         "tested again",
         "tokens",
         "cost $",
     )
-    shown = Shown(headings, tuple(rows), frozenset({*range(1, last + 1), *range(last + 2, last + 7)}))
-    return _without_empty(shown, {"tested again", "doubtful", "without doubtful", *_BESIDE})
+    shown = Shown(headings, tuple(rows), frozenset({*range(1, last + 1), *range(last + 2, last + 10)}))
+    return _without_empty(
+        shown,
+        {"tested again", "cut at the token limit", "samples a task", "tasks", "doubtful", "without doubtful", *_BESIDE},
+    )
 
 
 MOST_FAILURES = 50

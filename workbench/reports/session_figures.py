@@ -15,10 +15,11 @@ from workbench.reports.contents import Contents, Trial
 from workbench.reports.distributions import MOST_COLUMNS, Counted, Histograms, Strip, Strips
 from workbench.reports.page import Heat, HeatCell
 from workbench.reports.regenerated import Regenerated
-from workbench.rubric.spread import spread_of, values_of
+from workbench.rubric.spread import spread_of
 from workbench.rubric.standing import GOOD, MIDDLING, standing
 from workbench.session.forks import SIGN
 from workbench.session.json_forms import TIER_NAMES
+from workbench.session.totals import Total, comparable
 from workbench.statistics.histogram import histogram, means_of_runs
 
 if TYPE_CHECKING:
@@ -44,10 +45,9 @@ def points_by_trial(contents: Contents) -> Heat | Strips | None:
     names = _labels(contents.trials)
     rows = []
     for name, trial in zip(names, contents.trials, strict=True):
-        score = trial.score(contents.judged[0])
         sums = _tiers(contents, trial)
         cells = [_cell(sums.get(number)) for number in numbers]
-        rows.append((name, (*cells, _cell((score.total, score.out_of) if score else None))))
+        rows.append((name, (*cells, _total_cell(contents, trial))))
     caption = f"Points by trial and tier ({_by(contents)}). {_SCALE} ? is unscored, – was not judged."
     return Heat(caption, (*map(_tier_name, numbers), "total"), tuple(rows), _trials_said(contents, numbers))
 
@@ -80,6 +80,24 @@ def _cell(points: tuple[float | None, float] | None) -> HeatCell:
     )
 
 
+def _total_cell(contents: Contents, trial: Trial) -> HeatCell:
+    """Return all points of a trial; only those of all tiers have a colour, the model's own ones where these are told apart."""
+    if trial.score(contents.judged[0]) is None:
+        return HeatCell(None, wording.NOTHING, "not judged")
+    total = _total(contents, trial)
+    share = _whole(contents, trial)
+    if share is None:
+        return HeatCell(None, wording.of(total.points, total.out_of), "tiers are unscored")
+    stands = standing(share)
+    text = f"{wording.of(*total.own)} own" if total.own else wording.of(total.points, total.out_of)
+    return HeatCell(share, text, f"{100 * share:.0f} %, {stands}", _TONES[stands])
+
+
+def _whole(contents: Contents, trial: Trial) -> float | None:
+    share = _total(contents, trial).share
+    return None if share is None else share / 100
+
+
 def _share(points: tuple[float | None, float] | None) -> float | None:
     return None if points is None or points[0] is None or points[1] <= 0 else points[0] / points[1]
 
@@ -107,12 +125,9 @@ def _labels(trials: Sequence[Trial]) -> list[str]:
 
 
 def _strips(contents: Contents, numbers: Sequence[int]) -> Strips:
-    def total(trial: Trial) -> float | None:
-        score = trial.score(contents.judged[0])
-        return _share((score.total, score.out_of)) if score else None
-
-    ordered = sorted(contents.trials, key=lambda trial: (total(trial) is None, -(total(trial) or 0.0)))
-    shares = {"total": [total(trial) for trial in ordered]}
+    whole = {trial.row.id: _whole(contents, trial) for trial in contents.trials}
+    ordered = sorted(contents.trials, key=lambda trial: (whole[trial.row.id] is None, -(whole[trial.row.id] or 0.0)))
+    shares = {"total": [whole[trial.row.id] for trial in ordered]}
     for number in numbers:
         shares[_tier_name(number)] = [_share(_tiers(contents, trial).get(number)) for trial in ordered]
     rows = []
@@ -137,8 +152,7 @@ def _standings(shares: Sequence[float | None]) -> str:
 
 def _trials_said(contents: Contents, numbers: Sequence[int]) -> str:
     """Return the figure of points in words: how many trials stand how, in all and by tier."""
-    scores = [trial.score(contents.judged[0]) for trial in contents.trials]
-    said = [f"Total: {_standings([_share((one.total, one.out_of)) if one else None for one in scores])}."]
+    said = [f"Total: {_standings([_whole(contents, trial) for trial in contents.trials])}."]
     for number in numbers:
         shares = [_share(_tiers(contents, trial).get(number)) for trial in contents.trials]
         said.append(f"{_tier_name(number)}: {_standings(shares)}.")
@@ -150,43 +164,43 @@ def distribution_of_points(contents: Contents) -> Histograms | None:
     if not contents.judged:
         return None
     drawn = [trial for trial in contents.trials if not trial.row.parent]
-    totals = [_total(contents, trial) for trial in drawn]
-    values, percent = values_of(totals)
-    if not values:
+    counted = comparable([_total(contents, trial) for trial in drawn])
+    if not counted:
         return None
-    out_of = 100.0 if percent else next(most for got, most in totals if got is not None and most > 0)
+    out_of, tiers = counted[0].out_of, counted[0].tiers
     several = len({trial.row.model for trial in drawn}) > 1
-    groups: dict[str, list[tuple[float | None, float]]] = {}
-    for trial, total in zip(drawn, totals, strict=True):
+    groups: dict[str, list[Total]] = {}
+    for trial in drawn:
         name = f"{trial.row.agent} · {trial.row.model}" if several else trial.row.agent
-        share = _share(total)
-        # In percent where trials differ in what theirs are out of, so that all groups have one axis.
-        groups.setdefault(name, []).append((None if share is None else share * out_of, out_of))
+        groups.setdefault(name, []).append(_total(contents, trial))
     kept = set(sorted(groups, key=lambda name: -len(groups[name]))[:MOST_GROUPS])
     rows = []
     for name, mine in groups.items():
         if name not in kept:
             continue
-        spread = spread_of(mine, trials=len(mine))
+        same = [one for one in mine if one.tiers == tiers]
+        spread = spread_of(same, trials=len(mine))
         said = f"{spread.scored:,} of {spread.trials:,} scored"
+        said += f", own points {spread.own[0]:.1f} of {spread.own[1]:.1f}" if spread.own else ""
         said += "" if spread.mean is None else f", mean {spread.mean:.1f}"
         said += "" if spread.sd is None else f" ± {spread.sd:.1f}"
-        bins = histogram(values_of(mine)[0], 0.0, out_of, _POINT_BINS)
+        bins = histogram([one.points for one in same if one.points is not None], 0.0, out_of, _POINT_BINS)
         toned = tuple((one, _TONES[standing((one.low + one.high) / 2 / out_of)]) for one in bins)
         rows.append(Counted(name, toned, spread.mean, said))
     left_out = len(contents.trials) - len(drawn)
-    unit = "% of the scored points" if percent else f"points of {out_of:g}"
+    partial = sum(_total(contents, trial).points is not None for trial in drawn) - len(counted)
+    unit = f"points of {out_of:g}"
     caption = (
         f"Distribution of points: trials by {unit} ({_by(contents)}). The upright line is the mean, colours are as above."
+        + (f" {wording.plural(partial, 'trial')} with points of fewer tiers left out." if partial else "")
         + (f" {wording.plural(left_out, 'fork')} of recorded trials left out." if left_out else "")
         + (f" The {MOST_GROUPS} agents with the most trials of {len(groups):,}." if len(groups) > MOST_GROUPS else "")
     )
     return Histograms(caption, tuple(rows), unit, 0.0, out_of, "trials", _rows_said(rows))
 
 
-def _total(contents: Contents, trial: Trial) -> tuple[float | None, float]:
-    score = trial.score(contents.judged[0])
-    return (score.total, score.out_of) if score else (None, 0.0)
+def _total(contents: Contents, trial: Trial) -> Total:
+    return contents.total(trial, contents.judged[0])
 
 
 def _rows_said(rows: Sequence[Counted]) -> str:

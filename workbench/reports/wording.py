@@ -9,6 +9,7 @@ from typing import Any
 
 from workbench import glyphs
 from workbench.session import json_forms
+from workbench.session.totals import own_points
 
 NOTHING = "–"
 CELLS = f"A cell per sample: {glyphs.legend((*glyphs.VERDICTS.values(), glyphs.RUNNING, glyphs.WAITING, glyphs.FORMER, glyphs.DOUBTFUL))}."
@@ -39,6 +40,13 @@ def points(value: float | None) -> str:
 def of(value: float | None, maximum: float | None) -> str:
     """Return ``64.2 / 100``, or ``?`` where unscored."""
     return "?" if value is None else f"{points(value)} / {points(maximum)}"
+
+
+def score(total: float | None, out_of: float, by_format: float | None) -> str:
+    """Return ``64.2 / 100``; where a format gave more than a tenth of it, the model's own points first."""
+    whole = ", ".join(filter(None, (of(total, out_of), given(by_format))))
+    own = own_points(total, out_of, by_format)
+    return whole if own is None else f"{of(*own)} own points; in all {whole}"
 
 
 def given(value: object) -> str | None:

@@ -19,6 +19,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "offline_judge": ["OfflineJudge"],
         "rules": ["Document", "Found", "Rubric", "Rule"],
         "scorecard": ["Criterion", "Evidence", "PASS_MARK", "Scorecard", "Spread", "TierScore"],
-        "scoring": ["NO_FACTS_POINTS", "rubrics", "score"],
+        "scoring": ["rubrics", "score"],
     },
 )

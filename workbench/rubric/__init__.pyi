@@ -21,6 +21,5 @@ from workbench.rubric.scorecard import Evidence as Evidence
 from workbench.rubric.scorecard import Scorecard as Scorecard
 from workbench.rubric.scorecard import Spread as Spread
 from workbench.rubric.scorecard import TierScore as TierScore
-from workbench.rubric.scoring import NO_FACTS_POINTS as NO_FACTS_POINTS
 from workbench.rubric.scoring import rubrics as rubrics
 from workbench.rubric.scoring import score as score

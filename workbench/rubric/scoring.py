@@ -14,10 +14,6 @@ from workbench.rubric.offline_judge import OfflineJudge
 from workbench.rubric.rules import Document, Rubric
 from workbench.rubric.scorecard import Criterion, Scorecard, Spread
 
-NO_FACTS_POINTS = 15.0
-"""What the original gives tier 3 of a case that has no facts (pass it as ``without_facts`` when scoring such a case)."""
-
-
 #: Every rubric, the comparable one first.
 RUBRICS = (aeo_bench.RUBRIC, strict.RUBRIC)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.session.rows import ScoreRow, TrialRow
+from workbench.session.totals import NO_FACTS_POINTS, Total, comparable, own_points
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +23,17 @@ class Spread:
         rubric: The rubric.
         judge: Who judged.
         trials: Trials in the group, scored or not.
-        scored: Trials that have a score.
-        mean: Mean score; of the maximum ``out_of``, or in percent of the scored points where trials differ in it.
+        scored: Trials in the mean: those whose points are of the same tiers, as many of these as any trial has.
+        partial: Trials whose points are of other tiers, in no figure here.
+        mean: Mean score of the maximum ``out_of``.
         sd: Standard deviation of the sample, None below two scores.
         low: Lowest score.
         high: Highest score.
-        out_of: What the scores are out of; 100 where they are percent.
-        percent: Whether tiers are missing in some trials, so that only shares compare.
+        out_of: What the scores are out of.
+        tiers: Of which tiers they are.
+        given: Mean of those of the points that the answers' format earned by itself.
+        held: Trials in the mean of which a format gave more than a tenth of the points.
+        credited: Trials in the mean with the points for tier 3 that the original gives a case without facts.
     """
 
     agent: str
@@ -38,15 +43,43 @@ class Spread:
     judge: str
     trials: int
     scored: int
+    partial: int
     mean: float | None
     sd: float | None
     low: float | None
     high: float | None
     out_of: float
-    percent: bool
+    tiers: tuple[int, ...] = ()
+    given: float = 0.0
+    held: int = 0
+    credited: int = 0
+
+    @property
+    def own(self) -> tuple[float, float] | None:
+        """The mean of the models' own points and what it is out of, where a format gave more than a tenth in every trial."""
+        return own_points(self.mean, self.out_of, self.given) if self.held == self.scored else None
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is to be known of the trials in the mean: how many have points that nobody wrote, or that stand for missing facts."""
+        some = self.held if self.own is None else 0
+        counts = (
+            (some, "with points from a format"),
+            (self.credited, f"with {NO_FACTS_POINTS:g} points for missing facts"),
+        )
+        return tuple(f"{count:,} {what}" for count, what in counts if count)
+
+    @property
+    def left_out(self) -> str:
+        """Return ``2 partly scored, 1 unscored``: the trials that are not in the mean, "" where all are."""
+        unscored = self.trials - self.scored - self.partial
+        counts = ((self.partial, "partly scored"), (unscored, "unscored"))
+        return ", ".join(f"{count:,} {what}" for count, what in counts if count)
 
 
-def spreads(trials: Sequence[tuple[TrialRow, Sequence[ScoreRow]]]) -> Iterator[Spread]:
+def spreads(
+    trials: Sequence[tuple[TrialRow, Sequence[ScoreRow]]], totals: Mapping[tuple[str, str, str], Total]
+) -> Iterator[Spread]:
     """Yield the groups: each (agent, model) over all its trials, then each of its cases that has several trials.
 
     Forks are in none: a person took part in them, and they are not drawn independently of their parents.
@@ -57,36 +90,33 @@ def spreads(trials: Sequence[tuple[TrialRow, Sequence[ScoreRow]]]) -> Iterator[S
             continue
         by_agent.setdefault((row.agent, row.model), []).append((row, scores))
     for (agent, model), mine in by_agent.items():
-        yield from _group(agent, model, "", mine)
+        yield from _group(agent, model, "", mine, totals)
         by_case: dict[str, list[tuple[TrialRow, Sequence[ScoreRow]]]] = {}
         for row, scores in mine:
             by_case.setdefault(row.case_id, []).append((row, scores))
         for case, several in by_case.items():
             if len(several) > 1 and len(by_case) > 1:
-                yield from _group(agent, model, case, several)
+                yield from _group(agent, model, case, several, totals)
 
 
 def _group(
-    agent: str, model: str, case: str, trials: Sequence[tuple[TrialRow, Sequence[ScoreRow]]]
+    agent: str,
+    model: str,
+    case: str,
+    trials: Sequence[tuple[TrialRow, Sequence[ScoreRow]]],
+    totals: Mapping[tuple[str, str, str], Total],
 ) -> Iterator[Spread]:
-    by_judge: dict[tuple[str, str], list[ScoreRow]] = {}
+    by_judge: dict[tuple[str, str], list[Total]] = {}
     for _, scores in trials:
         for score in scores:
-            by_judge.setdefault((score.rubric, score.judge), []).append(score)
-    for (rubric, judge), scores in by_judge.items():
-        yield spread_of(
-            [(score.total, score.out_of) for score in scores],
-            trials=len(trials),
-            agent=agent,
-            model=model,
-            case=case,
-            rubric=rubric,
-            judge=judge,
-        )
+            total = totals[score.trial_id, score.rubric, score.judge]
+            by_judge.setdefault((score.rubric, score.judge), []).append(total)
+    for (rubric, judge), mine in by_judge.items():
+        yield spread_of(mine, trials=len(trials), agent=agent, model=model, case=case, rubric=rubric, judge=judge)
 
 
 def spread_of(
-    totals: Sequence[tuple[float | None, float]],
+    totals: Sequence[Total],
     *,
     trials: int,
     agent: str = "",
@@ -98,7 +128,7 @@ def spread_of(
     """Return how scores lie.
 
     Args:
-        totals: Points and what they are out of, by trial; None where a trial has no score.
+        totals: The scores, by trial.
         trials: Trials in the group, scored or not.
         agent: What they have in common; see :class:`Spread`.
         model: Likewise.
@@ -106,8 +136,8 @@ def spread_of(
         rubric: Likewise.
         judge: Likewise.
     """
-    values, percent = values_of(totals)
-    out_of = next((out_of for points, out_of in totals if points is not None and out_of > 0), 100.0)
+    counted = comparable(totals)
+    values = [one.points for one in counted if one.points is not None]
     return Spread(
         agent=agent,
         model=model,
@@ -116,6 +146,7 @@ def spread_of(
         judge=judge,
         trials=trials,
         scored=len(values),
+        partial=sum(one.points is not None for one in totals) - len(values),
         mean=(mean := statistics.fmean(values)) if values else None,
         # As `statistics.stdev`, which calculates with fractions and takes a hundred times as long.
         sd=math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
@@ -123,30 +154,24 @@ def spread_of(
         else None,
         low=min(values, default=None),
         high=max(values, default=None),
-        out_of=100.0 if percent else out_of,
-        percent=percent,
+        out_of=counted[0].out_of if counted else 100.0,
+        tiers=counted[0].tiers if counted else (),
+        given=statistics.fmean(one.given for one in counted) if counted else 0.0,
+        held=sum(one.own is not None for one in counted),
+        credited=sum(one.credited for one in counted),
     )
 
 
-def values_of(totals: Sequence[tuple[float | None, float]]) -> tuple[list[float], bool]:
-    """Return scores that compare, and whether they are percent: where trials differ in what their points are out of.
-
-    Args:
-        totals: Points and what they are out of, by trial; a trial without points is left out.
-    """
-    given = [(points, out_of) for points, out_of in totals if points is not None and out_of > 0]
-    percent = len({out_of for _, out_of in given}) > 1
-    return [100 * points / out_of if percent else points for points, out_of in given], percent
-
-
 def words(spread: Spread) -> str:
-    """Return ``64.2 ± 3.1 (60 to 67) of 100``."""
+    """Return ``64.2 ± 3.1 (60 to 67) of 100``, the models' own points first where a format gave more than a tenth."""
     if spread.mean is None:
         return "unscored"
     sd = "" if spread.sd is None else f" ± {spread.sd:.1f}"
     span = "" if spread.scored < 2 else f" ({spread.low:.1f} to {spread.high:.1f})"
-    unit = "% of the scored points" if spread.percent else f"of {spread.out_of:.0f}"
-    return f"{spread.mean:.1f}{sd}{span} {unit}"
+    own = "" if spread.own is None else f"own points {spread.own[0]:.1f} of {spread.own[1]:.1f}; in all "
+    notes = [spread.left_out] if spread.left_out else []
+    notes += spread.remarks
+    return f"{own}{spread.mean:.1f}{sd}{span} of {spread.out_of:.0f}" + "".join(f"; {note}" for note in notes)
 
 
 @dataclass(frozen=True, slots=True)

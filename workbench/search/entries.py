@@ -28,7 +28,7 @@ class Item:
         case: The case of a trial, the function of a task.
         state: Its state.
         verdict: The verdict of a candidate, else "".
-        score: Points of 100, None where there are none.
+        score: Points of 100, None where tiers are unscored.
         cost: US dollars, None where no price is known.
         at: When it ended, unix seconds; None while it has not.
         files: Paths of the files that the agent read, a line each.
@@ -147,8 +147,7 @@ def _trial(reader: SessionReader, trial: TrialRow) -> Item:
     # The rubric that results are compared by, and of its judges the one that stands first everywhere.
     cards = [card for card in reader.scores(trial.id) if card.rubric == "aeo-bench"] or reader.scores(trial.id)
     if cards:
-        total, out_of = cards[0].total, cards[0].out_of
-        score = 100 * total / out_of if total is not None and out_of else None
+        score = cards[0].points
         lost = "\n".join(title for title, _ in lost_points(reader.card(cards[0])))
     read = [seen.path for seen in reader.seen(trial.id) if seen.how == "read"]
     place = reader.query("SELECT created_at FROM runs WHERE id = ?", (trial.run_id,))

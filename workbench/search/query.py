@@ -19,7 +19,7 @@ FIELDS = {
     "file": "a file that the agent read",
     "lost": "a criterion that lost points",
     "tag": "a tag of a trial, its parts, or a task; tag:★ is starred",
-    "score": "points of 100: score:<60, score:40..60",
+    "score": "points of 100, of trials whose tiers are all scored: score:<60, score:40..60",
     "cost": "US dollars",
     "date": "the day it ended: date:>2026-11-01",
 }

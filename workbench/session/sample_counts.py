@@ -23,13 +23,16 @@ _MOST_PROBLEMS = 2_000
 
 DOUBTFUL = "(candidates.doubtful IS NOT NULL)"
 """Whether a verdict is doubtful, in SQL."""
+_CUT_CALLS = "SELECT id FROM calls WHERE finish_reason = 'length' AND purpose = 'evaluator'"
+CUT = f"(coalesce(candidates.call_id IN ({_CUT_CALLS}), 0))"
+"""Whether the answer of a candidate was cut at a token limit, in SQL."""
 
 
 # What alike samples have in common, as one text: SQLite compares that several times as fast as a dozen columns.
 _ALIKE = " || char(31) || ".join(
     ("control || (tasks.state = 'excluded') || (sample = 0)", DOUBTFUL, "candidates.state", "coalesce(verdict, '')",
      "coalesce(route, '')", "evaluator", "prompt", "context", "settings", "docs", "docs_scope",
-     "(coalesce(repairs, 0) > 0)")
+     "(coalesce(repairs, 0) > 0)", CUT)
 )  # fmt: skip
 
 
@@ -64,6 +67,7 @@ class SampleCount:
         first_recent: When the first after the second of these times did.
         newest: Number of the row that came last.
         repaired: Whether their answers had to be repaired before there was a body.
+        cut: Whether their answers were cut at a token limit.
     """
 
     group: Group
@@ -87,6 +91,7 @@ class SampleCount:
     first_recent: float | None = None
     newest: int = 0
     repaired: bool = False
+    cut: bool = False
 
     @property
     def again(self) -> bool:
@@ -112,7 +117,7 @@ def sample_counts(
         "coalesce(route, ''), count(*), total(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)), "
         "sum(cost_usd), min(at - coalesce(asked_s, 0) - coalesce(tested_s, 0)), max(at), count(recheck), total(agrees = 0), "
         "group_concat(DISTINCT backend), total(at >= ?1), total(at >= ?2), min(CASE WHEN at >= ?2 THEN at END), "
-        "coalesce(max(candidates.rowid), 0), coalesce(repairs, 0) > 0 "
+        f"coalesce(max(candidates.rowid), 0), coalesce(repairs, 0) > 0, {CUT} "
         "FROM tasks JOIN candidates ON task_id = tasks.id WHERE tasks.run_id = ?3 "
         f"GROUP BY {task} || {_ALIKE}",
         (*since, run_id),
@@ -122,14 +127,16 @@ def sample_counts(
             Group(*row[:6]), bool(row[6]), row[7], bool(row[8]), bool(row[9]), row[10], row[11], bool(row[12]), row[13],
             row[14], int(row[15]), row[16], row[17], row[18], row[19], int(row[20]),
             tuple(sorted(row[21].split(","))) if row[21] else (), (int(row[22]), int(row[23])), row[24], row[25], bool(row[26]),
+            bool(row[27]),
         )
         for row in rows
     ]  # fmt: skip
 
 
-def counts_of(rows: Iterable[CandidateRow], tasks: Mapping[str, TaskRow]) -> list[SampleCount]:
+def counts_of(reader: SessionReader, rows: Iterable[CandidateRow], tasks: Mapping[str, TaskRow]) -> list[SampleCount]:
     """Return a count of one for each candidate of the ``tasks``, by their ids; others are left out."""
     found = []
+    cut = {call for (call,) in reader.query(_CUT_CALLS)}
     for row in rows:
         task = tasks.get(row.task_id)
         if task is None:
@@ -154,6 +161,7 @@ def counts_of(rows: Iterable[CandidateRow], tasks: Mapping[str, TaskRow]) -> lis
                 disagreeing=int(row.agrees == 0),
                 backends=(row.backend,) if row.backend else (),
                 repaired=bool(row.repairs),
+                cut=row.call_id in cut,
             )
         )
     return found

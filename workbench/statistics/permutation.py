@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from workbench.statistics.clusters import PLURALS, Value, clusters_of
 
 RESAMPLES = 10_000
+ALPHA = 0.05
+"""A test that cannot give less says so."""
 MOST_EXACT = 16
 """Clusters up to which all 2^n ways are looked at."""
 
@@ -31,6 +33,19 @@ class PermutationTest:
     exact: bool
 
     @property
+    def least(self) -> float | None:
+        """The least p that so few units can give, however large the differences; None without a test."""
+        return None if self.p is None else 2.0 ** (1 - self.units)
+
+    @property
+    def too_few(self) -> str:
+        """Return ``3 repositories give p ≥ 0.25 at best`` where no difference could show at 0.05, else ""."""
+        if self.least is None or self.least <= ALPHA:
+            return ""
+        unit, gives = (PLURALS[self.unit], "give") if self.units != 1 else (self.unit, "gives")
+        return f"{self.units:,} {unit} {gives} p ≥ {self.least:.3g} at best"
+
+    @property
     def words(self) -> str:
         """Return ``p = 0.013 (paired permutation test over 28 repositories, 10,000 random ways)``."""
         if self.p is None:
@@ -45,7 +60,9 @@ class PermutationTest:
             return ""
         ways = f"all {self.ways:,} ways" if self.exact else f"{self.ways:,} random ways"
         unit = PLURALS[self.unit] if self.units != 1 else self.unit
-        return f"paired permutation test over {self.units:,} {unit}, {ways}"
+        return f"paired permutation test over {self.units:,} {unit}, {ways}" + (
+            f"; {self.too_few}" if self.too_few else ""
+        )
 
 
 def permutation_test(differences: Iterable[Value], *, resamples: int = RESAMPLES, seed: int = 0) -> PermutationTest:

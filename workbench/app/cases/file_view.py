@@ -109,8 +109,10 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:
         names = [shortened(score.agent, _LONGEST_NAME) for score in scores]
         width = max(14, *(len(name) + 2 for name in names))
         for name, score in zip(names, scores, strict=True):
-            points = f"{score.points:5.1f} / {score.out_of:g}" if score.points is not None else score.state
-            fact(name, points, width)
+            total = score.total
+            points = f"{total.points:5.1f} / {total.out_of:g}" if total.points is not None else score.state
+            own = f"{total.own[0]:5.1f} / {total.own[1]:.1f} own points, " if total.own else ""
+            fact(name, own + points, width)
     lines += [Line(""), _styled("What an agent is told", "subheading"), Line(clean(case.agent_description)), Line("")]
     facts = case.facts
     if facts is not None:

@@ -11,6 +11,7 @@ from workbench.catalog import TestCase, load_cases
 from workbench.errors import WorkbenchError
 from workbench.repository import parse_source
 from workbench.repository.store import Store
+from workbench.session.totals import Total, totals_of
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -36,17 +37,16 @@ class CaseEntry:
 
 @dataclass(frozen=True, slots=True)
 class AgentScore:
-    """The newest score of an agent on a case: ``share`` of the points that were scored, None while there are none."""
+    """The newest score of an agent on a case."""
 
     agent: str
-    points: float | None
-    out_of: float
+    total: Total
     state: str
 
     @property
     def share(self) -> float | None:
-        """Points over possible points, 0 to 1."""
-        return None if self.points is None or not self.out_of else self.points / self.out_of
+        """Points over possible points, 0 to 1; None while tiers are unscored."""
+        return None if self.total.share is None else self.total.share / 100
 
 
 def sources_of(case: TestCase) -> tuple[str, ...]:
@@ -90,21 +90,23 @@ def in_order(entries: Iterable[CaseEntry]) -> tuple[CaseEntry, ...]:
 
 def last_scores(reader: SessionReader, rubric: str = "aeo-bench") -> dict[str, tuple[AgentScore, ...]]:
     """Return the newest score of each agent by case, in the order in which the agents were first used."""
-    totals = {(row.trial_id): (row.total, row.out_of) for row in reader.scores() if row.rubric == rubric}
+    totals: dict[str, Total] = {}
+    for (trial_id, _, _), total in totals_of(reader, [row for row in reader.scores() if row.rubric == rubric]).items():
+        # Of several judges the one that stands first everywhere.
+        totals.setdefault(trial_id, total)
     runs = {run.id: reader.run_state(run) for run in reader.runs()}
     newest: dict[str, dict[str, AgentScore]] = {}
     for trial in reader.trials():
         if trial.parent:  # a fork says nothing of what the agent does by itself
             continue
-        points, out_of = totals.get(trial.id, (None, 0.0))
         by_agent = newest.setdefault(trial.case_id, {})
         # A trial whose engine is gone still says that it runs; what its run says is what a person should see.
         going = trial.state in {"queued", "running"}
         run = runs.get(trial.run_id, trial.state)
         state = run if going and run not in {"queued", "running"} else trial.state
-        score = AgentScore(trial.agent, points, out_of, state)
+        score = AgentScore(trial.agent, totals.get(trial.id, Total()), state)
         before = by_agent.get(trial.agent)
         # A trial that only waits does not hide the score that is there.
-        if before is None or score.points is not None or before.points is None:
+        if before is None or score.total.points is not None or before.total.points is None:
             by_agent[trial.agent] = score
     return {case: tuple(scores.values()) for case, scores in newest.items()}

@@ -12,11 +12,11 @@ from workbench.app.toolkit.virtual_view import Part
 from workbench.comparison import RunsComparison, ScoredTrial, TrialsPair
 from workbench.text import one_line, shortened
 
-_POINTS, _REPEAT = 9, 4
+_POINTS, _REPEATS = 9, 7
 
 
 class RunTrialRows(DifferenceList[RunsComparison]):
-    """Sign, case, agent and model, repeat, points of each and the difference; the largest differences first."""
+    """Sign, case, agent and model, repeats, mean points of each and the difference; the largest differences first."""
 
     def kinds_of(self, comparison: RunsComparison) -> Sequence[Kind]:
         """Return which trials have the same points in both runs."""
@@ -33,7 +33,7 @@ class RunTrialRows(DifferenceList[RunsComparison]):
         return "Neither run has a trial of its own."
 
     def _names(self, width: int) -> tuple[int, int]:
-        rest = max(16, width - 2 - _REPEAT - 1 - 3 * _POINTS)
+        rest = max(16, width - 2 - _REPEATS - 1 - 3 * _POINTS)
         return rest * 2 // 5, rest - rest * 2 // 5
 
     def heading_parts(self, width: int) -> Sequence[Part]:
@@ -41,7 +41,10 @@ class RunTrialRows(DifferenceList[RunsComparison]):
         case, agent = self._names(width)
         points = "".join(fit(title, _POINTS, right=True) for title in ("A", "B", "B − A"))
         return [
-            (f"  {fit('case', case)}{fit('agent · model', agent)}{fit('rep', _REPEAT, right=True)} {points}", "dim")
+            (
+                f"  {fit('case', case)}{fit('agent · model', agent)}{fit('repeats', _REPEATS, right=True)} {points}",
+                "dim",
+            )
         ]
 
     def entry_parts(self, place: int, width: int) -> Sequence[Part]:
@@ -63,10 +66,15 @@ class RunTrialRows(DifferenceList[RunsComparison]):
             (f"{sign} ", style),
             (fit(one_line(row.case_name or row.case_id, 200), case - 1) + " ", "strong"),
             (fit(shortened(one_line(who, 200), agent - 1), agent), "dim"),
-            (fit(f"{row.repeat}", _REPEAT, right=True) + " ", ""),
+            (fit(_repeats(pair), _REPEATS, right=True) + " ", ""),
             *((fit(_points(one), _POINTS, right=True), "") for one in (pair.left, pair.right)),
             (fit(change(gap, 1) or NOTHING, _POINTS, right=True), of_change(gap) or "dim"),
         ]
+
+
+def _repeats(pair: TrialsPair) -> str:
+    counts = ["–" if one is None else f"{one.scored:,}" for one in (pair.left, pair.right)]
+    return counts[0] if counts[0] == counts[1] else "|".join(counts)
 
 
 def _points(one: ScoredTrial | None) -> str:

@@ -116,8 +116,15 @@ def head_of(comparison: RunsComparison, titles: tuple[str, str], width: int) -> 
     )
     wins, ties, losses = comparison.tally
     a, b = comparison.left.scale, comparison.right.scale
-    by = f"{a[0]}, {in_words(a[1])}" if a == b else f"{a[0]}; judges differ: A {in_words(a[1])}, B {in_words(b[1])}"
-    said = [f"B wins {wins:,}, ties {ties:,}, loses {losses:,}", f"by {by}" if a[0] else "no scores"]
+    by = (
+        f"{a[0]}, {in_words(a[1])}"
+        if a == b
+        else f"{a[0]}; judges differ: A {in_words(a[1])}, B {in_words(b[1])}: not comparable"
+    )
+    said = [
+        f"B wins {wins:,}, ties {ties:,}, loses {losses:,} by means of repeats",
+        f"by {by}" if a[0] else "no scores",
+    ]
     if comparison.ignored:
         said.append(f"joined whatever the {' and the '.join(comparison.ignored)}")
     return [*lines, [(fit(f"   {one_line(' · '.join(said), 400)}", width), "")]]

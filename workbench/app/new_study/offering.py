@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,16 +13,24 @@ from workbench.app.toolkit.answers import remember, remembered
 from workbench.app.toolkit.several import Option
 from workbench.catalog import load_cases
 from workbench.catalog.repositories import load_repositories
+from workbench.errors import UsageError
 from workbench.models.defaults import available_models
 from workbench.session.groups import CONTROLS
+from workbench.session.schema import PUT_AWAY_RUNS
 from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE
 from workbench.studies.drafts import NUMBERS, Draft, draft_of
 from workbench.studies.known import study_named
 
 if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
     from workbench.settings import Settings
 
 _PROGRAMS = {"repoagent": "RepoAgent, the real program", "osa": "OSA, the real program"}
+_USED = (
+    f"SELECT model FROM trials WHERE run_id NOT IN {PUT_AWAY_RUNS} "
+    f"UNION SELECT evaluator FROM candidates WHERE prompt != '' AND run_id NOT IN {PUT_AWAY_RUNS} "
+    f"UNION SELECT judge FROM scorecards JOIN trials ON trials.id = trial_id WHERE run_id NOT IN {PUT_AWAY_RUNS} ORDER BY 1"
+)
 _KEPT_LISTS = ("systems", "models", "judges")
 
 
@@ -35,12 +44,20 @@ class Offered:
     judges: tuple[Option, ...]
 
 
-def offered(kind: str) -> Offered:
-    """Return what a study of a kind can be made of on this machine."""
-    rows = [Option(case.id, _about(case.kind, case.domain, case.description)) for case in load_cases()[0]]
-    rows += [Option(one.name, f"{one.repository}, of the paper") for one in load_repositories()]
-    models = available_models()
+def offered(kind: str, reader: SessionReader | None = None) -> Offered:
+    """Return what a study of a kind can be made of: this machine's models, and those of the session that is open."""
+    cases = load_cases()[0]
+    rows = [Option(case.id, _about(case.kind, case.domain, case.description)) for case in cases]
+    # A name means a case first: where a case has a repository's, that one is named in full.
+    taken = {case.id.casefold() for case in cases}
+    rows += [
+        Option(one.repository if one.name.casefold() in taken else one.name, f"{one.repository}, of the paper")
+        for one in load_repositories()
+    ]
     told = {"local": "the small embedded model: free, no key, low scores"}
+    used = _models_of(reader) if reader is not None else ()
+    models = tuple(dict.fromkeys((*available_models(), *used)))
+    told = {**dict.fromkeys(used, "in this session: what it wrote there needs no key"), **told}
     asked = tuple(Option(name, told.get(name, "")) for name in models)
     if kind == AGENTS:
         every = Option(EVERY_CASE, "all cases that come with the program")
@@ -53,6 +70,18 @@ def offered(kind: str) -> Offered:
     docs += [Option(f"{program}:{model}", title) for program, title in _PROGRAMS.items() for model in models]
     controls = [Option(name, "a control: no model, a known verdict") for name in CONTROLS]
     return Offered(tuple(rows), tuple(docs), (*asked, *controls), ())
+
+
+def _models_of(reader: SessionReader) -> tuple[str, ...]:
+    """Return the models of a session that can be asked by their names: those of trials, samples and judges."""
+    from workbench.models.names import check_model, keys_unneeded
+
+    found = []
+    for (model,) in reader.query(_USED):
+        with contextlib.suppress(UsageError), keys_unneeded():
+            check_model(str(model), "the study")
+            found.append(str(model))
+    return tuple(found)
 
 
 def _about(*parts: str) -> str:

@@ -55,7 +55,7 @@ def reckoned(study: Study, session: Path, measured: Measured, settings: Settings
     from workbench.engine.study_client import resolved_study
     from workbench.engine.study_estimate import estimate_study
 
-    whole = resolved_study(study)
+    whole = resolved_study(study, session)
     told = estimate_study(measured, session, whole, settings.trials_at_once)
     cells = len(whole.rows) * len(whole.columns)
     if study.kind == AGENTS:

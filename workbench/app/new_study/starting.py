@@ -49,7 +49,7 @@ async def ask_and_start(host: Host, rows: Sequence[str] = (), like: str = "") ->
     session = "" if like else runs.default_session(open_now)
     known, first, problem = runs.known_sessions(), "", None
     while True:
-        found = await asyncio.to_thread(offering.offered, draft.kind)
+        found = await asyncio.to_thread(offering.offered, draft.kind, host.reader)
         dialog = NewStudyDialog(
             draft, found, settings, partial(measure, open_now), session, known, first=first, problem=problem
         )

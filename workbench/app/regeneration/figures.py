@@ -89,4 +89,5 @@ def result_of(line: TaskLine) -> TaskResult:
         line.waiting,
         line.repaired,
         line.documented,
+        line.cut,
     )

@@ -112,12 +112,24 @@ def _pass_at(view: RunView, figures: Figures | None) -> list[_Piece]:
         if item.k == figures.pass_at[0].k and len(figures.development) > 1:
             pieces.append((f" {sparkline(figures.development)}", "$secondary"))
         pieces.append(("  ", ""))
-    pieces.append((f"m = {view.samples} · " if view.samples else "", "$text-muted"))
+    pieces.append((f"m = {_drawn(view, figures)} · " if view.samples else "", "$text-muted"))
     if figures.partial:
         pieces.append((f"{figures.decided:,} of {figures.tasks:,} tasks so far", "$verdict-running"))
     else:
-        pieces.append((plural(figures.tasks, "task"), "$text-muted"))
+        ready = view.tasks - view.excluded
+        of_run = f"{figures.tasks:,} of {plural(ready, 'task')}"
+        pieces.append(
+            (of_run, "$verdict-unscored") if figures.tasks < ready else (plural(figures.tasks, "task"), "$text-muted")
+        )
     return pieces
+
+
+def _drawn(view: RunView, figures: Figures) -> str:
+    """Return how many samples of a task count, and of how many that were asked for where some are missing."""
+    fewest, most = figures.passing.samples_per_task
+    if figures.partial or fewest >= view.samples:
+        return str(view.samples)
+    return (f"{fewest} to {most}" if fewest < most else str(fewest)) + f" of {view.samples}"
 
 
 def _without(figures: Figures | None) -> list[list[_Piece]]:
@@ -144,6 +156,8 @@ def _without(figures: Figures | None) -> list[list[_Piece]]:
             for item, value in zip(figures.pass_at, values, strict=True):
                 pieces += [(f" @{item.k} ", "$text-muted"), (share(value), "bold")]
             found.append(pieces)
+    if passing.cut:
+        found.append([(f"{plural(passing.cut, 'answer')} cut at the token limit", "$verdict-unscored")])
     return found
 
 

@@ -12,7 +12,7 @@ from workbench.glyphs import CANCELLED, RUNNING, VERDICTS, WAITING
 from workbench.improving.kinds import Kind, kind_of
 from workbench.session.groups import OF_GROUP
 from workbench.session.labels import in_words, labels_by_item
-from workbench.session.sample_counts import DOUBTFUL
+from workbench.session.sample_counts import CUT, DOUBTFUL
 
 if TYPE_CHECKING:
     from workbench.session.groups import Group
@@ -77,6 +77,7 @@ class TaskLine:
     labels: str = ""
     repaired: int = 0
     documented: bool = True
+    cut: int = 0
 
     @property
     def branch_coverage(self) -> float | None:
@@ -159,18 +160,19 @@ def load_lines(
     return [replace(line, labels=in_words(labels[line.id])) if line.id in labels else line for line in lines]
 
 
-_Samples = tuple[str, str, "str | None", int, int, str, "float | None", int, int]
-_NO_SAMPLES: _Samples = ("", "", None, 0, 0, "", None, 0, 0)
+_Samples = tuple[str, str, "str | None", int, int, str, "float | None", int, int, int]
+_NO_SAMPLES: _Samples = ("", "", None, 0, 0, "", None, 0, 0, 0)
 
 
 def _samples(reader: SessionReader, where: str, arguments: Sequence[object], group: Group) -> dict[str, _Samples]:
     """Return of each task cells, routes, sandboxes, re-checks, disagreements, which are tested again, the last verdict's time."""
     rows = reader.query(
         "SELECT task_id, group_concat(cell, ''), group_concat(route, ''), group_concat(DISTINCT backend), "
-        "count(recheck), sum(disagrees), group_concat(former, ''), max(at), sum(doubts), sum(repaired) FROM "
+        "count(recheck), sum(disagrees), group_concat(former, ''), max(at), sum(doubts), sum(repaired), sum(cut) FROM "
         f"(SELECT task_id, {CELL} AS cell, {_ROUTE} AS route, backend, recheck, {_FORMER} AS former, at, "
         f"coalesce(agrees = 0, 0) AS disagrees, coalesce({DOUBTFUL} AND verdict = 'passed', 0) AS doubts, "
-        "coalesce(repairs > 0 AND verdict = 'passed', 0) AS repaired FROM candidates "
+        f"coalesce(repairs > 0 AND verdict = 'passed', 0) AS repaired, coalesce({CUT} AND verdict != 'error', 0) AS cut "
+        "FROM candidates "
         f"WHERE task_id IN (SELECT id FROM tasks WHERE {where}) AND {OF_GROUP} AND control = 0 "
         "ORDER BY task_id, evaluator, sample) GROUP BY task_id",
         [*arguments, *group.arguments],
@@ -195,14 +197,14 @@ def _line(
     ks: Sequence[int],
     pass_at: _PassAt,
 ) -> TaskLine:
-    cells, routes, sandboxes, rechecked, disagreeing, former, newest, doubtful, repaired = samples
+    cells, routes, sandboxes, rechecked, disagreeing, former, newest, doubtful, repaired, cut = samples
     name, count = failing or ("", 0)
     line = TaskLine(
         row[0], row[1], row[2], row[3], row[4], row[5], row[6], bool(row[7]), bool(row[8]), row[9], cells,
         failing=name, failing_count=count, routes=routes, sandboxes=tuple(sorted(sandboxes.split(","))) if sandboxes else (),
         branches=row[10], branches_covered=row[11], unstable=row[12], rechecked=rechecked,
         disagreeing=disagreeing + disagreeing_controls, former=former, newest=newest or 0.0, doubtful=doubtful,
-        repaired=repaired, documented=bool(row[13]),
+        repaired=repaired, documented=bool(row[13]), cut=cut,
     )  # fmt: skip
     return replace(line, at=tuple(pass_at(line.counted, line.passed, k) for k in ks))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -205,7 +206,8 @@ def load_view(reader: SessionReader, run_id: str, group: Group | None = None, ev
     progress = progress_of(counts, plan)
     groups = tuple(one.group for one in progress if one.group is not None)
     if group not in groups:
-        group = _newest(counts, evaluator or (group.evaluator if group is not None else "")) or _asked_for(plan)
+        wanted = evaluator or (group.evaluator if group is not None else "")
+        group = _shown_first(counts, wanted, live=state in {"queued", "running"}) or _asked_for(plan)
     mine = [row for row in counts if row.group == group and not row.control]
     ready, excluded = _task_counts(reader, run_id)
     sums = totals(mine, now=now if state in {"queued", "running"} else None)
@@ -235,12 +237,18 @@ def load_view(reader: SessionReader, run_id: str, group: Group | None = None, ev
     )
 
 
-def _newest(counts: Sequence[SampleCount], evaluator: str) -> Group | None:
-    """Return the group whose samples came last, of those of an evaluator if it has any; None where there is none."""
+def _shown_first(counts: Sequence[SampleCount], evaluator: str, *, live: bool) -> Group | None:
+    """Return the group with the most samples, of a living run the one whose samples came last; None where there is none.
+
+    Those of ``evaluator`` go before others.
+    """
     asked = [row for row in counts if not row.control]
-    mine = [row for row in asked if row.group.evaluator == evaluator] or asked
-    newest = max(mine, key=lambda row: (row.newest, row.group), default=None)
-    return newest.group if newest is not None else None
+    samples: Counter[Group] = Counter()
+    newest: dict[Group, int] = {}
+    for row in [row for row in asked if row.group.evaluator == evaluator] or asked:
+        samples[row.group] += row.count
+        newest[row.group] = max(newest.get(row.group, 0), row.newest)
+    return max(samples, key=lambda one: (0 if live else samples[one], newest[one], one), default=None)
 
 
 def _asked_for(plan: Mapping[str, Any]) -> Group:

@@ -192,7 +192,9 @@ def waiting_for(sample: Sample) -> str:
     candidate = sample.candidate
     if sample.task.state == "excluded" and (candidate is None or candidate.verdict is None):
         return f"Nothing was asked, because a control does not hold. {one_line(sample.task.reason or '', 600)}".rstrip()
-    if candidate is None or candidate.state == "queued":
+    if candidate is None:
+        return "Not asked: this evaluator has no such sample of this task."
+    if candidate.state == "queued":
         return "This sample waits for its turn."
     if candidate.state == "asking":
         return "The model is writing this body…"

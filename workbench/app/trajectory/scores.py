@@ -10,6 +10,7 @@ from workbench.app.toolkit.document import prepared
 from workbench.app.trajectory.loading import Card
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import in_words, is_offline
+from workbench.session.totals import own_points
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -119,13 +120,14 @@ def points(value: float | None) -> str:
 
 
 def title(card: Card) -> str:
-    """Return ``82 / 100`` or, with unscored tiers, ``52 / 70``."""
+    """Return ``82 / 100`` or, with unscored tiers, ``52 / 70``; where a format gave more than a tenth, own points first."""
     tiers = tiers_of(card)
     scored = [tier for tier in tiers if tier.points is not None]
     if not scored:
         return "? unscored"
-    got = sum(tier.points or 0 for tier in scored)
-    return f"{points(got)} / {points(sum(tier.maximum for tier in scored))}"
+    got, most = sum(tier.points or 0 for tier in scored), sum(tier.maximum for tier in scored)
+    own = own_points(got, most, _number(card.get("given")))
+    return ("" if own is None else f"{points(own[0])} / {points(own[1])} own, ") + f"{points(got)} / {points(most)}"
 
 
 def headline(card: Card) -> str:

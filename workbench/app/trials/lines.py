@@ -15,6 +15,7 @@ from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import trial_problem
 from workbench.session.schema import PUT_AWAY_RUNS
 from workbench.session.spend import total_spend
+from workbench.session.totals import Total, comparable, totals_of
 
 if TYPE_CHECKING:
     from workbench.grounding import Counts
@@ -25,7 +26,6 @@ SELECT id, run_id, case_id, case_name, agent, model, repeat, state, error, steps
        seconds, parent, fork_step
 FROM trials WHERE run_id NOT IN {PUT_AWAY_RUNS} ORDER BY (SELECT created_at FROM runs WHERE runs.id = run_id), run_id, position
 """
-_SCORES = "SELECT trial_id, rubric, judge, total, out_of, tier1, tier2, tier3, tier4 FROM scorecards"
 _READ = "SELECT trial_id, group_concat(path, char(10)) FROM seen WHERE how = 'read' GROUP BY trial_id"
 # Of files of older schemas `problem` is empty: the card itself then says whether its judge failed.
 _DOUBTFUL = (
@@ -58,8 +58,7 @@ class TrialLine:
         repeat: Which of the trials of this agent, model and case.
         state: As a person should see it: ``done``, ``unscored``, ``failed``, ``interrupted`` …
         error: Why it failed, "" if it did not.
-        points: Total, None where there is none on this scale.
-        out_of: What the points are out of.
+        total: Its points on this scale.
         tiers: Points of tiers 1 to 4, None where one is unscored.
         steps: Steps taken.
         tokens: Tokens of all requests.
@@ -81,8 +80,7 @@ class TrialLine:
     repeat: int
     state: str
     error: str
-    points: float | None
-    out_of: float
+    total: Total
     tiers: tuple[float | None, ...]
     steps: int
     tokens: int
@@ -121,9 +119,14 @@ class TrialLine:
         return in_words(self.labels)
 
     @property
+    def points(self) -> float | None:
+        """Points of the scored tiers, None where there are none on this scale."""
+        return self.total.points
+
+    @property
     def share(self) -> float | None:
-        """Points of 100, for bands of scores."""
-        return 100 * self.points / self.out_of if self.points is not None and self.out_of else None
+        """Points of 100, for orders and bands of scores; None of a trial that lacks tiers."""
+        return self.total.share
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +149,9 @@ class Trials:
 
 def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
     """Read all trials of a session with their points on a scale, by default the one that most of them are scored by."""
-    scores: dict[tuple[str, str, str], tuple[Any, ...]] = {}
-    scales: Counter[Scale] = Counter()
-    for trial, rubric, judge, *points in reader.query(_SCORES):
-        scores[trial, str(rubric), str(judge)] = tuple(points)
-        scales[Scale(str(rubric), str(judge))] += 1
+    scores = {(row.trial_id, row.rubric, row.judge): row for row in reader.scores()}
+    totals = totals_of(reader, scores.values())
+    scales = Counter(Scale(rubric, judge) for _, rubric, judge in scores)
     # "aeo-bench" before others of the same count: it is the rubric that results are compared by.
     order = tuple(sorted(scales, key=lambda one: (-scales[one], one.rubric != "aeo-bench", one.rubric, one.judge)))
     chosen = scale if scale in scales else order[0] if order else None
@@ -182,13 +183,13 @@ def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
         elif shown == "done" and key in doubtful:
             row = reader.trial(key)
             shown = "unscored" if row is not None and trial_problem(reader, row) else shown
-        card = scores.get((key, chosen.rubric, chosen.judge)) if chosen is not None else None
-        total, out_of, *tiers = map(_number, card) if card else (None, None, None, None, None, None)
+        place = (key, chosen.rubric, chosen.judge) if chosen is not None else ("", "", "")
+        card = scores.get(place)
         lines.append(
             TrialLine(
                 id=str(key), run=str(run), case=str(case or case_id), agent=str(agent), model=str(model),
-                repeat=int(_number(repeat) or 0), state=shown, error=str(error or ""), points=total, out_of=out_of or 0.0,
-                tiers=tuple(tiers), steps=int(_number(steps) or 0), tokens=int(_number(tokens) or 0), cost=_number(cost),
+                repeat=int(_number(repeat) or 0), state=shown, error=str(error or ""), total=totals.get(place, Total()),
+                tiers=card.tiers if card is not None else (None,) * 4, steps=int(_number(steps) or 0), tokens=int(_number(tokens) or 0), cost=_number(cost),
                 seconds=_number(seconds), read=read.get(key, ""),
                 labels=labels.get(key, ()), parent=str(fork[0] or ""), fork_step=int(_number(fork[1]) or 0),
             )
@@ -267,10 +268,24 @@ _BY_KEY = {order.key: order for order in ORDERS}
 def in_order(lines: Sequence[TrialLine], places: Sequence[int], key: str, *, reverse: bool = False) -> list[int]:
     """Return places of lines sorted by an order, the other way round with ``reverse``; equal ones stay as they stand."""
     order = _BY_KEY[key]
-    valued = [(order.value(lines[place]), place) for place in places]
+    value: Callable[[TrialLine], Any] = _scores_of(lines, places) if key == "score" else order.value
+    valued = [(value(lines[place]), place) for place in places]
     known = [pair for pair in valued if pair[0] is not None]
     known.sort(key=lambda pair: pair[0], reverse=order.descending != reverse)
     return [place for _, place in known] + [place for value, place in valued if value is None]
+
+
+def _scores_of(lines: Sequence[TrialLine], places: Sequence[int]) -> Callable[[TrialLine], float | None]:
+    """Return what tells the points of a line that compare with those of the others, None of a line that lacks tiers."""
+    basis = {(one.tiers, one.out_of) for one in comparable([lines[place].total for place in places])}
+
+    def value(line: TrialLine) -> float | None:
+        if (line.total.tiers, line.total.out_of) not in basis or line.points is None:
+            return None
+        points, out_of = line.total.own or (line.points, line.total.out_of)
+        return points / out_of
+
+    return value
 
 
 # -- in which groups
@@ -305,14 +320,17 @@ def in_groups(lines: Sequence[TrialLine], places: Sequence[int], by: str) -> lis
 
 
 def share_of(spread: Spread) -> float:
-    """Return the mean as a share, to sort by: means of 40 points and of 100 compare so; no mean comes last."""
-    return -1.0 if spread.mean is None or not spread.out_of else spread.mean / spread.out_of
+    """Return the mean as a share, to sort by; means of fewer tiers come behind all others, no mean comes last."""
+    if spread.mean is None or not spread.out_of:
+        return -2.0
+    points, out_of = spread.own or (spread.mean, spread.out_of)
+    return points / out_of - (len(spread.tiers) < 4)
 
 
 def spread_among(lines: Sequence[TrialLine], places: Sequence[int]) -> Spread:
     """Return how the scores of some lines lie; forks are not counted, for a person took part in them."""
     own = [lines[place] for place in places if not lines[place].parent]
-    return spread_of([(line.points, line.out_of) for line in own], trials=len(own))
+    return spread_of([line.total for line in own], trials=len(own))
 
 
 # -- cases against agents

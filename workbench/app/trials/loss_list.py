@@ -12,6 +12,7 @@ from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.lines import TrialLine
 from workbench.rubric.losses import Loss, losses_among
+from workbench.session.totals import comparable
 from workbench.text import shortened
 
 
@@ -26,9 +27,11 @@ class LossList(HeadedList):
         self.losses: list[Loss] = []
 
     def put(self, lines: Sequence[TrialLine], places: Sequence[int]) -> None:
-        """Show what some lines lost; forks and those without a score count nowhere."""
+        """Show what some lines lost; forks, those without a score and those that lack tiers of others count nowhere."""
         own = [lines[place] for place in places if not lines[place].parent]
-        self.losses = losses_among([line.lost for line in own if line.points is not None])
+        counted = comparable([line.total for line in own])
+        tiers = counted[0].tiers if counted else ()
+        self.losses = losses_among([line.lost for line in own if line.points is not None and line.total.tiers == tiers])
         self.rows_changed(cursor=max(1, self.cursor))
 
     @property

@@ -12,7 +12,7 @@ from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.lines import Group, Matrix, TrialLine, matrix_of
 from workbench.app.trials.table import NOTHING, points
-from workbench.app.trials.wording import unit_of
+from workbench.app.trials.wording import own_cell, unit_of
 from workbench.glyphs import STATES
 from workbench.text import shortened
 
@@ -116,5 +116,8 @@ class MatrixView(RowList):
             state = max(states, key=lambda one: states[one])
             return f"{STATES.get(state, '?')} {state}", "failed" if state == "failed" else "unscored"
         # As many as are in the mean: those without a score are not.
-        several = f" ×{group.spread.scored}" if group.spread.scored > 1 else ""
-        return f"{points(group.spread.mean)}{unit_of(group.spread)}{several}", ""
+        spread = group.spread
+        several = f" ×{spread.scored}" if spread.scored > 1 or spread.left_out else ""
+        several += f"/{spread.trials}" if spread.left_out else ""
+        shown = own_cell(spread.own) or points(spread.mean) + unit_of(spread)
+        return f"{shown}{several}", ""

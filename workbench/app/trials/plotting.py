@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from workbench.app.trials.lines import TrialLine
-from workbench.rubric.spread import Spread, spread_of, values_of
+from workbench.rubric.spread import Spread, spread_of
+from workbench.session.totals import Total, comparable
 
 Agent = tuple[str, str]
 """An agent with its model."""
@@ -14,7 +15,7 @@ Agent = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores of one agent's trials in points, or in percent where trials differ in what theirs are out of."""
+    """The scores of one agent's trials: points, or the share of the model's own points where a format gave some of them."""
 
     agent: Agent
     values: tuple[float, ...]
@@ -32,7 +33,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """What trials took against what they reached; ``left_out`` trials have no score or no known ``x``.
+    """What trials took against what they reached; ``left_out`` trials have no comparable score or no known ``x``.
 
     ``x_name`` and ``y_name`` are the axes' names with their units.
     """
@@ -45,16 +46,24 @@ class Against:
 
 def scores_by_agent(lines: Sequence[TrialLine], places: Sequence[int]) -> tuple[Scores, ...]:
     """Return the scores of some trials by agent and model, the best mean first; who has no score comes last."""
-    percent = values_of([(lines[place].points, lines[place].out_of) for place in places])[1]
+    totals = _drawn(lines, places)
     mine: dict[Agent, list[int]] = {}
     for place in places:
         mine.setdefault((lines[place].agent, lines[place].model), []).append(place)
     found = []
     for agent, members in mine.items():
-        totals = [_total(lines[place], percent) for place in members]
-        values, _ = values_of(totals)
-        found.append(Scores(agent, tuple(values), spread_of(totals, trials=len(members))))
+        drawn = [totals[place] for place in members if place in totals]
+        values = tuple(one.points for one in drawn if one.points is not None)
+        found.append(Scores(agent, values, spread_of(drawn, trials=len(members))))
     return tuple(sorted(found, key=lambda one: -1.0 if one.spread.mean is None else one.spread.mean, reverse=True))
+
+
+def unit_of_scores(lines: Sequence[TrialLine], places: Sequence[int]) -> str:
+    """Return in what the scores of some trials are drawn."""
+    totals = comparable([lines[place].total for place in places])
+    if any(one.own for one in totals):
+        return "% of own points"
+    return "points" if not totals or totals[0].out_of == 100 else f"points of {totals[0].out_of:g}"
 
 
 _TAKEN: tuple[tuple[str, Callable[[TrialLine], float | None]], ...] = (
@@ -66,19 +75,29 @@ _TAKEN: tuple[tuple[str, Callable[[TrialLine], float | None]], ...] = (
 
 def against_score(lines: Sequence[TrialLine], places: Sequence[int]) -> Against:
     """Return cost against score; where no trial has a price, tokens; where none is counted, seconds."""
-    percent = values_of([(lines[place].points, lines[place].out_of) for place in places])[1]
-    unit = "score in %" if percent else "score in points"
+    totals = _drawn(lines, places)
+    unit = f"score in {unit_of_scores(lines, places)}"
     for name, taken in _TAKEN:
         points = []
-        for place in places:
+        for place, total in totals.items():
             line = lines[place]
-            score, x = _total(line, percent)[0], taken(line)
-            if score is not None and x is not None:
-                points.append(Point((line.agent, line.model), x, score))
+            if total.points is not None and (x := taken(line)) is not None:
+                points.append(Point((line.agent, line.model), x, total.points))
         if points:
             return Against(name, unit, tuple(points), len(places) - len(points))
     return Against(_TAKEN[0][0], unit, (), len(places))
 
 
-def _total(line: TrialLine, percent: bool) -> tuple[float | None, float]:
-    return (line.share, 100.0) if percent else (line.points, line.out_of)
+def _drawn(lines: Sequence[TrialLine], places: Sequence[int]) -> dict[int, Total]:
+    """Return the totals that compare, by place, on one axis; forks are left out, for a person took part in them."""
+    own = [place for place in places if not lines[place].parent]
+    counted = comparable([lines[place].total for place in own])
+    basis = {(one.tiers, one.out_of) for one in counted}
+    totals = {place: lines[place].total for place in own}
+    totals = {at: one for at, one in totals.items() if one.points is not None and (one.tiers, one.out_of) in basis}
+    if not any(one.own for one in totals.values()):
+        return totals
+    parts = {place: one.own or (one.points or 0.0, one.out_of) for place, one in totals.items()}
+    return {
+        place: Total(100 * points / out_of, 100.0, totals[place].tiers) for place, (points, out_of) in parts.items()
+    }

@@ -36,7 +36,7 @@ from workbench.app.trials.lines import (
 )
 from workbench.app.trials.loss_list import LossList
 from workbench.app.trials.matrix import MatrixView
-from workbench.app.trials.plotting import against_score, scores_by_agent
+from workbench.app.trials.plotting import against_score, scores_by_agent, unit_of_scores
 from workbench.app.trials.spread_plot import SpreadPlot
 from workbench.app.trials.table import TableState, TrialTable
 from workbench.app.trials.wording import next_order, order_in_words, spread_in_words, without_forks
@@ -250,7 +250,7 @@ class TrialsScreen(ModeScreen):
         points = [(point.agent, point.x, point.y) for point in found.points]
         names = found.x_name, found.y_name
         self.query_one(ScatterPlot).put(points, names, "No trial that is shown has a score.")
-        unit = "%" if any(one.spread.percent for one in spread.scores) else "points"
+        unit = unit_of_scores(table.trials.lines, table.shown)
         self.retitle("#spread-pane", "Scores by agent", f"● mean ± sd · {unit}")
         without = f" · {found.left_out:,} without" if found.left_out else ""
         self.retitle("#costs-pane", f"{found.x_name.partition(' ')[0].capitalize()} against score")

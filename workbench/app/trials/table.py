@@ -17,7 +17,7 @@ from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.filters import EVERYTHING, TrialFilter
 from workbench.app.trials.lines import Group, TrialLine, Trials, in_groups, in_order
-from workbench.app.trials.wording import spread_in_words, without_forks
+from workbench.app.trials.wording import own_cell, spread_in_words, without_forks
 from workbench.glyphs import STATES
 from workbench.text import one_line, shortened
 
@@ -43,8 +43,8 @@ def points(value: float | None) -> str:
 
 def _score(line: TrialLine) -> str:
     """Return a total; where tiers are unscored, so that it is not out of 100, what it is out of too."""
-    full = line.points is None or line.out_of == 100
-    return points(line.points) if full else f"{line.points:.0f}/{line.out_of:.0f}"
+    full = line.points is None or line.total.out_of == 100
+    return points(line.points) if full else f"{line.points:.0f}/{line.total.out_of:.0f}"
 
 
 def _words(line: TrialLine, title: str) -> str:
@@ -57,6 +57,7 @@ def _tier(number: int) -> Callable[[TrialLine], str]:
 
 _NUMBERS = (
     Column("rep", 4, "case", 1, lambda line: f"{line.repeat}"),
+    Column("own", 8, "score", 0, lambda line: own_cell(line.total.own)),
     Column("score", 6, "score", 0, _score),
     *(Column(f"T{number}", 5, f"tier{number}", 5, _tier(number)) for number in (1, 2, 3, 4)),
     Column("steps", 5, "steps", 3, lambda line: f"{line.steps:,}"),
@@ -258,7 +259,8 @@ class TrialTable(HeadedList):
 
     def _layout(self, width: int) -> tuple[list[tuple[str, int]], list[Column]]:
         """Return the columns of words and those of numbers that have room, words as wide as they need."""
-        numbers = list(_NUMBERS)
+        told_apart = any(line.total.own for line in self.trials.lines)
+        numbers = [column for column in _NUMBERS if column.title != "own" or told_apart]
         tags = self._longest("tags")
         titles: tuple[tuple[str, int, int], ...] = (*_TEXTS, ("tags", max(4, min(tags, _TAGS)), 40)) if tags else _TEXTS
         least = 2 + sum(low + _GAP for _, low, _ in titles)
