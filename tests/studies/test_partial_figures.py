@@ -642,3 +642,61 @@ def test_a_task_that_one_system_lost_is_in_no_mean_that_is_compared(tmp_path: Pa
     assert outcome.common["pass@1"].to_json() == {"items": 3, "of": 6, "means": {"original · m": 1.0, "osa · m": 1.0}}
     assert {one.words for one in rankings(outcome)} == {"original = osa"}
     assert "of 3 of 6 tasks" in reports(path, "docs")["md"]
+
+
+def put_criteria(agents: Agents, trial: str, criteria: Sequence[Mapping[str, object]]) -> None:
+    """Give the scorecard of a trial these criteria."""
+    values = card(6.0, judge="offline-2").to_json() | {"criteria": criteria}
+    with SessionWriter(agents.path) as writer:
+        writer.update("scorecards", {"trial_id": trial}, {"card_blob": writer.blob(json.dumps(values))})
+
+
+def test_points_that_a_case_without_facts_gets_by_rule_are_said_and_in_no_mean_of_tier_3(tmp_path: Path) -> None:
+    agents = Agents(tmp_path / "credited.session")
+    agents.put("a", CASES[0], {"offline-2": FULL})
+    trial = agents.put("a", CASES[1], {"offline-2": (15.0, 25.0, 15.0, 20.0)})
+    third = {
+        "tier": 3,
+        "key": "purpose",
+        "title": "p",
+        "points": 15.0,
+        "maximum": 30.0,
+        "reason": "the case has no facts",
+        "judged_by": "rule",
+    }
+    put_criteria(agents, trial, [third])
+    outcome = agents.read()
+    assert outcome.cell(CASES[1], "a · local").doubts == {"credited for missing facts": 1}
+    assert leaderboard(outcome)[0].tiers[2] == (20.0, 1)
+    assert "1 credited for missing facts" in reports(agents.path, "agents")["md"]
+
+
+def test_own_points_stand_before_those_that_a_grammar_gave(tmp_path: Path) -> None:
+    agents = Agents(tmp_path / "own.session")
+    for case in CASES:
+        trial = agents.put("a", case, {"offline-2": tiers_of(60.0)})
+        given = {
+            "tier": 1,
+            "key": "k",
+            "title": "k",
+            "points": 15.0,
+            "maximum": 15.0,
+            "reason": "",
+            "judged_by": "rule",
+            "given": 50.0,
+        }
+        put_criteria(agents, trial, [given])
+        with SessionWriter(agents.path) as writer, writer.transaction() as connection:
+            number = CASES.index(case) + 1
+            connection.execute(
+                "INSERT INTO calls (id, scope, purpose, model, digest, sample, nth, messages_blob, shape_blob, sampling, attempts, source, "
+                "started_at) VALUES (?, '', 'agent', 'local', '', 0, 0, '', 'shape', '{}', '[]', 'model', 0)",
+                (number,),
+            )
+            connection.execute(
+                "INSERT INTO steps (trial_id, number, kind, action, target, call_id, at) VALUES (?, 1, 'respond', 'respond', '', ?, 0)",
+                (trial, number),
+            )
+    outcome = agents.read()
+    assert outcome.by_column[0].means["score"].own == (10.0, 50.0)
+    assert "10.0 of 50.0 own points; in all 60.0" in reports(agents.path, "agents")["md"]

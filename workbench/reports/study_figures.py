@@ -32,7 +32,7 @@ def cell_words(cell: Cell, measure: str) -> str:
     """Return a cell's mean with what it is of, what is missing in it and, unless it is done, how it stands."""
     mean = cell.means[measure]
     if cell.work.trials:
-        return trial_mean_words(mean, measure)
+        return trial_mean_words(mean, measure) + (doubt_words(cell.doubts) if measure == "score" else "")
     shown = mean_words(mean, measure)
     parts = [shown] if mean.value is not None or cell.state == "done" else []
     if cell.state != "done":
@@ -44,6 +44,8 @@ def cell_words(cell: Cell, measure: str) -> str:
 def trial_mean_words(mean: Mean, measure: str) -> str:
     """Return a mean of trials with what it is of: ``50.0 of 1 scored trial, 1 unscored``, ``100.0 (1 of 1 block, 40 not run)``."""
     said = mean_words(mean, measure)
+    if mean.own is not None:
+        said = f"{mean.own[0]:.1f} of {mean.own[1]:.1f} own points; in all {said}"
     if mean.judged is not None and mean.items:
         said += f" ({mean.judged_words(measure)}{'' if mean.interval.low is not None else '; too few for an interval'})"
     if not mean.missing:
@@ -60,7 +62,9 @@ def column_words(outcome: StudyOutcome, column: ColumnSummary, measure: str) -> 
     apart = "; not comparable" if column.apart else ""
     if in_points(measure):
         rows = f" over {mean.rows:,} {'case' if mean.rows == 1 else 'cases'}" if common and mean.items else ""
-        return trial_mean_words(mean, measure) + rows + apart
+        return (
+            trial_mean_words(mean, measure) + rows + (doubt_words(column.doubts) if measure == "score" else "") + apart
+        )
     of = max(mean.items + mean.undefined, common.of if common is not None and not column.apart else 0)
     rest = f" of {mean.items:,} of {of:,} tasks" if mean.items < of else ""
     return mean_words(mean, measure) + rest + doubt_words(column.doubts) + apart

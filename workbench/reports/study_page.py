@@ -21,6 +21,7 @@ from workbench.reports.study_metrics import leaks_section, metrics_section
 from workbench.reports.study_pairs import difference_sections, ranking_section
 from workbench.reports.study_published import published_section
 from workbench.reports.study_strata import stability_section, strata_section
+from workbench.session.totals import NO_FACTS_POINTS
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.agreement import judge_agreement
 from workbench.studies.analysis import Analysis
@@ -135,6 +136,12 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
         yield Note(
             "The columns do not have the same, so their means do not compare: only those of what all of them have do. Differences and "
             "rankings are on common items."
+        )
+    if measure == "score" and any(one.doubts for one in outcome.by_column):
+        yield Note(
+            f"Cut: trials of which an answer ended at the token limit; credited: of cases without facts, which get {NO_FACTS_POINTS:g} points "
+            "for tier 3 by rule (the leaderboard's mean of tier 3 is without them); with points from the format: the answer was held to a "
+            "grammar that gave more than a tenth of the points."
         )
     if any(one.doubts for one in outcome.by_column) and not in_points(measure):
         yield Note(

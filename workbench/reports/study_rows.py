@@ -17,7 +17,7 @@ from workbench.studies.declaration import AGENTS
 from workbench.studies.leaderboard import LeaderLine, leaderboard
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
 from workbench.studies.task_facts import FunctionFacts, TaskFacts
-from workbench.studies.values import SHARES, missing_of, pass_of, score_of, value_of
+from workbench.studies.values import CREDITED, FORMATTED, SHARES, missing_of, pass_of, score_of, value_of
 
 Values = dict[str, Any]
 _COMMON: dict[str, type] = {
@@ -59,6 +59,10 @@ def columns_of(outcome: StudyOutcome) -> dict[str, type]:
             "judge": str,
             **dict.fromkeys(_TIERS, float),
             "steps": int,
+            "score_own": float,
+            "score_own_of": float,
+            "credited": int,
+            "with_format": int,
         }
     else:
         own = {
@@ -103,7 +107,7 @@ def _column(outcome: StudyOutcome, one: ColumnSummary) -> Values:
     found: Values = {
         "kind": "column", "column": one.column.name, "system": one.column.system, "model": one.column.model,
         "source": one.column.mark or None, "done": one.done, "planned": one.planned, "tokens": one.tokens, "cost_usd": one.cost_usd,
-        "seconds": one.seconds, "not_comparable": "; ".join(one.apart) or None, **one.doubts, **_means(one.means),
+        "seconds": one.seconds, "not_comparable": "; ".join(one.apart) or None, **_doubts(one.doubts), **_means(one.means),
     }  # fmt: skip
     for measure, common in outcome.common.items():
         found |= {
@@ -111,6 +115,11 @@ def _column(outcome: StudyOutcome, one: ColumnSummary) -> Values:
             f"{field(measure)}_common_items": common.items,
         }
     return found
+
+
+def _doubts(doubts: Mapping[str, int]) -> Values:
+    names = {CREDITED: "credited", FORMATTED: "with_format"}
+    return {names.get(name, name): count for name, count in doubts.items()}
 
 
 def _means(means: Mapping[str, Mean]) -> Values:
@@ -122,6 +131,8 @@ def _means(means: Mapping[str, Mean]) -> Values:
             f"{name}_interval": mean.interval.words, f"{name}_items": mean.items, f"{name}_undefined": mean.undefined,
             f"{name}_missing": "; ".join(one.words for one in mean.missing) or None,
         }  # fmt: skip
+        if mean.own is not None:
+            found |= {f"{name}_own": mean.own[0], f"{name}_own_of": mean.own[1]}
         if mean.judged is not None:
             found |= {f"{name}_{key}": count for (key, _), count in zip(_JUDGED[True], mean.judged, strict=True)}
     return found
@@ -131,7 +142,7 @@ def _cell(outcome: StudyOutcome, cell: Cell) -> Values:
     work = cell.work
     found: Values = {
         "kind": "cell", "state": cell.state, "done": cell.done, "planned": cell.planned, "tokens": work.tokens,
-        "cost_usd": work.cost_usd, "seconds": work.seconds, "problem": cell.problem or None, **cell.doubts,
+        "cost_usd": work.cost_usd, "seconds": work.seconds, "problem": cell.problem or None, **_doubts(cell.doubts),
         "conditions": "; ".join(f"{name}: {value}" for name, value in work.conditions.items()) or None,
         "left_out": "; ".join(work.left_out) or None, "not_comparable": "; ".join(outcome.summary(cell.column).apart) or None,
     }  # fmt: skip

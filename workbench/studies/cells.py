@@ -10,10 +10,12 @@ from typing import Any
 from workbench.statistics.clusters import Clusters, Value, clusters_of
 from workbench.statistics.intervals import Interval, share_interval_of
 from workbench.studies.declaration import AGENTS, Column, Study, in_points
-from workbench.studies.reading import PUT_AWAY, CellWork, Counts
+from workbench.studies.reading import PUT_AWAY, CellWork, Counts, TrialTally
 from workbench.studies.values import (
+    CREDITED,
     CUT,
     DOUBTFUL,
+    FORMATTED,
     POINTS,
     REPAIRED,
     UNSCORED,
@@ -41,6 +43,7 @@ class Mean:
         items: Trials or tasks in it.
         missing: Trials without a score, or tasks with fewer than k counted samples, and why; they are not in it.
         rows: Rows in it.
+        own: Of ``score`` the models' own points and what they are out of, where the format of every answer gave more than a tenth.
         judged: Of ``works`` and ``claims`` the blocks or claims that are good, of how many that were judged, of how many.
     """
 
@@ -50,6 +53,7 @@ class Mean:
     missing: tuple[Missing, ...] = ()
     rows: int = 1
     judged: tuple[int, int, int] | None = None
+    own: tuple[float, float] | None = None
 
     @property
     def undefined(self) -> int:
@@ -75,6 +79,7 @@ class Mean:
             "missing": [{"state": one.kind, "why": one.why or None, "count": one.items} for one in self.missing],
             "missing_in_words": "; ".join(one.words for one in self.missing) or None,
             "rows": self.rows,
+            **({} if self.own is None else {"own": self.own[0], "own_of": self.own[1]}),
             **({} if self.judged is None else dict(zip(("good", "judged", "all"), self.judged, strict=True))),
         }
 
@@ -158,7 +163,14 @@ def cell_of(work: CellWork, study: Study, scale: tuple[str, str]) -> Cell:
             for trial in work.trials
         )
         means = {measure: _of_trials(work, measure, scale) for measure in study.measures}
-        doubts = {CUT: sum(trial.cut for trial in work.trials)}
+        counted = [
+            trial.totals[scale] for trial in work.trials if score_of(trial, scale) is not None and scale in trial.totals
+        ]
+        doubts = {
+            CUT: sum(trial.cut for trial in work.trials),
+            CREDITED: sum(one.credited for one in counted),
+            FORMATTED: sum(one.own is not None for one in counted),
+        }
         return Cell(work, _state(work, done), done, work.planned, means, doubts=nonzero(doubts))
     # Our own errors are no samples: a resume tests them again.
     done = sum(one[3] for one in work.counts)
@@ -185,9 +197,19 @@ def _of_trials(work: CellWork, measure: str, scale: tuple[str, str]) -> Mean:
     missing += [("not begun", work.problem)] * max(0, (work.planned or 0) - len(work.trials))
     mean = _points([Value(work.row, "", one) for one in values], counted_missing(missing))
     if measure == "score":
-        return mean
+        return replace(mean, own=_own(work.trials, scale))
     judged = [trial.checks[measure] for trial in work.trials if measure in trial.checks]
     return replace(mean, judged=_sums(judged))
+
+
+def _own(trials: Iterable[TrialTally], scale: tuple[str, str]) -> tuple[float, float] | None:
+    every = [
+        trial.totals[scale].own for trial in trials if score_of(trial, scale) is not None and scale in trial.totals
+    ]
+    known = [one for one in every if one is not None]
+    if not known or len(known) < len(every):
+        return None
+    return math.fsum(own for own, _ in known) / len(known), math.fsum(of for _, of in known) / len(known)
 
 
 def _sums(counts: Iterable[tuple[int, int, int]]) -> tuple[int, int, int]:
@@ -270,7 +292,8 @@ def over_rows(measure: str, cells: Sequence[Cell], scale: tuple[str, str]) -> Me
             if (value := value_of(trial, measure, scale)) is not None
         ]
         judged = [one for cell in cells if (one := cell.means[measure].judged) is not None]
-        return replace(_points(values, missing, len(having)), judged=_sums(judged) if judged else None)
+        own = None if measure != "score" else _own([trial for cell in cells for trial in cell.work.trials], scale)
+        return replace(_points(values, missing, len(having)), judged=_sums(judged) if judged else None, own=own)
     if len(having) == 1:
         return replace(having[0].means[measure], missing=missing)
     items = sum(cell.means[measure].items for cell in having)

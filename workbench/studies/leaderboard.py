@@ -154,7 +154,11 @@ def _line(
 
 
 def _tier(trials: Sequence[TrialTally], number: int, scale: tuple[str, str]) -> tuple[float | None, int]:
-    cards = (trial.scores.get(scale) for trial in trials)
+    # The points that a case without facts gets for tier 3 are no one's.
+    counted = (
+        trial for trial in trials if number != 2 or scale not in trial.totals or not trial.totals[scale].credited
+    )
+    cards = (trial.scores.get(scale) for trial in counted)
     known = [points for card in cards if card is not None and (points := card.tiers[number]) is not None]
     return _mean(known), len(known)
 

@@ -18,7 +18,7 @@ from workbench.studies.cells import Cell, Mean, cell_of, documented_share, nonze
 from workbench.studies.conditions import apart, classes, differing, has_work, mixed_words
 from workbench.studies.declaration import AGENTS, Column, Study, column_titles, in_points
 from workbench.studies.reading import CellWork, StudyWork
-from workbench.studies.values import CUT, DOUBTFUL, REPAIRED, pass_at
+from workbench.studies.values import CREDITED, CUT, DOUBTFUL, FORMATTED, REPAIRED, UNSCORED, pass_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,15 +266,21 @@ def _column(column: Column, title: str, cells: Sequence[Cell], study: Study, sca
         sum(cell.work.tokens for cell in cells),
         round(math.fsum(costs), 9) if costs else None,
         sum(cell.work.seconds for cell in cells),
-        nonzero({name: sum(cell.doubts.get(name, 0) for cell in cells) for name in (DOUBTFUL, REPAIRED, CUT)}),
+        nonzero(
+            {
+                name: sum(cell.doubts.get(name, 0) for cell in cells)
+                for name in (DOUBTFUL, REPAIRED, CUT, CREDITED, FORMATTED)
+            }
+        ),
     )
 
 
 def _without_figures(columns: Iterable[ColumnSummary], study: Study, *, own: bool = False) -> Iterable[str]:
-    """Yield why columns of others, or the study's own, have nothing by its first measure although something is there."""
+    """Yield why columns of others have nothing by the study's first measure; of its own ones those that are unscored."""
     for one in columns:
         mean = one.means[study.measures[0]]
-        if bool(one.column.source) != own and not mean.items and any(each.why for each in mean.missing):
+        said = mean.missing and (not own or any(missing.kind == UNSCORED for missing in mean.missing))
+        if bool(one.column.source) != own and not mean.items and said:
             yield f"{one.title} has no {study.measures[0]}: {'; '.join(missing.words for missing in mean.missing)}."
 
 

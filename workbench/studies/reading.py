@@ -17,6 +17,7 @@ from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as
 from workbench.session.reader import SessionReader
 from workbench.session.rows import RunRow, ScoreRow, StudyCellRow
 from workbench.session.task_names import picked, readable_id
+from workbench.session.totals import Total
 from workbench.session.verdict_counts import COUNTS_OF_CANDIDATES
 from workbench.studies.declaration import Column, Study
 
@@ -76,7 +77,8 @@ class TrialTally:
 
     ``scores`` has its scorecards by rubric and judge. ``checks`` has what its check says by measure, as (good, judged, all):
     blocks that work of those that were run (``works``), claims that are true of those that can be said (``claims``).
-    ``cut`` says that an answer of its agent was cut at the token limit, ``readme`` that it handed one in.
+    ``cut`` says that an answer of its agent was cut at the token limit, ``readme`` that it handed one in. ``totals`` says of its
+    scorecards what of the points the format of its answer gave, and whether tier 3 was credited for missing facts.
     """
 
     trial: str
@@ -91,6 +93,7 @@ class TrialTally:
     checks: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     cut: bool = False
     readme: bool = True
+    totals: Mapping[tuple[str, str], Total] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

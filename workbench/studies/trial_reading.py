@@ -11,6 +11,7 @@ from workbench.session.groups import settings_of
 from workbench.session.reader import SessionReader
 from workbench.session.rows import ScoreRow, StudyCellRow
 from workbench.session.schema import PUT_AWAY_RUNS
+from workbench.session.totals import Total, totals_of
 from workbench.studies.declaration import Column, Study
 from workbench.studies.reading import PUT_AWAY, CellWork, TrialTally, loudest, run_states
 
@@ -32,6 +33,7 @@ class _Known(NamedTuple):
     """What is known of trials, by trial: scorecards, checks, how models were asked, what their runs were planned with."""
 
     scores: Mapping[str, Mapping[tuple[str, str], ScoreRow]]
+    totals: Mapping[str, Mapping[tuple[str, str], Total]]
     checks: Mapping[str, Mapping[str, tuple[int, int, int]]]
     asked: Mapping[str, tuple[set[str], bool]]
     plans: Mapping[str, Mapping[str, Any]]
@@ -79,8 +81,12 @@ def _trials_meant(cell: StudyCellRow) -> list[str]:
 def _known(reader: SessionReader, trials: str) -> _Known:
     """Return what is known of trials, given as a JSON list of their ids."""
     scores: dict[str, dict[tuple[str, str], ScoreRow]] = {}
-    for row in reader.rows(ScoreRow, "scorecards", "WHERE trial_id IN (SELECT value FROM json_each(?))", (trials,)):
+    totals: dict[str, dict[tuple[str, str], Total]] = {}
+    rows = reader.rows(ScoreRow, "scorecards", "WHERE trial_id IN (SELECT value FROM json_each(?))", (trials,))
+    known = totals_of(reader, rows)
+    for row in rows:
         scores.setdefault(row.trial_id, {})[row.rubric, row.judge] = row
+        totals.setdefault(row.trial_id, {})[row.rubric, row.judge] = known[row.trial_id, row.rubric, row.judge]
     checks = {
         trial: {"works": (found.works, found.run, found.blocks), "claims": (found.true, found.said, found.claims)}
         for trial, found in works_by_trial(reader).items()
@@ -89,7 +95,7 @@ def _known(reader: SessionReader, trials: str) -> _Known:
     for trial, settings, cut in reader.query(_ASKED, (trials,)):
         ways, before = asked.get(trial, (set(), False))
         asked[trial] = ways | {settings}, before or bool(cut)
-    return _Known(scores, checks, asked, {run.id: settings_of(run.config) for run in reader.every_run()})
+    return _Known(scores, totals, checks, asked, {run.id: settings_of(run.config) for run in reader.every_run()})
 
 
 def _trial_cell(
@@ -110,6 +116,7 @@ def _trial_cell(
             checks=known.checks.get(one[0], {}),
             cut=known.asked.get(one[0], (set(), False))[1],
             readme=bool(one[12]),
+            totals=known.totals.get(one[0], {}),
         )
         for one in sorted(found, key=lambda one: (one[5], one[0]))
     )

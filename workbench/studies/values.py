@@ -16,7 +16,9 @@ UNSCORED = "unscored"
 SHARES = ("works", "claims")
 """Measures of agents that are shares of what was judged."""
 DOUBTFUL, REPAIRED, CUT = "doubtful", "repaired", "cut"
-"""What of candidates is counted beside pass@k, and what rankings stand without."""
+"""What of candidates is counted beside pass@k, and what rankings stand without; answers of agents are cut, too."""
+CREDITED, FORMATTED = "credited for missing facts", "with points from the format"
+"""What of trials is counted beside their score: tier 3 is by rule, or the answer's format gave more than a tenth."""
 
 pass_at = lru_cache(maxsize=100_000)(pass_at_k)
 Scale = tuple[str, str]

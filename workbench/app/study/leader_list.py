@@ -139,6 +139,12 @@ def _rests_on(lines: Sequence[LeaderLine]) -> list[tuple[str, str]]:
         said.append(f"Places are of {cases}" + (f": {means}" if lines[0].of else ""))
     for one in lines:
         said += [f"{one.summary.title}: {missing.words}" for missing in one.missing]
+        said += [f"{one.summary.title}: {number:,} {what}" for what, number in one.summary.doubts.items()]
+        if one.mean.own is not None:
+            own, of = one.mean.own
+            said.append(
+                f"{one.summary.title}: {own:.1f} of {of:.1f} own points; in all {figure(one.mean.value, SCORE)}"
+            )
         if one.summary.apart:
             said.append(f"{one.summary.title} is not compared: {'; '.join(one.summary.apart)}")
     return [("", ""), *((one_line(text, 400), "dim") for text in said)] if said else []

@@ -94,6 +94,8 @@ def cell_text(cell: Cell, measure: str, width: int) -> tuple[str, str]:
     if cell.state == "missing":
         return NOTHING, "dim"
     marks = _marks(cell, measure)
+    if cell.state == "done" and mean.own is not None:
+        return _own_first(mean, value, width), ""
     if cell.state == "done":
         whole = f"{value} {tight_bounds(mean.interval, measure)}".rstrip()
         if not marks:
@@ -110,7 +112,7 @@ def cell_text(cell: Cell, measure: str, width: int) -> tuple[str, str]:
         # What fits of the mean so far and of the progress; a failed cell goes no further.
         texts = [
             f"{value} {sign} {far}",
-            f"{sign} {value}" if cell.state == "failed" else f"{sign} {far}",
+            f"{sign} {value}" if cell.state in ("failed", "unscored") else f"{sign} {far}",
             f"{sign} {value}",
         ]
     elif cell.state == "queued":
@@ -118,6 +120,13 @@ def cell_text(cell: Cell, measure: str, width: int) -> tuple[str, str]:
     else:
         texts = [f"{sign} {far}", sign]
     return next((text for text in texts if len(text) <= width), texts[-1]), _STYLES.get(cell.state, "unscored")
+
+
+def _own_first(mean: Mean, value: str, width: int) -> str:
+    """Return ``11.5/42 (69.4)``: the models' own points, then all, where there is room."""
+    assert mean.own is not None
+    own = f"{mean.own[0]:.1f}/{mean.own[1]:.0f}"
+    return next((text for text in (f"{own} ({value})",) if len(text) <= width), own)
 
 
 def _marks(cell: Cell, measure: str) -> list[str]:
@@ -144,6 +153,8 @@ def mean_text(mean: Mean, rows: int, measure: str, width: int, of: int = 0) -> s
     if mean.value is None:
         return next((text for text in (brief(mean.missing),) if text and len(text) <= width), NOTHING)
     value = figure(mean.value, measure)
+    if mean.own is not None and not mean.undefined:
+        return _own_first(mean, value, width)
     of = max(of, mean.items + mean.undefined)
     if mean.judged is not None:
         texts = [f"{value} {mean.judged[0]:,}/{mean.judged[1]:,}"]
@@ -233,6 +244,8 @@ def cell_sentence(outcome: StudyOutcome, cell: Cell, measure: str, part: str = "
     if mean.value is not None:
         parts.append(f"{measure} {figure(mean.value, measure)} {bounds(mean.interval, measure)}".rstrip())
         parts.append(count(mean.items, noun, f"{noun}s"))
+        if mean.own is not None:
+            parts.append(f"own points {mean.own[0]:.1f} of {mean.own[1]:.1f}")
         parts += [one.words for one in mean.missing if not cell.problem]
         if mean.judged is not None:
             parts.append(mean.judged_words(measure))
