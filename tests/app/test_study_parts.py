@@ -49,7 +49,7 @@ def test_a_cell_says_its_mean_or_its_state_and_what_else_has_room(agents: StudyO
     assert state_of(agents) == "✗ 1 of 4 cells failed"
     assert shape(agents.study, 2) == "2 cases × 2 agents"
     assert [part.text for part in header(agents, "score", "")][1] == "agents"
-    assert mean_text(agents.by_column[0].means["score"], 3, "score", 14) == "72.5 of 2"
+    assert mean_text(agents.by_column[0].means["score"], 3, "score", 14) == "72.5 1 failed"
 
 
 def rows(outcome: StudyOutcome, order: Order) -> list[str]:

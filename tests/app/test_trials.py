@@ -88,7 +88,8 @@ def test_orders_lose_no_trial_and_put_what_has_no_value_last(lines, column, reve
     table.rows = tuple(lines)
     table.arrange_rows()
     assert sorted(line.id for line in table.shown) == sorted(line.id for line in lines)
-    values = [column.sort(line) for line in table.shown]
+    key = table.sort_key(column, table.shown)
+    values = [key(line) for line in table.shown]
     known = [value for value in values if value is not None]
     assert values[len(known) :] == [None] * (len(values) - len(known))
     assert known == sorted(known, reverse=column.descending != reverse)

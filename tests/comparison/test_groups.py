@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from app.regenerated import RUN, Recorder
+from app.regenerated import EVALUATOR, RUN, Recorder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.app.compare.group_head import tallies_in_words
 from workbench.comparison import (
     compare_candidates,
     compare_groups,
@@ -20,6 +21,7 @@ from workbench.comparison import (
     telling_samples,
 )
 from workbench.regeneration.passk import TaskCount, pass_at_k, summarise
+from workbench.reports.comparisons import blocks_of, markdown
 from workbench.session import SessionReader
 
 OTHER = "openai/other"
@@ -138,3 +140,17 @@ def test_a_task_tells_which_tests_only_one_fails_and_which_samples_show_it(tmp_p
         assert [(pair.left, pair.right is None) for pair in found.tests] == [(None, False)]
         assert read_candidate(reader, "gone") is None
         assert read_group(reader, "gone", left.group) is None
+
+
+def test_what_marks_a_side_stands_beside_its_figure(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "two.session", {"f": "✓✓✗", "g": "✓"}, {"f": "✗✗✗", "g": "✗✗✗"})
+    recorder = Recorder(path)
+    recorder.writer.update("candidates", {"evaluator": EVALUATOR}, {"doubtful": "names", "repairs": 1})
+    recorder.close()
+    found = compared(path)
+    side = next(side for side in (found.left, found.right) if side.group.evaluator == EVALUATOR)
+    assert side.outcome.marks == ("1 to 3 samples a task", "3 doubtful", "3 repaired")
+    told = markdown(blocks_of(found))
+    for text in (*side.outcome.marks, "They differ in evaluator"):
+        assert text in told
+    assert "3 doubtful" in tallies_in_words(found)

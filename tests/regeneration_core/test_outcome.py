@@ -99,7 +99,7 @@ def test_our_errors_are_no_samples() -> None:
     rows = [DONE, replace(DONE, verdict="error"), replace(DONE, verdict="failed")]
 
     class Task:
-        id, snapshot, path, leak, docstring_blob = "t", "r", "f.py", 0.0, None
+        id, snapshot, path, leak, docstring_blob, state = "t", "r", "f.py", 0.0, None, "ready"
 
     (outcome,) = group_outcomes(rows, [Task()], (1, 2, 3))  # type: ignore[list-item]
     assert [estimate.value for estimate in outcome.figures.pass_at] == [0.5, 1.0, None]

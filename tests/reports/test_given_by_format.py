@@ -11,7 +11,7 @@ import pytest
 from samples.sessions import add_scores, card, document_session
 
 from workbench import cli
-from workbench.app.trajectory.scores import given_of, tiers_of
+from workbench.app.trajectory.scores import given_of, tiers_of, title
 from workbench.commands.watching import summary
 from workbench.engine.records import SessionCallLog, SessionReplay
 from workbench.models.types import Answer, Attempt, CallRecord, Message, Request, Sampling, Usage
@@ -65,6 +65,9 @@ def test_the_score_pane_says_it_in_all_and_for_each_criterion(shaped: tuple[Path
     assert given_of(read) == "5 of these points were given by the format that the answer was held to"
     assert [item.given for tier in tiers_of(read) for item in tier.criteria] == [5.0, 0.0, 0.0]
     assert given_of({**read, "given": None}) == ""
+    # More than a tenth: what the model earned by itself comes first.
+    assert title(read) == "6 / 21 own, 11 / 26"
+    assert title({**read, "given": 1.0}) == title({**read, "given": None}) == "11 / 26"
 
 
 def _call(*, shaped: bool) -> CallRecord:

@@ -362,8 +362,8 @@ def test_parquet_has_the_same_rows(hostile: Path) -> None:
     assert table.column_names == list(columns_of(outcome))
     trials = {row["item"]: row for row in rows if row["kind"] == "trial"}
     assert len(trials) == len(HOSTILE) * 3 * 2
-    assert len(rows) == len(trials) + len(outcome.cells)
-    assert {row["row"] for row in rows} == set(HOSTILE)
+    assert len(rows) == len(trials) + len(outcome.cells) + len(outcome.columns)
+    assert {row["row"] for row in rows if row["kind"] != "column"} == set(HOSTILE)
     cell = next(row for row in rows if row["kind"] == "cell")
     assert cell["score"] == outcome.cell(cell["row"], cell["column"]).means["score"].value
     assert cell["tier1"] is None
@@ -379,7 +379,9 @@ def test_what_checks_itself_what_was_left_out_and_the_published_figures(beside: 
     values = json.loads(report(beside, "beside", "json"))
     method = values["method"]
     assert method["facts"]["seed of tests and resamples"] == "7"
-    assert method["tables"]["Prompts of candidates."] == [{"evaluator": "m", "prompt": PROMPT, "context": CONTEXT}]
+    made = method["tables"]["Under what each column was made."]
+    assert [one["column"] for one in made] == ["original", "none"]
+    assert {(one["prompt"], one["context"], one["docs scope"]) for one in made} == {(PROMPT, CONTEXT, "repository")}
     check = method["tables"]["What was left out, and the self-check, summed over the runs of a row."]
     assert check == [
         {

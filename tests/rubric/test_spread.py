@@ -53,6 +53,18 @@ def test_a_partly_scored_trial_is_in_no_figure_of_the_list(tmp_path: Path) -> No
     assert cases[0].share is None
 
 
+def test_trials_that_all_lack_the_same_tiers_compare_among_themselves(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "a.session", RULES_ONLY, {**RULES_ONLY, "total": 30.0})
+    recorder = Recorder(path)
+    recorder.writer.update("scorecards", {"trial_id": "trial-1"}, {**RULES_ONLY, "total": 35.0})
+    recorder.close()
+    with SessionReader(path) as reader:
+        lines = load_trials(reader).lines
+    assert [lines[place].points for place in in_order(lines, range(3), "score")] == [40.0, 35.0, 30.0]
+    (group,) = in_groups(lines, range(3), "agent")
+    assert (group.spread.mean, group.spread.out_of, group.spread.left_out) == (35.0, 40.0, "")
+
+
 def test_reports_and_frames_tell_a_part_from_a_whole(tmp_path: Path) -> None:
     path = recorded(tmp_path / "a.session", RULES_ONLY)
     data = json.loads(str(write_report(path, "json", None)))
@@ -120,3 +132,17 @@ def test_points_from_a_format_and_for_missing_facts_are_read_from_the_card(tmp_p
     assert found == {"held": (True, False), "credited": (False, True), "free": (False, False)}
     assert group.spread.credited == 1
     assert (group.spread.own, group.spread.held) == (None, 1)
+
+
+def test_a_log_of_inspect_has_no_score_of_which_a_part_is_missing(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "a.session")
+    recorder.run()
+    word_counter(recorder, "whole")
+    word_counter(recorder, "part", repeat=2, accuracy=None)
+    recorder.close()
+    export(recorder.path, "inspect", tmp_path / "log.json")
+    samples = json.loads((tmp_path / "log.json").read_text())["samples"]
+    assert [sorted(one.get("scores", {})) for one in samples] == [
+        ["aeo-bench (offline)", "strict (offline)"],
+        ["strict (offline)"],
+    ]

@@ -249,3 +249,15 @@ def test_a_value_can_be_asked_for_exactly(index: SearchIndex, documented: record
     assert {hit.item.id for hit in both.hits} == {"first", "second"}
     for value, count in both.counts["model"]:
         assert index.search(parse(f'model:="{value}"')).total == count
+
+
+def test_what_belongs_to_an_archived_run_is_not_found(index: SearchIndex, documented: recorded.Recorder) -> None:
+    path = documented.path
+    filled(index, path)
+    assert {one[0] for one in asked(index, "score:>70")} == {"first", "second"}
+    documented.writer.put_away_run(recorded.RUN)
+    filled(index, path)
+    assert index.search(parse("score:>70")).total == index.search(parse("wordcount")).total == 0
+    documented.writer.bring_back_run(recorded.RUN)
+    filled(index, path)
+    assert asked(index, "score:>70")

@@ -130,8 +130,14 @@ def _scores(trajectory: Trajectory) -> dict[str, Any]:
             "metadata": {"tiers": one["card"].get("tiers")},
         }
         for one in cards
-        if isinstance(one.get("card"), dict) and one["card"].get("total") is not None
+        # A log has no place for a score of which a part is missing: its metrics would take it for the whole.
+        if isinstance(one.get("card"), dict) and one["card"].get("total") is not None and not _lacks_tiers(one["card"])
     }
+
+
+def _lacks_tiers(card: dict[str, Any]) -> bool:
+    criteria = [one for one in card.get("criteria") or () if isinstance(one, dict)]
+    return any(one.get("points") is None and one.get("maximum") for one in criteria)
 
 
 def _messages(step: Step, number: int) -> list[dict[str, Any]]:

@@ -152,13 +152,27 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class GroupOutcome:
-    """What came of a group; ``control`` says that it is shown apart from what was asked for."""
+    """What came of a group of a run with ``ready`` tasks; ``control`` says that it is shown apart from what was asked for."""
 
     group: Group
     control: bool
     totals: Totals
     figures: PassFigures
     results: tuple[TaskResult, ...]
+    ready: int
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What has to stand beside pass@k: tasks and samples that are missing, passes in doubt, answers that were mended or cut."""
+        figures, missing = self.figures, self.ready - self.figures.tasks
+        fewest, most = figures.samples_per_task
+        found = [f"{figures.tasks:,} of the run's {self.ready:,} tasks"] if missing > 0 else []
+        found += [f"{figures.decided:,} of {figures.tasks:,} tasks so far"] if figures.partial else []
+        found += [f"{fewest:,} to {most:,} samples a task"] if fewest != most else []
+        counts = (
+            (figures.doubtful, "doubtful"), (figures.repaired, "repaired"), (figures.cut, "cut at the token limit")
+        )  # fmt: skip
+        return (*found, *(f"{count:,} {what}" for count, what in counts if count))
 
     def to_json(self) -> dict[str, Any]:
         """Return the outcome as JSON values, the same in every report and summary."""
@@ -167,6 +181,7 @@ class GroupOutcome:
             **self.group.to_json(),
             "control": self.control,
             "tasks": figures.tasks,
+            "tasks_of_run": self.ready,
             "samples": totals.samples,
             "samples_per_task": list(figures.samples_per_task),
             "pass_at_k": {
@@ -309,6 +324,7 @@ def group_outcomes(
         now: The time in unix seconds while an engine executes the run, None where none does.
     """
     known = {task.id: task for task in tasks}
+    ready = sum(task.state != "excluded" for task in known.values())
     groups: dict[tuple[bool, Group], list[SampleCount]] = {}
     for row in counts:
         groups.setdefault((row.control, row.group), []).append(row)
@@ -317,7 +333,7 @@ def group_outcomes(
         results = task_results(rows, known)
         # A control must be exactly 1 or 0: an interval around it would say that it need not.
         figures = pass_figures(results, ks, interval=not control)
-        outcomes.append(GroupOutcome(group, control, totals(rows, now=now), figures, results))
+        outcomes.append(GroupOutcome(group, control, totals(rows, now=now), figures, results, ready))
     return tuple(outcomes)
 
 

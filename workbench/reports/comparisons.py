@@ -194,7 +194,11 @@ def _groups(found: GroupComparison, tests: Mapping[int, str]) -> Iterator[Block]
     for name, side in (("A", found.left), ("B", found.right)):
         group = f"{side.name} · docs {side.group.docs_words} · run {side.run.name or side.run.id} · {side.session}"
         values = ", ".join(f"pass@{one.k} {_number(one.value, 2)}" for one in side.outcome.figures.pass_at)
-        yield f"{name}  {one_line(group, 200)}: {values} over {side.outcome.figures.tasks:,} tasks"
+        marks = "".join(f", {mark}" for mark in side.outcome.marks)
+        yield f"{name}  {one_line(group, 200)}: {values} over {side.outcome.figures.tasks:,} tasks{marks}"
+    unlike = [f"{what} {one_line(a, 60)} | {one_line(b, 60)}" for what, a, b in found.conditions]
+    if unlike:
+        yield f"They differ in {'; '.join(unlike)}"
     other = "; other snapshots: joined by file and function" if found.other_snapshot else ""
     yield f"{found.common:,} tasks in both, only A {found.only_left:,}, only B {found.only_right:,}{other}"
     yield _shown(

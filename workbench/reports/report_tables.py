@@ -151,6 +151,7 @@ def evaluators(outcome: Regenerated) -> Shown:
         bare = figures.without_repairs if figures.repaired else ()
         undocumented = figures.documented < figures.tasks
         fewest, most = figures.samples_per_task
+        resting = figures.pass_at[0].tasks
         alone = figures.of_documented if undocumented and figures.documented else ()
         rows.append(
             (
@@ -164,6 +165,7 @@ def evaluators(outcome: Regenerated) -> Shown:
                 str(figures.doubtful or ""),
                 str(figures.cut or ""),
                 "" if fewest == most else f"{fewest} to {most}",
+                "" if resting == one.ready else f"{resting:,} of {one.ready:,}",
                 str(totals.unfinished),
                 str(totals.again or ""),
                 wording.count(totals.tokens),
@@ -182,14 +184,16 @@ def evaluators(outcome: Regenerated) -> Shown:
         "doubtful",
         "cut at the token limit",
         "samples a task",
+        "tasks",
         "unfinished",
         "tested again",
         "tokens",
         "cost $",
     )
-    shown = Shown(headings, tuple(rows), frozenset({*range(1, last + 1), *range(last + 2, last + 9)}))
+    shown = Shown(headings, tuple(rows), frozenset({*range(1, last + 1), *range(last + 2, last + 10)}))
     return _without_empty(
-        shown, {"tested again", "cut at the token limit", "samples a task", "doubtful", "without doubtful", *_BESIDE}
+        shown,
+        {"tested again", "cut at the token limit", "samples a task", "tasks", "doubtful", "without doubtful", *_BESIDE},
     )
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from workbench.studies.cells import Cell, Mean
 from workbench.studies.declaration import in_points
-from workbench.studies.outcome import Cell, Mean
+from workbench.studies.outcome import ColumnSummary, StudyOutcome
+from workbench.studies.values import brief
 
 NOTHING = "–"
 
@@ -25,12 +29,55 @@ def mean_words(mean: Mean, measure: str) -> str:
 
 
 def cell_words(cell: Cell, measure: str) -> str:
-    """Return a cell's mean and, unless it is done, how it stands."""
-    shown = mean_words(cell.means[measure], measure)
-    if cell.state == "done":
-        return shown
-    planned = "?" if cell.planned is None else f"{cell.planned:,}"
-    return f"{shown} ({cell.state}, {cell.done:,} of {planned})" if cell.done else cell.state
+    """Return a cell's mean with what it is of, what is missing in it and, unless it is done, how it stands."""
+    mean = cell.means[measure]
+    if cell.work.trials:
+        return trial_mean_words(mean, measure) + (doubt_words(cell.doubts) if measure == "score" else "")
+    shown = mean_words(mean, measure)
+    parts = [shown] if mean.value is not None or cell.state == "done" else []
+    if cell.state != "done":
+        planned = "?" if cell.planned is None else f"{cell.planned:,}"
+        parts.append(f"({cell.state}, {cell.done:,} of {planned})" if cell.done else cell.state)
+    return " ".join(parts) + doubt_words(cell.doubts)
+
+
+def trial_mean_words(mean: Mean, measure: str) -> str:
+    """Return a mean of trials with what it is of: ``50.0 of 1 scored trial, 1 unscored``, ``100.0 (1 of 1 block, 40 not run)``."""
+    said = mean_words(mean, measure)
+    if mean.own is not None:
+        said = f"{mean.own[0]:.1f} of {mean.own[1]:.1f} own points; in all {said}"
+    if mean.judged is not None and mean.items:
+        said += f" ({mean.judged_words(measure)}{'' if mean.interval.low is not None else '; too few for an interval'})"
+    if not mean.missing:
+        return said
+    if mean.value is None:
+        return brief(mean.missing)
+    which = "scored trial" if measure == "score" else "checked README"
+    return f"{said} of {mean.items:,} {which}{'' if mean.items == 1 else 's'}, {brief(mean.missing)}"
+
+
+def column_words(outcome: StudyOutcome, column: ColumnSummary, measure: str) -> str:
+    """Return the mean of a column with what it is of where that is not all that columns have: cases, trials or tasks."""
+    mean, common = column.means[measure], outcome.common.get(measure)
+    apart = "; not comparable" if column.apart else ""
+    if in_points(measure):
+        rows = f" over {mean.rows:,} {'case' if mean.rows == 1 else 'cases'}" if common and mean.items else ""
+        return (
+            trial_mean_words(mean, measure) + rows + (doubt_words(column.doubts) if measure == "score" else "") + apart
+        )
+    of = max(mean.items + mean.undefined, common.of if common is not None and not column.apart else 0)
+    rest = f" of {mean.items:,} of {of:,} tasks" if mean.items < of else ""
+    return mean_words(mean, measure) + rest + doubt_words(column.doubts) + apart
+
+
+def part_words(mean: Mean, measure: str, of: int) -> str:
+    """Return the mean of a part of the functions with how many it is of, where that is not all of the part."""
+    return mean_words(mean, measure) + (f" of {mean.items:,}" if 0 < mean.items < of else "")
+
+
+def doubt_words(doubts: Mapping[str, int]) -> str:
+    """Return ``; 24 doubtful, 24 repaired, 3 cut``, "" for none."""
+    return "; " + ", ".join(f"{count:,} {kind}" for kind, count in doubts.items()) if doubts else ""
 
 
 def difference_words(value: float, low: float | None, high: float | None, measure: str) -> str:

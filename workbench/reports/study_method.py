@@ -17,8 +17,10 @@ from workbench.session.reader import SessionReader
 from workbench.session.rows import RunRow
 from workbench.session.sample_counts import sample_counts
 from workbench.statistics.permutation import RESAMPLES
+from workbench.studies.conditions import OF_ROWS
 from workbench.studies.declaration import AGENTS, Study
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.values import counted_missing
 from workbench.text import shortened
 
 _SAID_ELSEWHERE = frozenset(
@@ -28,6 +30,9 @@ _SAID_ELSEWHERE = frozenset(
         "agent",
         "model",
         "docs",
+        "docs_scope",
+        "prompt",
+        "context",
         "evaluator",
         "evaluators",
         "snapshot",
@@ -57,18 +62,20 @@ class _RowCheck:
 
 
 def method_section(reader: SessionReader, outcome: StudyOutcome, *, resamples: int = RESAMPLES) -> Section:
-    """Return the section; of columns of others it says where they come from, not how they were made."""
+    """Return the section; of columns of others it says where they come from and what is known of how they were made."""
     return Section("Method", tuple(_parts(reader, outcome, resamples)))
 
 
 def _parts(reader: SessionReader, outcome: StudyOutcome, resamples: int) -> Iterator[Part]:
     study = outcome.study
     runs = _runs(reader, outcome)
-    yield Facts((*_versions(reader), *_declared(study, resamples), *_plans([run for _, run in runs])))
+    scale = [("scored by", " by ".join(outcome.scale))] if study.kind == AGENTS else []
+    yield Facts((*_versions(reader), *_declared(study, resamples), *scale, *_plans([run for _, run in runs])))
     yield Note(
         "Intervals are of 95 %, of a mean over the unit that each names; a mean of shares has Wilson's with Student's quantile, a paired "
         "difference Student's with a cluster-robust variance. Where too few units carry one there is none, with the reason. A column's "
-        "mean is unweighted over its rows. Our own errors and unscored trials are in no mean; they are not 0."
+        "mean is unweighted over its rows. Our own errors and trials of which a tier is unscored are in no mean; they are not 0. Runs that were "
+        "put away are in no figure. Columns are paired, tested and ranked only where all that is known of how they were made is the same."
     )
     if sources := dict.fromkeys(f"{one.name}: results from {one.mark}" for one in outcome.columns if one.mark):
         yield Points(tuple(sources))
@@ -76,8 +83,8 @@ def _parts(reader: SessionReader, outcome: StudyOutcome, resamples: int) -> Iter
     if asked:
         heads = ("purpose", "model", "answered by", "sampling", "source", "requests", "tokens", "cost")
         yield Grid("What models were asked.", heads, asked, frozenset({0, 1, 2, 3, 4}))
-    if groups := _prompts(outcome):
-        yield Grid("Prompts of candidates.", ("evaluator", "prompt", "context"), groups, frozenset({0, 1, 2}))
+    if made := _made(outcome):
+        yield made
     if study.kind == AGENTS:
         yield from _unscored(outcome)
     else:
@@ -157,22 +164,34 @@ def _asked(reader: SessionReader, runs: Sequence[str]) -> Iterator[tuple[str, ..
         )
 
 
-def _prompts(outcome: StudyOutcome) -> tuple[tuple[str, ...], ...]:
-    return tuple(dict.fromkeys(cell.work.group for cell in outcome.cells.values() if any(cell.work.group[1:])))
+def _made(outcome: StudyOutcome) -> Grid | None:
+    """Return under what each column was made, those of others included; a value that differs from row to row is not named."""
+    found: dict[str, dict[str, dict[str, None]]] = {}
+    for (_, column), cell in outcome.cells.items():
+        for name, value in cell.work.conditions.items():
+            if name not in OF_ROWS:
+                found.setdefault(column, {}).setdefault(name, {})[value] = None
+    names = list(dict.fromkeys(name for mine in found.values() for name in mine))
+    rows = tuple(
+        (one.title, *(", ".join(found[one.column.name].get(name, {})) or NOTHING for name in names))
+        for one in outcome.by_column
+        if one.column.name in found
+    )
+    return (
+        Grid("Under what each column was made.", ("column", *names), rows, frozenset(range(len(names) + 1)))
+        if names
+        else None
+    )
 
 
 def _unscored(outcome: StudyOutcome) -> Iterator[Part]:
-    trials = [trial for cell in outcome.cells.values() for trial in cell.work.trials]
-    failed = Counter(trial.error or trial.state for trial in trials if trial.state not in ("done", "queued", "running"))
-    unscored = sum(trial.state == "done" and trial.scores.get(outcome.scale, (None,))[0] is None for trial in trials)
+    measure = outcome.study.measures[0]
+    missing = counted_missing(one for cell in outcome.cells.values() for one in cell.means[measure].missing)
     said = [
-        f"{wording.plural(count, 'trial')} without a score: {reason}"
-        for reason, count in failed.most_common(_MOST_REASONS)
+        f"{wording.plural(one.items, 'trial')} without a score, {one.kind}{f': {one.why}' if one.why else ''}"
+        for one in sorted(missing, key=lambda one: -one.items)[:_MOST_REASONS]
+        if one.kind not in ("queued", "running", "not begun")
     ]
-    if unscored:
-        said.append(
-            f"{wording.plural(unscored, 'trial')} handed something in and {'is' if unscored == 1 else 'are'} unscored"
-        )
     yield Points(tuple(said) or ("No trial was left out.",))
 
 

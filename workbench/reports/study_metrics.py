@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from workbench.catalog.published import CODE_DOC_CORRELATION, MOST_LEXICAL_CORRELATION
 from workbench.metrics.tasks import PAIRS, MetricColumn
 from workbench.reports.page import Bar, Forest, Grid, Note, Part, Section
-from workbench.reports.study_figures import NOTHING, figure, mean_words, percent
+from workbench.reports.study_figures import NOTHING, figure, part_words, percent
 from workbench.statistics.correlations import FEWEST, Correlation
 from workbench.studies.analysis import Analysis
 from workbench.studies.outcome import StudyOutcome
@@ -173,7 +173,11 @@ def leaks_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section
             f"{one.leaking:,}",
             percent(one.leaking / one.tasks if one.tasks else None),
             figure(one.level, 2),
-            *(mean_words(side[measure], measure) for measure in measures for side in (one.whole, one.without)),
+            *(
+                part_words(side[measure], measure, of)
+                for measure in measures
+                for side, of in ((one.whole, one.tasks), (one.without, one.tasks - one.leaking))
+            ),
         )
         for one in analysis.leaks
         if one.tasks

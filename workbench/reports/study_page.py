@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from workbench.glyphs import STATES
+from workbench.glyphs import DOUBTFUL, STATES
 from workbench.reports.page import Brief, Grid, Heat, HeatCell, Note, Page, Part, Points, Section
 from workbench.reports.study_figures import (
     NOTHING,
     cell_words,
+    column_words,
     digits_of,
     dollars,
     figure,
@@ -20,12 +21,15 @@ from workbench.reports.study_metrics import leaks_section, metrics_section
 from workbench.reports.study_pairs import difference_sections, ranking_section
 from workbench.reports.study_published import published_section
 from workbench.reports.study_strata import stability_section, strata_section
+from workbench.session.totals import NO_FACTS_POINTS
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.agreement import judge_agreement
 from workbench.studies.analysis import Analysis
+from workbench.studies.cells import Cell
 from workbench.studies.declaration import AGENTS, in_points, row_titles
-from workbench.studies.leaderboard import GOOD, leaderboard
-from workbench.studies.outcome import POINTS, Cell, StudyOutcome
+from workbench.studies.leaderboard import GOOD, LeaderLine, leaderboard
+from workbench.studies.outcome import Common, StudyOutcome
+from workbench.studies.values import POINTS, brief
 
 
 def study_page(
@@ -46,7 +50,7 @@ def study_page(
     study = outcome.study
     lead: list[Part] = [Note(study.title)] if study.title else []
     lead.append(Note(_stand(outcome)))
-    lead += map(Note, outcome.problems)
+    lead += map(Note, (*outcome.problems, *outcome.notes))
     sections = [*_matrices(outcome)]
     broken: dict[str, list[str]] = {}
     for cell in outcome.cells.values():
@@ -88,6 +92,11 @@ def _stand(outcome: StudyOutcome) -> str:
     )
 
 
+def common_words(common: Common, measure: str) -> str:
+    """Return ``12 common tasks``."""
+    return f"{common.items:,} common {('case' if in_points(measure) else 'task') + ('' if common.items == 1 else 's')}"
+
+
 def measure_heading(measure: str) -> str:
     """Return what a measure is called where it is a heading."""
     return {"score": "Score", "works": "Works", "claims": "Claims"}.get(measure, measure)
@@ -104,13 +113,11 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
     if any(cell.means[measure].value is not None for cell in outcome.cells.values()):
         yield _heat(outcome, measure, heads)
     rows = [(row, *(cell_words(outcome.cell(row, one), measure) for one in outcome.columns)) for row in outcome.rows]
-    having = [one.means[measure].rows if one.means[measure].items else 0 for one in outcome.by_column]
-    uneven = len({count for count in having if count}) > 1
-    means = [
-        mean_words(one.means[measure], measure) + (f" of {count}" if uneven and count else "")
-        for one, count in zip(outcome.by_column, having, strict=True)
-    ]
-    closing = [("mean", *means)]
+    closing = [("mean", *(column_words(outcome, one, measure) for one in outcome.by_column))]
+    if common := outcome.common.get(measure):
+        digits = digits_of(measure)
+        shared = (figure(common.means.get(one.column.name), digits) for one in outcome.by_column)
+        closing.append((f"mean of {common_words(common, measure)}", *shared))
     if outcome.study.kind != AGENTS:
         closing.append(("documented", *(percent(one.documented) for one in outcome.by_column)))
     closing.append(("tokens", *(f"{one.tokens:,}" for one in outcome.by_column)))
@@ -125,9 +132,21 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
     words = dict.fromkeys(one.means[measure].interval.words for one in outcome.by_column if one.means[measure].rows)
     documented = "" if outcome.study.kind == AGENTS else " Documented: share of tasks whose function has a docstring."
     yield Note(f"Means of columns are unweighted over rows. {' '.join(words)}{documented}")
-    if uneven:
+    if common is not None:
         yield Note(
-            "Columns have results on different rows, so their means do not compare; differences and rankings are on common items."
+            "The columns do not have the same, so their means do not compare: only those of what all of them have do. Differences and "
+            "rankings are on common items."
+        )
+    if measure == "score" and any(one.doubts for one in outcome.by_column):
+        yield Note(
+            f"Cut: trials of which an answer ended at the token limit; credited: of cases without facts, which get {NO_FACTS_POINTS:g} points "
+            "for tier 3 by rule (the leaderboard's mean of tier 3 is without them); with points from the format: the answer was held to a "
+            "grammar that gave more than a tenth of the points."
+        )
+    if any(one.doubts for one in outcome.by_column) and not in_points(measure):
+        yield Note(
+            "Doubtful: passes of bodies that could have forged them; repaired: passes whose answer had to be adjusted to give a body; cut: "
+            "answers that ended at the token limit. Rankings stand with and without them."
         )
 
 
@@ -136,7 +155,7 @@ def _brief(outcome: StudyOutcome, measure: str, closing: Sequence[Sequence[str]]
     digits = digits_of(measure)
 
     def short(cell: Cell) -> str:
-        value = figure(cell.means[measure].value, digits)
+        value = figure(cell.means[measure].value, digits) + (DOUBTFUL if cell.doubts else "")
         return value if cell.state == "done" else f"{value}{STATES.get(cell.state, '')}"
 
     titles = row_titles(outcome.rows)
@@ -179,22 +198,38 @@ def _heat(outcome: StudyOutcome, measure: str, heads: tuple[str, ...]) -> Heat:
     )
 
 
+def _tier(line: LeaderLine, points: float | None, count: int) -> str:
+    return figure(points, 1) + (f" of {count}" if points is not None and count != line.trials else "")
+
+
+def _by_judge(line: LeaderLine, judge: str, *, common: bool = False) -> str:
+    if (found := line.by_judge.get(judge)) is None:
+        return NOTHING
+    mean = found.common if common else found.mean
+    return f"{figure(mean.value, 1)} of {mean.items:,}" if mean.items else NOTHING
+
+
 def _leaders(outcome: StudyOutcome) -> Section:
     lines = leaderboard(outcome)
     heads = ("", "agent", "score", "tier 1", "2", "3", "4", f"above {GOOD:.0f}", "between repeats", "steps", "tokens", "USD", "s", "trials")  # fmt: skip
+    uneven = "score" in outcome.common
     rows = tuple(
         (
-            NOTHING if one.place is None else str(one.place),
+            NOTHING
+            if one.place is None
+            else f"{one.place} (of {one.of} {'case' if one.of == 1 else 'cases'})"
+            if uneven
+            else str(one.place),
             one.summary.title,
             mean_words(one.mean, "score"),
-            *(figure(tier, 1) for tier in one.tiers),
+            *(_tier(one, points, count) for points, count in one.tiers),
             percent(one.above),
             NOTHING if one.spread is None else f"± {one.spread:.1f}",
             figure(one.steps, 1),
             NOTHING if one.tokens is None else f"{one.tokens:,.0f}",
             figure(one.cost_usd, 4),
             figure(one.seconds, 1),
-            str(one.trials),
+            str(one.trials) + (f"; {brief(one.missing)}" if one.missing else ""),
         )
         for one in lines
     )
@@ -203,14 +238,33 @@ def _leaders(outcome: StudyOutcome) -> Section:
         Note(
             f"Tiers, steps, tokens, USD and s are means of a trial. Above {GOOD:.0f}: share of trials with more points. "
             "Between repeats: standard deviation within a case, pooled over cases."
+            + (
+                " Places are by the mean of the cases that all have a score of: "
+                + "; ".join(
+                    f"{one.summary.title} {figure(one.over_common, 1)}" for one in lines if one.place is not None
+                )
+                + "."
+                if uneven and outcome.common["score"].items
+                else ""
+            )
         ),
     ]
     judges = list(dict.fromkeys(judge for one in lines for judge in one.by_judge))
     if len(judges) > 1:
-        by_judge = tuple(
-            (one.summary.title, *(figure(one.by_judge.get(judge), 1) for judge in judges)) for one in lines
+        parts.append(
+            Grid(
+                "Mean score by judge, over all trials that it scored.",
+                ("agent", *judges),
+                tuple((one.summary.title, *(_by_judge(one, judge) for judge in judges)) for one in lines),
+            )
         )
-        parts.append(Grid("Mean score by judge.", ("agent", *judges), by_judge))
+        parts.append(
+            Grid(
+                "Mean score by judge, over the trials that all of them scored.",
+                ("agent", *judges),
+                tuple((one.summary.title, *(_by_judge(one, judge, common=True) for judge in judges)) for one in lines),
+            )
+        )
     agreement = judge_agreement(outcome)
     if agreement:
         parts.append(

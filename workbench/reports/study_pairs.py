@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.reports.page import Bar, Forest, Grid, Note, Part, Section
+from workbench.reports.page import Bar, Forest, Grid, Note, Part, Points, Section
 from workbench.reports.study_figures import chance_words, difference_words, figure
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.chances import Chance, chances, every_pair, resampled_orders
 from workbench.studies.declaration import in_points, row_titles
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.ranked import Setting, rankings, system_name, taus
+from workbench.studies.ranked import Setting, not_ranked, rankings, system_name, taus
 
 MOST_PAIRS = 15
 """So many comparisons stand on the page, those with the smallest p-values; JSON has all of them."""
@@ -23,6 +23,9 @@ MOST_SETTINGS = 12
 def difference_sections(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
     """Yield a section for each measure by which there is a difference."""
     pairs = every_pair(outcome)
+    if refused := not_ranked(outcome):
+        said = tuple(f"{left.name} and {right.name}: {'; '.join(differing)}" for left, right, differing in refused)
+        yield Section("Not comparable, made under other conditions", (Points(said),))
     for measure in outcome.study.measures if pairs else ():
         found = [one for one in chances(outcome, pairs, measure, resamples=resamples) if one.comparison.values]
         if found:
@@ -59,6 +62,11 @@ def _differences(outcome: StudyOutcome, found: list[Chance], measure: str) -> It
     words = [f"p: {'; '.join(rules)}; Holm: adjusted for all pairs of this measure."] if rules else []
     words += [one.comparison.difference.interval.words for one in found[:MOST_PAIRS]]
     yield Note(" ".join(dict.fromkeys(words)))
+    left_out = tuple(said for one in shown if (said := one.left_out(outcome.study.row_noun)))
+    if left_out:
+        yield Points(left_out)
+    if judged := tuple(said for one in shown if (said := one.judged())):
+        yield Points(judged)
     for one in shown[:MOST_OPENED]:
         if (rows := one.by_row()) and len(rows) > 1:
             yield Forest(f"{one.name}, by {outcome.study.row_noun}", rows, axis, folded=True)
@@ -92,6 +100,23 @@ class _Sided:
             for title, one in zip(row_titles(list(found)), found.values(), strict=True)
         )
 
+    def left_out(self, row: str) -> str:
+        """Return what is in no figure of the comparison, "" for nothing."""
+        found = self._chance.comparison
+        said = [f"{found.undefined:,} without a value on one side"] if found.undefined else []
+        alone = ((found.only_left, found.left), (found.only_right, found.right))
+        said += [f"{count:,} only under {system_name(side)}" for count, side in alone if count]
+        if found.apart:
+            said.append(f"{row} {', '.join(sorted(found.apart))}, made otherwise: {'; '.join(found.differing)}")
+        return f"Left out of {self.name}: {', '.join(said)}." if said else ""
+
+    def judged(self) -> str:
+        """Return of how many blocks or claims both shares are, "" of other measures."""
+        found = self._chance.comparison
+        sides = zip((found.left, found.right), found.judged or (), strict=False)
+        said = ", ".join(f"{system_name(side)} {good:,} of {of:,}" for side, (good, of) in sides)
+        return f"{self.name}: {said} {'blocks' if self._measure == 'works' else 'claims'}." if said else ""
+
     def cells(self) -> tuple[str, ...]:
         found = self._chance.comparison.difference
         tallies = [
@@ -118,9 +143,9 @@ def ranking_section(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
             ("model", "measure", "counted alike", "ranking", "items"),
             tuple(
                 (
-                    one.setting.model,
+                    " · ".join(filter(None, (one.setting.model, one.setting.apart))),
                     one.setting.measure,
-                    one.setting.weighting,
+                    one.setting.weighting + (f", without {one.setting.without}" if one.setting.without else ""),
                     one.words,
                     f"{one.items:,}",
                 )

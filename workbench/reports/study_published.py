@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from workbench.catalog.published import QUARTILES_APART, Score, published_counts, published_name, published_scores
 from workbench.reports.page import Grid, Note, Part, Section
-from workbench.reports.study_figures import NOTHING, difference_words, figure, mean_words
+from workbench.reports.study_figures import NOTHING, cell_words, difference_words, figure
 from workbench.statistics.paired import Difference
 from workbench.studies.analysis import Analysis
 from workbench.studies.beside_paper import BesidePaper, Series
@@ -158,7 +158,7 @@ def _own(outcome: StudyOutcome, row: str, system: str, models: list[str], k: int
     found = []
     for model in models:
         mine = [one for one in outcome.columns if (one.system, one.model, one.source) == (system, model, "")]
-        found.append(mean_words(outcome.cell(row, mine[0]).means[f"pass@{k}"], f"pass@{k}") if mine else NOTHING)
+        found.append(cell_words(outcome.cell(row, mine[0]), f"pass@{k}") if mine else NOTHING)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.reports.page import Grid, Note, Part, Section
-from workbench.reports.study_figures import figure, mean_words
+from workbench.reports.study_figures import figure, part_words
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
 from workbench.studies.outcome import StudyOutcome
@@ -25,7 +25,10 @@ def strata_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Sectio
                     one.property,
                     one.name,
                     f"{one.functions:,}",
-                    *(mean_words(one.means[column.name][measure], measure) for column in outcome.columns),
+                    *(
+                        part_words(one.means[column.name][measure], measure, one.functions)
+                        for column in outcome.columns
+                    ),
                 )
                 for one in analysis.strata
             ),
@@ -37,7 +40,8 @@ def strata_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Sectio
         Note(
             "Parts of about equal size; equal values are in one part. Means are unweighted over rows, as those of the whole. Difficulty is "
             "the mean over all columns, so a stratum's means are near it: what it shows is how columns differ there. Length of docs "
-            "divides each column's own docs. Other k are in --format json."
+            "divides each column's own docs. A mean of fewer functions than the part has says of how many; columns that are not comparable "
+            "are in no mean over all. Other k are in --format json."
         )
     )
     yield Section("By kinds of functions", tuple(parts))

@@ -38,6 +38,7 @@ CREATE TABLE entries (
     session INTEGER NOT NULL, part TEXT NOT NULL, item TEXT NOT NULL, kind TEXT NOT NULL, number INTEGER NOT NULL,
     blob TEXT, said TEXT NOT NULL, text INTEGER NOT NULL, criterion TEXT NOT NULL
 );
+CREATE TABLE archived (session INTEGER NOT NULL, run TEXT NOT NULL, PRIMARY KEY (session, run)) WITHOUT ROWID;
 CREATE INDEX entries_by_text ON entries (text);
 CREATE INDEX entries_by_part ON entries (session, part);
 PRAGMA user_version = {VERSION};
@@ -162,9 +163,18 @@ class SearchIndex:
                     self._replace(reader, session, parts[at : at + _BATCH])
                     done += len(parts[at : at + _BATCH])
                     progress(done)
+                if any(change.kind == "run" for change in changes):
+                    self._note_archived(reader, session)
                 seq = changes[-1].seq
                 self._writer.execute("UPDATE sessions SET seq = ? WHERE id = ?", (seq, session))
         return done
+
+    def _note_archived(self, reader: SessionReader, session: int) -> None:
+        archived = [(session, run.id) for run in reader.every_run() if run.deleted_at is not None]
+        self._writer.execute("BEGIN IMMEDIATE")
+        self._writer.execute("DELETE FROM archived WHERE session = ?", (session,))
+        self._writer.executemany("INSERT INTO archived VALUES (?, ?)", archived)
+        self._writer.execute("COMMIT")
 
     def _session(self, reader: SessionReader) -> tuple[int, int]:
         """Return the number of a session and up to which change it is indexed; another file of its name begins anew."""
@@ -172,7 +182,7 @@ class SearchIndex:
         row = self._writer.execute("SELECT id, created, seq FROM sessions WHERE path = ?", (path,)).fetchone()
         if row and (row[1] != created or row[2] > reader.last_change()):
             self._writer.execute("BEGIN IMMEDIATE")
-            for table in ("entries", "items"):
+            for table in ("entries", "items", "archived"):
                 self._writer.execute(f"DELETE FROM {table} WHERE session = ?", (row[0],))
             self._writer.execute("UPDATE sessions SET created = ?, seq = 0 WHERE id = ?", (created, row[0]))
             self._writer.execute("COMMIT")
@@ -242,7 +252,8 @@ class SearchIndex:
         if not query:
             return Found()
         tables = "entries JOIN items ON items.session = entries.session AND items.id = entries.item"
-        wheres, values = [], []
+        wheres = ["(entries.session, items.run) NOT IN (SELECT session, run FROM archived)"]
+        values: list[object] = []
         if query.words:
             wheres.append("entries.text IN (SELECT rowid FROM words WHERE words MATCH ?)")
             values.append(query.match())
@@ -264,7 +275,7 @@ class SearchIndex:
             paths = dict(self._reader.execute("SELECT id, path FROM sessions"))
             rows = self._reader.execute(
                 f"SELECT entries.session, entries.item, entries.kind, number, blob, said, criterion, {', '.join(f'items.{name}' for name in _ITEM)} "
-                f"FROM {tables} WHERE {' AND '.join(wheres) or '1'} "
+                f"FROM {tables} WHERE {' AND '.join(wheres)} "
                 'ORDER BY entries.session, items.kind DESC, items."order", number, items.id, entries.rowid',
                 values,
             ).fetchall()

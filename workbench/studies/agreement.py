@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.statistics.rankings import kendall_tau
-from workbench.studies.outcome import StudyOutcome, score_of
+from workbench.studies.outcome import StudyOutcome
+from workbench.studies.values import score_of
 
 
 @dataclass(frozen=True, slots=True)

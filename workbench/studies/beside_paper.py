@@ -16,9 +16,10 @@ from typing import Any
 from workbench.catalog.published import published_counts, published_name, published_scores
 from workbench.statistics.clusters import Value
 from workbench.statistics.paired import Difference, paired_difference
-from workbench.statistics.rankings import kendall_tau, ranking, ranking_words
+from workbench.statistics.rankings import by_repository_of, kendall_tau, ranking, ranking_words
 from workbench.studies.declaration import Column
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.ranked import common_items, ranked_columns, system_name
 
 FAMILIES = {"repoagent": "RepoAgent", "osa": "OSA", "original": "default"}
 """What the paper calls doc systems of ours."""
@@ -131,21 +132,25 @@ def family_of(column: Column) -> str:
 
 
 def _own(outcome: StudyOutcome, columns: Mapping[str, str]) -> Iterable[Series]:
-    for model, k in itertools.product(dict.fromkeys(column.model for column in outcome.columns), outcome.study.k):
+    for one, k in itertools.product(ranked_columns(outcome), outcome.study.k):
+        mine = {system_name(column): columns[column.name] for column in one.columns if column.name in columns}
+        if one.apart or len(set(mine.values())) < 2:
+            continue
+        # Means that are compared rest on the same tasks.
+        measured = common_items(outcome, [column for column in one.columns if column.name in columns], f"pass@{k}")
+        having = [
+            name
+            for name in FAMILIES.values()
+            if any(mine[system] == name for each in measured[:1] for system in each.values)
+        ]
         table: dict[str, dict[str, float]] = {}
-        for row in outcome.rows:
+        for row, tasks in by_repository_of(measured).items():
             by_family: dict[str, list[float]] = {}
-            for column in outcome.columns:
-                value = outcome.cell(row, column).means[f"pass@{k}"].value
-                if column.model == model and column.name in columns and value is not None:
-                    by_family.setdefault(columns[column.name], []).append(value)
+            for system in tasks[0].values:
+                by_family.setdefault(mine[system], []).append(statistics.fmean(task.values[system] for task in tasks))
             table[row] = {name: statistics.fmean(values) for name, values in by_family.items()}
-        having = [name for name in FAMILIES.values() if any(name in values for values in table.values())]
         if len(having) > 1:
-            # Means that are compared rest on the same rows.
-            common = {row: values for row, values in table.items() if all(name in values for name in having)}
-            if common:
-                yield _series(model, k, common, having, own=True)
+            yield _series(one.model, k, table, having, own=True)
 
 
 def _published(repositories: Iterable[str], families: Sequence[str], ks: set[int]) -> Iterable[Series]:

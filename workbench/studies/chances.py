@@ -14,10 +14,11 @@ from workbench.statistics.paired import holm
 from workbench.statistics.permutation import RESAMPLES, PermutationTest, permutation_test
 from workbench.statistics.rankings import PairOrder, pair_orders
 from workbench.statistics.resampling import can_be_drawn, drawn_orders
+from workbench.studies.cells import UNITS
 from workbench.studies.comparing import Comparison, compare
 from workbench.studies.declaration import AGENTS, Column
-from workbench.studies.outcome import UNITS, StudyOutcome
-from workbench.studies.ranked import by_model, common_items
+from workbench.studies.outcome import StudyOutcome
+from workbench.studies.ranked import common_items, ranked_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,8 @@ def chances(
 
 
 def every_pair(outcome: StudyOutcome) -> list[tuple[Column, Column]]:
-    """Return the pairs that a report compares: each two columns of one model, the first one left."""
-    return [pair for _, columns in by_model(outcome) for pair in itertools.combinations(columns, 2)]
+    """Return the pairs that a report compares: each two comparable columns of one model, the first one left."""
+    return [pair for one in ranked_columns(outcome) for pair in itertools.combinations(one.columns, 2)]
 
 
 def resampled_orders(
@@ -75,10 +76,11 @@ def resampled_orders(
 
     The only row is resampled by its files; where that is one, too, every resample is the same, and none is drawn.
     """
-    found = {}
-    for model, columns in by_model(outcome):
+    found: dict[tuple[str, str], tuple[PairOrder, ...]] = {}
+    for one in ranked_columns(outcome):
         for measure in outcome.study.measures:
-            tasks = common_items(outcome, columns, measure)
+            tasks = common_items(outcome, one.columns, measure)
             drawn = drawn_orders(tasks, resamples=resamples, seed=outcome.study.seed) if can_be_drawn(tasks) else None
-            found[model, measure] = pair_orders(tasks, drawn=drawn)
+            orders = pair_orders(tasks, drawn=drawn)
+            found[one.model, measure] = (*found.get((one.model, measure), ()), *orders)
     return found

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.statistics.clusters import Value
 from workbench.statistics.paired import Difference, paired_difference
+from workbench.studies.cells import as_trials
+from workbench.studies.conditions import difference_words, rows_apart
 from workbench.studies.declaration import AGENTS, Column
-from workbench.studies.outcome import StudyOutcome, as_trials, pass_of, value_of
+from workbench.studies.outcome import StudyOutcome
 from workbench.studies.reading import CellWork
+from workbench.studies.values import pass_of, value_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,7 @@ class SideItem:
         session: The session file where that is not the study's own, else "".
         value: Points of 100 or pass@k, None where it has none.
         tests: Tests that decide over a task.
+        judged: Of ``works`` and ``claims`` how many blocks or claims are good, and of how many that were judged.
     """
 
     id: str
@@ -30,6 +34,7 @@ class SideItem:
     session: str
     value: float | None
     tests: int = 1
+    judged: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,8 @@ class Comparison:
         difference: Mean difference with its interval; wins, ties and losses by item and by row.
         by_row: The same of each row that both have, in the order of the study: for a forest plot.
         pairs: All items of either: those with a difference by its size, then those of both without, then of one alone.
+        apart: Rows of which nothing is paired, because both sides were made under other conditions.
+        differing: Each difference in conditions, in words.
     """
 
     measure: str
@@ -72,6 +79,13 @@ class Comparison:
     difference: Difference
     by_row: Mapping[str, Difference]
     pairs: tuple[ItemPair, ...]
+    apart: frozenset[str] = frozenset()
+    differing: tuple[str, ...] = ()
+
+    @property
+    def comparable(self) -> bool:
+        """Whether a row is compared, or none would be if conditions were the same."""
+        return bool(self.by_row) or not self.apart
 
     @property
     def values(self) -> list[Value]:
@@ -79,9 +93,21 @@ class Comparison:
         return [Value(one.row, one.file, one.difference) for one in self.pairs if one.difference is not None]
 
     @property
+    def judged(self) -> tuple[tuple[int, int], tuple[int, int]] | None:
+        """Of how many blocks or claims the shares of both sides are, over the pairs with a difference; None of other measures."""
+        pairs = [
+            (one.left.judged, one.right.judged)
+            for one in self.pairs
+            if one.difference is not None and one.left and one.right
+        ]
+        known = [(left, right) for left, right in pairs if left is not None and right is not None]
+        return (summed(left for left, _ in known), summed(right for _, right in known)) if known else None
+
+    @property
     def undefined(self) -> int:
         """Items that both columns have, of which one has no value; they are in no figure."""
-        return sum(one.left is not None and one.right is not None and one.difference is None for one in self.pairs)
+        both = (one for one in self.pairs if one.left is not None and one.right is not None)
+        return sum(one.difference is None and one.row not in self.apart for one in both)
 
     @property
     def only_left(self) -> int:
@@ -105,6 +131,9 @@ class Comparison:
             "undefined": self.undefined,
             "only_left": self.only_left,
             "only_right": self.only_right,
+            "judged": self.judged and [list(side) for side in self.judged],
+            "comparable": self.comparable,
+            "differing": list(self.differing),
         }
 
 
@@ -124,12 +153,14 @@ def compare(outcome: StudyOutcome, left: Column, right: Column, measure: str = "
     if measure not in outcome.study.measures:
         raise ValueError(f"a measure is one of {', '.join(outcome.study.measures)}")
     pairs: list[ItemPair] = []
+    differing = rows_apart(outcome.works, outcome.rows, left, right)
+    apart = frozenset(row for row, found in differing.items() if found)
     for row in outcome.rows:
         mine = items_of(outcome, outcome.cell(row, left).work, measure)
         other = items_of(outcome, outcome.cell(row, right).work, measure)
         for key in [*mine, *(key for key in other if key not in mine)]:
             a, b = mine.get(key), other.get(key)
-            both = a is not None and b is not None and a.value is not None and b.value is not None
+            both = row not in apart and a is not None and b is not None and a.value is not None and b.value is not None
             gap = (b.value or 0.0) - (a.value or 0.0) if both and a is not None and b is not None else None
             pairs.append(ItemPair(row, key[0], key[1], a, b, gap))
     differences = [Value(one.row, one.file, one.difference) for one in pairs if one.difference is not None]
@@ -139,23 +170,34 @@ def compare(outcome: StudyOutcome, left: Column, right: Column, measure: str = "
         if any(one.repository == row for one in differences)
     }
     pairs.sort(key=_place)
-    return Comparison(measure, left, right, _difference(differences, outcome), by_row, tuple(pairs))
+    said = difference_words(differing)
+    return Comparison(measure, left, right, _difference(differences, outcome), by_row, tuple(pairs), apart, said)
 
 
-def items_of(outcome: StudyOutcome, work: CellWork, measure: str) -> dict[tuple[str, str], SideItem]:
-    """Return the items of a cell by (file, name), which says what is paired with what."""
+def items_of(outcome: StudyOutcome, work: CellWork, measure: str, without: str = "") -> dict[tuple[str, str], SideItem]:
+    """Return the items of a cell by (file, name), which says what is paired with what; ``without`` is that of ``pass_of``."""
     if outcome.study.kind == AGENTS:
         return {
             ("", f"repeat {trial.repeat}"): SideItem(
-                trial.trial, work.run, work.session, value_of(trial, measure, outcome.scale)
+                trial.trial,
+                work.run,
+                work.session,
+                value_of(trial, measure, outcome.scale),
+                judged=trial.checks[measure][:2] if measure in trial.checks else None,
             )
             for trial in work.trials
         }
     k = int(measure.removeprefix("pass@"))
     return {
-        (task.file, task.name): SideItem(task.task, work.run, work.session, pass_of(task, k), task.tests)
+        (task.file, task.name): SideItem(task.task, work.run, work.session, pass_of(task, k, without), task.tests)
         for task in work.tasks
     }
+
+
+def summed(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """Return the sums of good ones and of judged ones."""
+    found = list(counts)
+    return sum(good for good, _ in found), sum(of for _, of in found)
 
 
 def _difference(values: list[Value], outcome: StudyOutcome) -> Difference:

@@ -10,6 +10,7 @@ from workbench.errors import WorkbenchError
 from workbench.files import expanded
 from workbench.session.reader import SessionReader
 from workbench.session.rows import StudyCellRow
+from workbench.studies.conditions import nearest
 from workbench.studies.declaration import AGENTS, SESSION, BadStudy, Study
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.reading import (
@@ -20,9 +21,8 @@ from workbench.studies.reading import (
     state_of,
     task_cells,
     tasks_of_others,
-    trial_cells,
-    trials_of_others,
 )
+from workbench.studies.trial_reading import trial_cells, trials_of_others
 
 
 def read_study(reader: SessionReader, name: str) -> StudyOutcome:
@@ -122,9 +122,10 @@ class StudyReader:
                 cells[key] = fresh[key] if key in fresh else before[key]
         columns = list(study.columns)
         problems: list[str] = []
+        own = dict(cells)
         for source in study.results:
             try:
-                others = self._of_others(study, source, pointed)
+                others = nearest(self._of_others(study, source, pointed), own)
             except WorkbenchError as error:
                 problems.append(f"The results of {source} cannot be read: {error}")
                 continue

@@ -14,8 +14,9 @@ from workbench.catalog import load_cases
 from workbench.catalog.published import published_counts, published_name
 from workbench.session.reader import SessionReader
 from workbench.session.task_names import readable_id
+from workbench.studies.cells import Cell, Mean, cell_of, over_rows
 from workbench.studies.declaration import AGENTS, row_titles
-from workbench.studies.outcome import Cell, Mean, StudyOutcome, cell_of, over_rows
+from workbench.studies.outcome import StudyOutcome, row_summary
 
 ORIGINAL = "original"
 """The doc system whose docstrings say how long the docs of a function are."""
@@ -259,11 +260,7 @@ def _part(title: str, row: str, part: str, cells: Mapping[str, Cell], outcome: S
     for column in outcome.columns:
         empty = replace(outcome.cell(row, column).work, counts=(), planned=None, run_state="", problem="")
         whole[column.name] = cells.get(column.name) or cell_of(empty, outcome.study, outcome.scale)
-    best: dict[str, tuple[str, ...]] = {}
-    for measure in outcome.study.measures:
-        values = {name: value for name, cell in whole.items() if (value := cell.means[measure].value) is not None}
-        top = max(values.values(), default=0.0)
-        best[measure] = tuple(name for name, value in values.items() if top - value < 1e-9)
+    best = row_summary(row, list(whole.values()), outcome.study.measures).best
     return Part(title, row, whole, best, part)
 
 

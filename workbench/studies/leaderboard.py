@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from workbench.studies.cells import Cell, Mean, cell_of, over_rows
 from workbench.studies.declaration import AGENTS
-from workbench.studies.outcome import ColumnSummary, Mean, StudyOutcome, score_of
-from workbench.studies.reading import TrialTally
+from workbench.studies.outcome import ColumnSummary, StudyOutcome
+from workbench.studies.reading import CellWork, TrialTally
+from workbench.studies.values import Missing, score_of
 
 GOOD = 60.0
 """Points of 100 above which AEO-Bench counts a README as good."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeMean:
+    """What a judge gave an agent: the mean over all trials that it scored, and over those that all judges of the study scored."""
+
+    mean: Mean
+    common: Mean
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {"mean": self.mean.to_json(), "common": self.common.to_json()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,29 +34,34 @@ class LeaderLine:
     """One column of a study of agents.
 
     Attributes:
-        place: From 1; those of equal means share one, None without a score.
-        summary: The column, with its mean and interval over cases.
-        tiers: Mean points of the four tiers, unweighted over trials; None where no trial has any.
+        place: From 1, over the cases that all columns have a score of; those of equal means share one. None without a score, of a
+            column that is not comparable, and where no case is common.
+        of: How many cases that is over.
+        over_common: Its mean over these.
+        summary: The column, with its mean and interval over cases, and what is missing.
+        tiers: Mean points of the four tiers and over how many trials, unweighted over the trials of which they are scored.
         steps: Mean steps of a trial.
         tokens: Mean tokens of a trial.
         cost_usd: Mean cost of a trial, None where no price is known.
         seconds: Mean seconds of a trial.
         above: Share of trials with more than :data:`GOOD` points.
         spread: Standard deviation between repeats of a case, pooled over cases; None with one repeat each.
-        by_judge: Mean score by judge, over the trials that it scored.
-        trials: Trials with a score.
+        by_judge: Mean score by judge.
+        trials: Trials with a score, in which the figures of a trial are means.
     """
 
     place: int | None
+    of: int
+    over_common: float | None
     summary: ColumnSummary
-    tiers: tuple[float | None, ...]
+    tiers: tuple[tuple[float | None, int], ...]
     steps: float | None
     tokens: float | None
     cost_usd: float | None
     seconds: float | None
     above: float | None
     spread: float | None
-    by_judge: Mapping[str, float]
+    by_judge: Mapping[str, JudgeMean]
     trials: int
 
     @property
@@ -50,65 +69,98 @@ class LeaderLine:
         """Its mean score."""
         return self.summary.means["score"]
 
+    @property
+    def missing(self) -> tuple[Missing, ...]:
+        """The trials without a score."""
+        return self.mean.missing
+
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         return {
             "place": self.place,
+            "of_cases": self.of,
+            "over_common_cases": self.over_common,
             "column": self.summary.column.name,
+            "not_comparable": list(self.summary.apart),
             "score": self.mean.to_json(),
-            "tiers": list(self.tiers),
+            "tiers": [points for points, _ in self.tiers],
+            "tier_trials": [count for _, count in self.tiers],
             "steps": self.steps,
             "tokens": self.tokens,
             "cost": self.cost_usd,
             "seconds": self.seconds,
             "above_60": self.above,
             "spread": self.spread,
-            "by_judge": dict(self.by_judge),
+            "by_judge": {judge: one.to_json() for judge, one in self.by_judge.items()},
             "trials": self.trials,
         }
 
 
 def leaderboard(outcome: StudyOutcome) -> tuple[LeaderLine, ...]:
-    """Return the columns of a study of agents from the best to the worst, those without a score last.
+    """Return the columns of a study of agents from the best to the worst, those without a place last.
 
     Raises:
         ValueError: It is not of agents.
     """
     if outcome.study.kind != AGENTS:
         raise ValueError("a leaderboard is of agents")
-    known = [one for one in outcome.by_column if one.means["score"].value is not None]
-    known.sort(key=lambda one: (-(one.means["score"].value or 0.0), one.column.name))
+    of, means = _over_common(outcome)
+    judges = _judges(outcome)
     lines = []
-    for summary in known:
-        mine = summary.means["score"].value or 0.0
-        better = sum((one.means["score"].value or 0.0) - mine > 1e-9 for one in known)
-        lines.append(_line(better + 1, summary, outcome))
-    rest = [one for one in outcome.by_column if one.means["score"].value is None]
-    return (*lines, *(_line(None, one, outcome) for one in rest))
+    for summary in outcome.by_column:
+        mine = means.get(summary.column.name)
+        place = None if mine is None else 1 + sum(other - mine > 1e-9 for other in means.values())
+        lines.append(_line(place, of, mine, summary, outcome, judges))
+    return tuple(
+        sorted(
+            lines,
+            key=lambda one: (one.place is None, one.place or 0, -(one.mean.value or 0.0), one.summary.column.name),
+        )
+    )
 
 
-def _line(place: int | None, summary: ColumnSummary, outcome: StudyOutcome) -> LeaderLine:
+def _over_common(outcome: StudyOutcome) -> tuple[int, Mapping[str, float]]:
+    """Return how many cases all comparable columns have a score of, and the mean of each over these."""
+    if common := outcome.common.get("score"):
+        return common.items, common.means
+    having = [one for one in outcome.by_column if not one.apart and one.means["score"].value is not None]
+    cases = having[0].means["score"].rows if having else 0
+    return cases, {one.column.name: one.means["score"].value or 0.0 for one in having}
+
+
+def _line(
+    place: int | None, of: int, over_common: float | None, summary: ColumnSummary, outcome: StudyOutcome, judges: Sequence[str]
+) -> LeaderLine:  # fmt: skip
     by_case = {row: outcome.cell(row, summary.column).work.trials for row in outcome.rows}
-    trials = [trial for mine in by_case.values() for trial in mine if score_of(trial, outcome.scale) is not None]
+    every = [trial for mine in by_case.values() for trial in mine if trial.state == "done"]
+    trials = [trial for trial in every if score_of(trial, outcome.scale) is not None]
     scores = [score_of(trial, outcome.scale) or 0.0 for trial in trials]
     costs = [trial.cost_usd for trial in trials if trial.cost_usd is not None]
     return LeaderLine(
         place=place,
+        of=of,
+        over_common=over_common,
         summary=summary,
-        tiers=tuple(_tier(trials, number, outcome.scale) for number in range(4)),
+        tiers=tuple(_tier(every, number, outcome.scale) for number in range(4)),
         steps=_mean([float(trial.steps) for trial in trials]),
         tokens=_mean([float(trial.tokens) for trial in trials]),
         cost_usd=_mean(costs),
         seconds=_mean([trial.seconds for trial in trials]),
         above=_mean([float(score > GOOD) for score in scores]),
         spread=_spread([[score_of(trial, outcome.scale) for trial in mine] for mine in by_case.values()]),
-        by_judge=_by_judge(trials, outcome.scale[0]),
+        by_judge=_by_judge(outcome, summary, judges),
         trials=len(trials),
     )
 
 
-def _tier(trials: Sequence[TrialTally], number: int, scale: tuple[str, str]) -> float | None:
-    return _mean([points for trial in trials if (points := trial.scores[scale][2][number]) is not None])
+def _tier(trials: Sequence[TrialTally], number: int, scale: tuple[str, str]) -> tuple[float | None, int]:
+    # The points that a case without facts gets for tier 3 are no one's.
+    counted = (
+        trial for trial in trials if number != 2 or scale not in trial.totals or not trial.totals[scale].credited
+    )
+    cards = (trial.scores.get(scale) for trial in counted)
+    known = [points for card in cards if card is not None and (points := card.tiers[number]) is not None]
+    return _mean(known), len(known)
 
 
 def _spread(cases: Sequence[Sequence[float | None]]) -> float | None:
@@ -122,11 +174,34 @@ def _spread(cases: Sequence[Sequence[float | None]]) -> float | None:
     return (squares / freedom) ** 0.5 if freedom else None
 
 
-def _by_judge(trials: Sequence[TrialTally], rubric: str) -> dict[str, float]:
-    judges = sorted({judge for trial in trials for of, judge in trial.scores if of == rubric})
-    found = {judge: [score_of(trial, (rubric, judge)) for trial in trials] for judge in judges}
-    means = {judge: _mean([one for one in scores if one is not None]) for judge, scores in found.items()}
-    return {judge: mean for judge, mean in means.items() if mean is not None}
+def _judges(outcome: StudyOutcome) -> list[str]:
+    trials = (trial for cell in outcome.cells.values() for trial in cell.work.trials)
+    return sorted({judge for trial in trials for of, judge in trial.scores if of == outcome.scale[0]})
+
+
+def _by_judge(outcome: StudyOutcome, summary: ColumnSummary, judges: Sequence[str]) -> dict[str, JudgeMean]:
+    rubric = outcome.scale[0]
+    works = [outcome.cell(row, summary.column).work for row in outcome.rows]
+    shared = [
+        replace(
+            work,
+            trials=tuple(one for one in work.trials if all(score_of(one, (rubric, by)) is not None for by in judges)),
+        )
+        for work in works
+    ]
+    found = {}
+    for judge in judges:
+        mean, common = (
+            over_rows("score", [_by(outcome, work, judge) for work in some], (rubric, judge))
+            for some in (works, shared)
+        )
+        if mean.items:
+            found[judge] = JudgeMean(mean, common)
+    return found
+
+
+def _by(outcome: StudyOutcome, work: CellWork, judge: str) -> Cell:
+    return cell_of(work, outcome.study, (outcome.scale[0], judge))
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -2,118 +2,23 @@
 
 Trials are measured by a rubric and judge in points of 100, candidates by pass@k (:mod:`workbench.regeneration.passk`), both
 with the intervals of :mod:`workbench.statistics`. A column's mean is unweighted over the rows that it has, as in the paper.
+Each figure carries how many items are in it, what is missing and why; what is compared is made under the same conditions
+(:mod:`.conditions`) and rests on what all have (:class:`Common`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
-from workbench.regeneration.passk import pass_at_k
-from workbench.statistics.clusters import Clusters, Value, clusters_of
-from workbench.statistics.intervals import Interval, share_interval_of
+from workbench.studies.cells import Cell, Mean, cell_of, documented_share, nonzero, over_rows
+from workbench.studies.conditions import apart, classes, differing, has_work, mixed_words
 from workbench.studies.declaration import AGENTS, Column, Study, column_titles, in_points
-from workbench.studies.reading import CellWork, Counts, StudyWork, TaskTally, TrialTally
-
-POINTS = 100.0
-"""Points of a trial are of so many, whatever its rubric's sum is."""
-UNITS = {"repository": "case", "file": "case", "task": "trial"}
-"""What clusters of trials are, where those of tasks are repositories, files and tasks."""
-STATES = ("done", "running", "queued", "interrupted", "failed", "cancelled", "missing")
-
-_pass_at = lru_cache(maxsize=100_000)(pass_at_k)
-
-
-@dataclass(frozen=True, slots=True)
-class Mean:
-    """A mean with its interval, in points of 100 (``score``, ``works``, ``claims``) or as a share (``pass@k``).
-
-    Attributes:
-        value: None without an item that is defined.
-        interval: Its bounds, None where too few units carry any; ``interval.words`` says by which rule or why not.
-        items: Trials or tasks in it.
-        undefined: Trials without a score, or tasks with fewer than k counted samples; they are not in it.
-        rows: Rows in it.
-    """
-
-    value: float | None
-    interval: Interval
-    items: int
-    undefined: int = 0
-    rows: int = 1
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        return {
-            "value": self.value,
-            "low": self.interval.low,
-            "high": self.interval.high,
-            "interval": self.interval.words,
-            "items": self.items,
-            "undefined": self.undefined,
-            "rows": self.rows,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One row under one column.
-
-    Attributes:
-        work: What there is of it: its run, its trials or tasks.
-        state: One of :data:`STATES`; ``missing`` where nothing was planned.
-        done: Trials that ended with a score, or candidates with a verdict of theirs.
-        planned: Of how many, None where that is not known yet.
-        means: By measure.
-        documented: Share of its tasks whose function has a docstring, None without tasks.
-    """
-
-    work: CellWork
-    state: str
-    done: int
-    planned: int | None
-    means: Mapping[str, Mean]
-    documented: float | None = None
-
-    @property
-    def row(self) -> str:
-        """Its row."""
-        return self.work.row
-
-    @property
-    def column(self) -> Column:
-        """Its column."""
-        return self.work.column
-
-    @property
-    def problem(self) -> str:
-        """Why it does not go on, "" for nothing."""
-        return self.work.problem if self.state != "done" else ""
-
-    @property
-    def run(self) -> str:
-        """The run that has it, "" for none."""
-        return self.work.run
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        return {
-            "row": self.row,
-            "column": self.column.name,
-            "state": self.state,
-            "done": self.done,
-            "planned": self.planned,
-            "means": {name: mean.to_json() for name, mean in self.means.items()},
-            "documented": self.documented,
-            "tokens": self.work.tokens,
-            "cost": self.work.cost_usd,
-            "seconds": self.work.seconds,
-            "run": self.run or None,
-            "problem": self.problem or None,
-        }
+from workbench.studies.reading import CellWork, StudyWork
+from workbench.studies.values import CREDITED, CUT, DOUBTFUL, FORMATTED, REPAIRED, UNSCORED, pass_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +35,8 @@ class ColumnSummary:
         tokens: Sum over its cells.
         cost_usd: Sum over its cells, None where no price is known.
         seconds: Sum over its cells.
+        doubts: Sum over its cells, see :class:`Cell`.
+        apart: Why it is not compared with the other columns: each difference in conditions; empty where it is.
     """
 
     column: Column
@@ -141,6 +48,8 @@ class ColumnSummary:
     tokens: int
     cost_usd: float | None
     seconds: float
+    doubts: Mapping[str, int] = field(default_factory=dict)
+    apart: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -150,6 +59,8 @@ class ColumnSummary:
             "source": self.column.mark or None,
             "means": {name: mean.to_json() for name, mean in self.means.items()},
             "documented": self.documented,
+            "doubts": dict(self.doubts),
+            "not_comparable": list(self.apart),
             "done": self.done,
             "planned": self.planned,
             "tokens": self.tokens,
@@ -159,15 +70,34 @@ class ColumnSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class Common:
+    """What columns have in common by a measure, where they do not have the same: cases with a score, or tasks with pass@k.
+
+    Attributes:
+        items: How many all of them have.
+        of: How many any of them has.
+        means: Over the common ones, by name of the column; unweighted over rows. Columns that are apart, or have nothing, lack.
+    """
+
+    items: int
+    of: int
+    means: Mapping[str, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {"items": self.items, "of": self.of, "means": dict(self.means)}
+
+
+@dataclass(frozen=True, slots=True)
 class RowSummary:
-    """A row over all columns: the best of them (several where equal) and how far they are apart, by measure."""
+    """A row over the columns that are comparable: the best (several where equal) and how far they are apart, by measure."""
 
     row: str
     best: Mapping[str, tuple[str, ...]]
     spread: Mapping[str, float | None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StudyOutcome:
     """What came of a study.
 
@@ -180,6 +110,7 @@ class StudyOutcome:
         by_row: A summary of each row, in their order.
         scale: Rubric and judge by which trials are measured.
         problems: What could not be read of others, and why the study does not go on.
+        common: By measure what the columns have in common; without those by which all have the same.
     """
 
     study: Study
@@ -190,6 +121,7 @@ class StudyOutcome:
     by_row: tuple[RowSummary, ...]
     scale: tuple[str, str]
     problems: tuple[str, ...]
+    common: Mapping[str, Common] = field(default_factory=dict)
 
     @classmethod
     def of(cls, work: StudyWork, before: StudyOutcome | None = None) -> StudyOutcome:
@@ -204,15 +136,63 @@ class StudyOutcome:
                 known = same.cells.get(key) if same is not None else None
                 cells[key] = known if known is not None and known.work is one else cell_of(one, study, work.scale)
         titles = column_titles(work.columns)
+        works = {key: cell.work for key, cell in cells.items()}
+        of_all = {one.name for one in _main(works, study.rows, work.columns)}
+        first = next((one for one in work.columns if one.name in of_all), None)
         by_column = tuple(
-            _column(column, title, [cells[row, column.name] for row in study.rows], study, work.scale)
+            replace(
+                _column(column, title, [cells[row, column.name] for row in study.rows], study, work.scale),
+                apart=() if first is None or column.name in of_all else apart(works, study.rows, first, column),
+            )
             for column, title in zip(work.columns, titles, strict=True)
         )
         by_row = tuple(
-            _row(row, [cells[row, column.name] for column in work.columns], study.measures) for row in study.rows
+            row_summary(row, [cells[row, column.name] for column in work.columns], study.measures) for row in study.rows
         )
-        problems = (*work.problems, *([work.problem] if work.problem else ()))
-        return cls(study, work.columns, study.rows, cells, by_column, by_row, work.scale, problems)
+        problems = (*work.problems, *([work.problem] if work.problem else ()), *_without_figures(by_column, study))
+        common = {
+            measure: found
+            for measure in study.measures
+            if (found := _common(cells, study.rows, [one.column for one in by_column if not one.apart], measure))
+        }
+        return cls(study, work.columns, study.rows, cells, by_column, by_row, work.scale, problems, common)
+
+    @cached_property
+    def works(self) -> Mapping[tuple[str, str], CellWork]:
+        """What there is of each cell."""
+        return {key: cell.work for key, cell in self.cells.items()}
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What columns are not compared, and what of cells is left out or was made under several conditions."""
+        compared = next((one.title for one in self.by_column if not one.apart), "")
+        said = [
+            f"{one.title} is not compared with {compared}, for it was made otherwise: {'; '.join(one.apart)}."
+            for one in self.by_column
+            if one.apart
+        ]
+        said += [
+            f"{sentence[:-1]}, so it is compared with nothing."
+            for sentence in _without_figures(self.by_column, self.study, own=True)
+        ]
+        for one in self.by_column:
+            cells = [self.cells[row, one.column.name] for row in self.rows]
+            said += [
+                f"{one.title}, {cell.row}: {', '.join(cell.work.left_out)} are left out."
+                for cell in cells
+                if cell.work.left_out
+            ]
+            if mixed := mixed_words([cell.work for cell in cells]):
+                said.append(f"{one.title} was not made the same in all rows: {'; '.join(mixed)}.")
+        return tuple(said)
+
+    def summary(self, column: Column) -> ColumnSummary:
+        """Return the figures of a column."""
+        return next(one for one in self.by_column if one.column.name == column.name)
+
+    def doubts(self, column: Column, kind: str) -> int:
+        """Return how many passes of a column are doubtful or repaired, or how many of its answers were cut."""
+        return self.summary(column).doubts.get(kind, 0)
 
     def cell(self, row: str, column: Column | str) -> Cell:
         """Return a cell; raises KeyError where there is no such row or column."""
@@ -266,107 +246,11 @@ class StudyOutcome:
             "cost": self.cost_usd,
             "rows": list(self.rows),
             "columns": [one.to_json() for one in self.by_column],
+            "common": {measure: one.to_json() for measure, one in self.common.items()},
             "cells": [cell.to_json() for cell in self.cells.values()],
             "problems": list(self.problems),
+            "notes": list(self.notes),
         }
-
-
-def score_of(trial: TrialTally, scale: tuple[str, str]) -> float | None:
-    """Return the points of 100 of a trial, None where it has none by that rubric and judge."""
-    found = trial.scores.get(scale)
-    if trial.state != "done" or found is None or found[0] is None or not found[1]:
-        return None
-    return POINTS * found[0] / found[1]
-
-
-def value_of(trial: TrialTally, measure: str, scale: tuple[str, str]) -> float | None:
-    """Return what a trial has by a measure of agents, in points of 100; None where it has none.
-
-    ``works`` and ``claims`` are shares of its check, in points of 100: of blocks that were run, and of claims that can be said.
-    """
-    if measure == "score":
-        return score_of(trial, scale)
-    good, of = trial.checks.get(measure, (0, 0))
-    return POINTS * good / of if of else None
-
-
-def pass_of(task: TaskTally, k: int) -> float | None:
-    """Return pass@k of a task, None where it has fewer than k counted samples."""
-    return _pass_at(task.counted, task.passed, k)
-
-
-def as_trials(interval: Interval) -> Interval:
-    """Return an interval over clusters of trials with their units called what they are."""
-    return replace(interval, unit=UNITS.get(interval.unit, interval.unit))
-
-
-def cell_of(work: CellWork, study: Study, scale: tuple[str, str]) -> Cell:
-    """Return the figures of a cell, or of a part of one."""
-    if study.kind == AGENTS:
-        scores = [score_of(trial, scale) for trial in work.trials]
-        done = sum(one is not None for one in scores)
-        means = {measure: _of_trials(work, measure, scale) for measure in study.measures}
-        return Cell(work, _state(work, done), done, work.planned, means)
-    # Our own errors are no samples: a resume tests them again.
-    done = sum(one[3] for one in work.counts)
-    if work.planned is not None:
-        done = min(done, work.planned)
-    means = {f"pass@{k}": _pass(work.counts, k) for k in study.k}
-    documented = _documented(work.counts)
-    return Cell(work, _state(work, done), done, work.planned, means, documented)
-
-
-def _of_trials(work: CellWork, measure: str, scale: tuple[str, str]) -> Mean:
-    values = [value_of(trial, measure, scale) for trial in work.trials]
-    known = [one for one in values if one is not None]
-    return _points([Value(work.row, "", one) for one in known], len(values) - len(known))
-
-
-def _state(work: CellWork, done: int) -> str:
-    if work.planned is not None and done >= work.planned > 0:
-        return "done"
-    if work.problem and work.run_state not in ("running", "queued"):
-        return "failed"
-    if work.run_state == "done":
-        # Every trial has come to its end, but some have no score, or no task is left.
-        return "failed"
-    return work.run_state or "missing"
-
-
-def _points(values: Sequence[Value], undefined: int, rows: int = 1) -> Mean:
-    shares = clusters_of(replace(one, value=one.value / POINTS) for one in values)
-    interval = as_trials(share_interval_of(shares))
-    if interval.low is not None and interval.high is not None:
-        interval = replace(interval, low=POINTS * interval.low, high=POINTS * interval.high)
-    return Mean(clusters_of(values).mean if values else None, interval, len(values), undefined, rows)
-
-
-def _documented(counts: Counts) -> float | None:
-    return sum(one[0].documented for one in counts) / len(counts) if counts else None
-
-
-def _by_file(counts: Counts, k: int) -> tuple[dict[str, list[float]], int]:
-    files: dict[str, list[float]] = {}
-    undefined = 0
-    for info, _, _, counted, passed in counts:
-        value = _pass_at(counted, passed, k)
-        if value is None:
-            undefined += 1
-        else:
-            files.setdefault(info.file, []).append(value)
-    return files, undefined
-
-
-def _pass(tasks: Counts, k: int) -> Mean:
-    """Return the mean over the tasks of one repository."""
-    files, undefined = _by_file(tasks, k)
-    count = len(tasks) - undefined
-    if len(files) > 1:
-        pairs = sorted((math.fsum(values), float(len(values))) for values in files.values())
-        clusters = Clusters("file", tuple(one for one, _ in pairs), tuple(size for _, size in pairs), count)
-    else:
-        clusters = clusters_of(Value("", file, value) for file, values in files.items() for value in values)
-    return Mean(clusters.mean if count else None, share_interval_of(clusters), count, undefined)
 
 
 def _column(column: Column, title: str, cells: Sequence[Cell], study: Study, scale: tuple[str, str]) -> ColumnSummary:
@@ -376,36 +260,78 @@ def _column(column: Column, title: str, cells: Sequence[Cell], study: Study, sca
         column,
         title,
         {measure: over_rows(measure, cells, scale) for measure in study.measures},
-        _documented(tasks),
+        documented_share(tasks),
         sum(cell.done for cell in cells),
         _sum(cell.planned for cell in cells),
         sum(cell.work.tokens for cell in cells),
         round(math.fsum(costs), 9) if costs else None,
         sum(cell.work.seconds for cell in cells),
+        nonzero(
+            {
+                name: sum(cell.doubts.get(name, 0) for cell in cells)
+                for name in (DOUBTFUL, REPAIRED, CUT, CREDITED, FORMATTED)
+            }
+        ),
     )
 
 
-def over_rows(measure: str, cells: Sequence[Cell], scale: tuple[str, str]) -> Mean:
-    """Return the unweighted mean of cells of one column over the rows that they are of."""
-    having = [cell for cell in cells if cell.means[measure].value is not None]
-    undefined = sum(cell.means[measure].undefined for cell in cells)
+def _without_figures(columns: Iterable[ColumnSummary], study: Study, *, own: bool = False) -> Iterable[str]:
+    """Yield why columns of others have nothing by the study's first measure; of its own ones those that are unscored."""
+    for one in columns:
+        mean = one.means[study.measures[0]]
+        said = mean.missing and (not own or any(missing.kind == UNSCORED for missing in mean.missing))
+        if bool(one.column.source) != own and not mean.items and said:
+            yield f"{one.title} has no {study.measures[0]}: {'; '.join(missing.words for missing in mean.missing)}."
+
+
+def _main(works: Mapping[tuple[str, str], CellWork], rows: Sequence[str], columns: Sequence[Column]) -> list[Column]:
+    """Return the columns that are compared with one another: the first that has anything, and those made as it was."""
+    having = [one for one in columns if any(has_work(works[row, one.name]) for row in rows)]
+    without = [one for one in columns if one not in having]
+    return [*(classes(works, rows, having)[0] if having else ()), *without]
+
+
+def _common(
+    cells: Mapping[tuple[str, str], Cell], rows: Sequence[str], columns: Sequence[Column], measure: str
+) -> Common | None:
+    """Return what columns have in common by a measure, None where all that have anything have the same."""
+    having = [one.name for one in columns if any(cells[row, one.name].means[measure].items for row in rows)]
+    sums: dict[str, list[float]] = {name: [] for name in having}
+    items = of = 0
+    even = True
+    for row in rows:
+        values = {name: _values(cells[row, name], measure) for name in having}
+        if not values:
+            return None
+        every = set[object]().union(*values.values())
+        common = set(next(iter(values.values()))).intersection(*values.values())
+        first = cells[row, having[0]].work
+        if any(differing(first, cells[row, name].work) for name in having[1:]):
+            common = set()
+        even = even and len(common) == len(every)
+        items, of = items + len(common), of + len(every)
+        for name, mine in values.items():
+            if common:
+                sums[name].append(math.fsum(mine[key] for key in common) / len(common))
+    if even or len(having) < 2:
+        return None
+    return Common(items, of, {name: math.fsum(mine) / len(mine) for name, mine in sums.items() if mine})
+
+
+def _values(cell: Cell, measure: str) -> dict[object, float]:
+    """Return the values of the items that columns have in common: of a case its mean, of a repository its tasks'."""
     if in_points(measure):
-        values = [
-            Value(cell.row, "", value)
-            for cell in having
-            for trial in cell.work.trials
-            if (value := value_of(trial, measure, scale)) is not None
-        ]
-        return _points(values, undefined, len(having))
-    if len(having) == 1:
-        return replace(having[0].means[measure], undefined=undefined)
-    items = sum(cell.means[measure].items for cell in having)
-    means = sorted(cell.means[measure].value or 0.0 for cell in having)
-    clusters = Clusters("repository" if means else "", tuple(means), (1.0,) * len(means), items)
-    return Mean(clusters.mean if means else None, share_interval_of(clusters), items, undefined, len(having))
+        value = cell.means[measure].value
+        return {} if value is None else {"": value}
+    k = int(measure.removeprefix("pass@"))
+    found = ((one[0][1:4], pass_at(one[3], one[4], k)) for one in cell.work.counts)
+    return {key: value for key, value in found if value is not None}
 
 
-def _row(row: str, cells: Sequence[Cell], measures: Sequence[str]) -> RowSummary:
+def row_summary(row: str, every: Sequence[Cell], measures: Sequence[str]) -> RowSummary:
+    """Return the best columns of a row, or of a part of one."""
+    first = next((one for one in every if has_work(one.work)), None)
+    cells = [one for one in every if first is None or not differing(first.work, one.work)]
     best: dict[str, tuple[str, ...]] = {}
     spread: dict[str, float | None] = {}
     for measure in measures:

@@ -1,22 +1,23 @@
-"""What a session has of a study: for each cell its trials, or its tasks with their counts; of other sessions likewise.
+"""What a session has of a study: for each cell its trials (:mod:`.trial_reading`), or its tasks with their counts.
 
-Nothing is computed here. Of candidates only the counts are read that the session keeps (``verdict_counts``), never rows.
+Nothing is computed here. Of candidates only the counts are read that the session keeps (``verdict_counts``), and which of
+their answers the token limit cut. What a cell was made under (``conditions``) is read with it: see :mod:`.conditions`.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from workbench.rubric.works import works_by_trial
 from workbench.session.groups import settings_of
 from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as
 from workbench.session.reader import SessionReader
-from workbench.session.rows import RunRow, StudyCellRow
-from workbench.session.schema import PUT_AWAY_RUNS
+from workbench.session.rows import RunRow, ScoreRow, StudyCellRow
 from workbench.session.task_names import picked, readable_id
+from workbench.session.totals import Total
 from workbench.session.verdict_counts import COUNTS_OF_CANDIDATES
 from workbench.studies.declaration import Column, Study
 
@@ -24,6 +25,8 @@ RUBRIC = "aeo-bench"
 """By what trials are measured where a study names no rubric."""
 Group = tuple[str, str, str]
 """Evaluator, prompt and context of a cell's candidates."""
+PUT_AWAY = "its run is put away"
+"""Why a cell has nothing although the session has a run of it."""
 
 
 class TaskInfo(NamedTuple):
@@ -38,7 +41,11 @@ class TaskInfo(NamedTuple):
 
 
 class TaskTally(NamedTuple):
-    """One task under one cell: of ``samples`` candidates ``waiting`` have no verdict, ``counted`` count, ``passed`` passed."""
+    """One task under one cell.
+
+    Of ``samples`` candidates ``waiting`` have no verdict, ``counted`` count and ``passed`` passed; ``doubtful`` and
+    ``repaired`` are passes. ``cut`` of those that count were cut at the token limit, ``cut_passed`` of these passed.
+    """
 
     task: str
     file: str
@@ -50,6 +57,10 @@ class TaskTally(NamedTuple):
     waiting: int
     counted: int
     passed: int
+    doubtful: int = 0
+    repaired: int = 0
+    cut: int = 0
+    cut_passed: int = 0
 
     @property
     def name(self) -> str:
@@ -57,12 +68,17 @@ class TaskTally(NamedTuple):
         return readable_id(self.file, self.function, self.occurrence)
 
 
+Counts = tuple[tuple[TaskInfo, int, int, int, int, int, int, int, int], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class TrialTally:
     """One trial under one cell.
 
-    ``scores`` has its points by rubric and judge: (total, out of, four tiers). ``checks`` has what its check says by measure:
+    ``scores`` has its scorecards by rubric and judge. ``checks`` has what its check says by measure, as (good, judged, all):
     blocks that work of those that were run (``works``), claims that are true of those that can be said (``claims``).
+    ``cut`` says that an answer of its agent was cut at the token limit, ``readme`` that it handed one in. ``totals`` says of its
+    scorecards what of the points the format of its answer gave, and whether tier 3 was credited for missing facts.
     """
 
     trial: str
@@ -73,8 +89,11 @@ class TrialTally:
     tokens: int
     cost_usd: float | None
     seconds: float
-    scores: Mapping[tuple[str, str], tuple[float | None, float, tuple[float | None, ...]]] = field(default_factory=dict)
-    checks: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    scores: Mapping[tuple[str, str], ScoreRow] = field(default_factory=dict)
+    checks: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    cut: bool = False
+    readme: bool = True
+    totals: Mapping[tuple[str, str], Total] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +108,15 @@ class CellWork:
         run_state: State of that run, "" without one.
         problem: Why it could not be planned, or why its run ended, "" for nothing.
         planned: Trials or candidates that it will have, None where that is not known yet.
-        counts: Of each task what it is, its samples, and how many of them wait, count and passed; see :attr:`tasks`.
+        counts: Of each task what it is and how many of its samples are what, as in :class:`TaskTally`; see :attr:`tasks`.
         trials: Its trials.
         group: Evaluator, prompt and context of its candidates.
         tokens: Of all its requests.
         cost_usd: Of all its requests, None where no price is known.
         seconds: Of its trials, or of asking for and testing its candidates.
         settings: How its candidates were sampled; with :attr:`group` it says which candidates these are.
+        conditions: Under what it was made, by name; what is not known is left out.
+        left_out: What the session has of it besides, in words: made otherwise, so in no figure.
     """
 
     row: str
@@ -105,13 +126,15 @@ class CellWork:
     run_state: str = ""
     problem: str = ""
     planned: int | None = None
-    counts: tuple[tuple[TaskInfo, int, int, int, int], ...] = ()
+    counts: Counts = ()
     trials: tuple[TrialTally, ...] = ()
     group: Group = ("", "", "")
     tokens: int = 0
     cost_usd: float | None = None
     seconds: float = 0.0
     settings: str = ""
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
 
     @property
     def tasks(self) -> tuple[TaskTally, ...]:
@@ -132,134 +155,33 @@ class StudyWork:
 
 
 def scale_of(study: Study, cells: Iterable[CellWork]) -> tuple[str, str]:
-    """Return by which rubric and judge trials are measured: those that the study names first, as far as there are such scores."""
-    wanted = (
-        (study.settings.rubrics or (RUBRIC,))[0],
-        recorded_as((study.settings.judges or (OFFLINE,))[0]),
-    )
-    counts: dict[tuple[str, str], int] = {}
-    for cell in cells:
-        for trial in cell.trials:
-            for scale in trial.scores:
-                counts[scale] = counts.get(scale, 0) + 1
-    if wanted in counts or not counts:
-        return wanted
+    """Return by which rubric and judge trials are measured: the first that the study names, whatever other scores there are.
+
+    Where it names none it is what most of its own trials are scored by, the usual ones before others. The offline judge's
+    former rule counts as that judge where no trial is scored by the one of now.
+    """
+    found = Counter(scale for cell in cells if not cell.session for trial in cell.trials for scale in trial.scores)
+    found = found or Counter(scale for cell in cells for trial in cell.trials for scale in trial.scores)
+    rubrics, judges = study.settings.rubrics[:1], study.settings.judges[:1]
+    wanted = (rubrics or (RUBRIC,))[0], recorded_as((judges or (OFFLINE,))[0])
+    possible = [
+        one
+        for one in found
+        if (not rubrics or one[0] == wanted[0])
+        and (not judges or one[1] == wanted[1] or (is_offline(one[1]) and is_offline(wanted[1])))
+    ]
     return max(
-        counts,
+        possible,
         key=lambda one: (
             one[0] == wanted[0],
+            one[1] == wanted[1],
             is_offline(one[1]) == is_offline(wanted[1]),
             one[1] == RULE,
-            counts[one],
+            found[one],
             one,
         ),
+        default=wanted,
     )
-
-
-# -- trials
-
-_TRIALS = """
-SELECT id, run_id, case_id, agent, model, repeat, state, coalesce(error, ''), steps, prompt_tokens + completion_tokens, cost_usd,
-       coalesce(seconds, 0) FROM trials
-"""
-_SCORES = "SELECT trial_id, rubric, judge, total, out_of, tier1, tier2, tier3, tier4 FROM scorecards WHERE trial_id IN (SELECT value FROM json_each(?))"
-
-
-def trial_cells(
-    reader: SessionReader, study: Study, pointed: Sequence[StudyCellRow]
-) -> dict[tuple[str, str], CellWork]:
-    """Return the cells of a study of agents, by row and column name."""
-    meant = {(one.row_name, one.column_name): _trials_meant(one) for one in pointed}
-    every = json.dumps(list(dict.fromkeys(trial for trials in meant.values() for trial in trials)))
-    rows = {row[0]: row for row in reader.query(f"{_TRIALS} WHERE id IN (SELECT value FROM json_each(?))", (every,))}
-    scores, checks = _scores(reader, every), _checks(reader)
-    states = _run_states(reader, {row[1] for row in rows.values()} | {one.run_id for one in pointed if one.run_id})
-    columns = {column.name: column for column in study.columns}
-    cells = {}
-    for one in pointed:
-        if one.column_name not in columns:
-            continue
-        found = [rows[trial] for trial in meant[one.row_name, one.column_name] if trial in rows]
-        runs = list(dict.fromkeys(row[1] for row in found)) or ([one.run_id] if one.run_id else [])
-        told = [states.get(run, ("", "")) for run in runs]
-        cells[one.row_name, one.column_name] = _trial_cell(
-            one.row_name,
-            columns[one.column_name],
-            found,
-            scores,
-            checks,
-            planned=max(study.repeats, len(found)),
-            run=one.run_id or (runs[0] if runs else ""),
-            run_state=_loudest(state for state, _ in told),
-            problem=one.problem or next((error for _, error in told if error), ""),
-        )
-    return cells
-
-
-def _trials_meant(cell: StudyCellRow) -> list[str]:
-    found = settings_of(cell.pointer).get("trials")
-    return [str(one) for one in found] if isinstance(found, list) else []
-
-
-def _scores(reader: SessionReader, trials: str) -> dict[str, dict[tuple[str, str], Any]]:
-    found: dict[str, dict[tuple[str, str], Any]] = {}
-    for trial, rubric, judge, total, out_of, *tiers in reader.query(_SCORES, (trials,)):
-        found.setdefault(trial, {})[rubric, judge] = (total, out_of, tuple(tiers))
-    return found
-
-
-def _checks(reader: SessionReader) -> dict[str, dict[str, tuple[int, int]]]:
-    """Return what the check of each README that counts says, by trial and measure."""
-    return {
-        trial: {"works": (found.works, found.run), "claims": (found.true, found.said)}
-        for trial, found in works_by_trial(reader).items()
-    }
-
-
-def _trial_cell(
-    row: str, column: Column, found: Sequence[Any], scores: Mapping[str, Any], checks: Mapping[str, Any], *, planned: int, run: str, run_state: str,
-    problem: str, session: str = "",
-) -> CellWork:  # fmt: skip
-    trials = tuple(
-        TrialTally(
-            one[0],
-            one[5],
-            one[6],
-            one[7],
-            one[8],
-            one[9],
-            one[10],
-            one[11],
-            scores.get(one[0], {}),
-            checks.get(one[0], {}),
-        )
-        for one in sorted(found, key=lambda one: (one[5], one[0]))
-    )
-    costs = [one.cost_usd for one in trials if one.cost_usd is not None]
-    failed = next((one.error for one in trials if one.state == "failed" and one.error), "")
-    return CellWork(
-        row, column, run, session, run_state, problem or failed, planned, trials=trials,
-        tokens=sum(one.tokens for one in trials), cost_usd=sum(costs) if costs else None,
-        seconds=sum(one.seconds for one in trials),
-    )  # fmt: skip
-
-
-def trials_of_others(reader: SessionReader, study: Study, source: str, _: object) -> list[CellWork]:
-    """Return what another session has of the cases of a study, as cells of further columns."""
-    rows = reader.query(
-        f"{_TRIALS} WHERE parent = '' AND case_id IN (SELECT value FROM json_each(?)) AND run_id NOT IN {PUT_AWAY_RUNS}",
-        (json.dumps(study.rows),),
-    )
-    every = json.dumps([row[0] for row in rows])
-    scores, checks = _scores(reader, every), _checks(reader)
-    cells: dict[tuple[str, Column], list[Any]] = {}
-    for row in rows:
-        cells.setdefault((row[2], Column(row[3], row[4], source)), []).append(row)
-    return [
-        _trial_cell(case, column, found, scores, checks, planned=len(found), run=found[0][1], run_state="done", problem="",
-                    session=str(reader.path))
-        for (case, column), found in cells.items()
-    ]  # fmt: skip
 
 
 # -- tasks
@@ -268,16 +190,26 @@ _INFO = """
 SELECT rowid, id, path, qualified_name, occurrence, test_count, docstring_blob IS NOT NULL FROM tasks
 WHERE run_id IN (SELECT value FROM json_each(?)) AND state = 'ready'
 """
+_MADE = """
+SELECT run_id, group_concat(DISTINCT docs_scope), group_concat(DISTINCT snapshot) FROM tasks
+WHERE run_id IN (SELECT value FROM json_each(?)) GROUP BY run_id
+"""
 # One row for each group, its tasks in one text: what is turned into Python's objects is what takes time.
 _TALLIES = """
 SELECT tasks.run_id, counts.evaluator, counts.prompt, counts.context, counts.settings,
-       json_group_array(json_array(tasks.rowid, counts.samples, counts.waiting, counts.counted, counts.passed)),
+       json_group_array(json_array(tasks.rowid, counts.samples, counts.waiting, counts.counted, counts.passed, counts.doubtful,
+                                   counts.repaired, 0, 0)),
        sum(counts.tokens), sum(counts.priced), sum(counts.cost_usd), sum(counts.seconds)
 FROM tasks JOIN {} AS counts ON counts.task_id = tasks.id
 WHERE tasks.run_id IN (SELECT value FROM json_each(?)) AND tasks.state = 'ready' AND counts.control = 0 AND counts.samples > 0
 GROUP BY 1, 2, 3, 4, 5
 """
-Counts = tuple[tuple[TaskInfo, int, int, int, int], ...]
+_CUT = """
+SELECT task_id, evaluator, prompt, context, settings, count(*), total(verdict = 'passed')
+FROM candidates JOIN calls ON calls.id = candidates.call_id
+WHERE candidates.run_id IN (SELECT value FROM json_each(?)) AND finish_reason = 'length' AND verdict != 'error'
+GROUP BY 1, 2, 3, 4, 5
+"""
 
 
 class _Group(NamedTuple):
@@ -290,12 +222,18 @@ class _Group(NamedTuple):
     seconds: float
     settings: str
 
+    @property
+    def samples(self) -> int:
+        return sum(one[1] for one in self.counts)
+
 
 def task_cells(reader: SessionReader, study: Study, pointed: Sequence[StudyCellRow]) -> dict[tuple[str, str], CellWork]:
     """Return cells of a study of docs, by row and column name."""
-    runs = sorted({one.run_id for one in pointed if one.run_id})
+    away = {run.id for run in reader.every_run() if run.deleted_at is not None}
+    runs = sorted({one.run_id for one in pointed if one.run_id} - away)
+    states = run_states(reader, runs)
     tallies = _tallies(reader, runs, "verdict_counts")
-    states = _run_states(reader, runs)
+    made = _made(reader, runs)
     chosen = {run: _chosen_tasks(reader, run, study) for run in runs}
     columns = {column.name: column for column in study.columns}
     cells = {}
@@ -304,45 +242,83 @@ def task_cells(reader: SessionReader, study: Study, pointed: Sequence[StudyCellR
             continue
         pointer = settings_of(one.pointer)
         group = tuple(str(pointer.get(name) or "") for name in ("evaluator", "prompt", "context"))
-        state, error = states.get(one.run_id or "", ("", ""))
-        cells[one.row_name, one.column_name] = _task_cell(
-            CellWork(
-                one.row_name,
-                columns[one.column_name],
-                one.run_id or "",
-                run_state=state,
-                problem=one.problem or error,
-                group=group,  # type: ignore[arg-type]
-            ),
-            tallies.get((one.run_id or "", *group), ()),
-            chosen.get(one.run_id or "", (frozenset(), 0)),
-            study.samples,
+        run = one.run_id if one.run_id and one.run_id not in away else ""
+        state, error = states.get(run, ("", ""))
+        groups = sorted(tallies.get((run, *group), ()), key=_most, reverse=True)
+        cell = CellWork(
+            one.row_name,
+            columns[one.column_name],
+            run,
+            run_state=state,
+            problem=one.problem or error or (PUT_AWAY if one.run_id in away else ""),
+            group=group,  # type: ignore[arg-type]
+            left_out=tuple(_other_words(other, groups[0]) for other in groups[1:]),
         )
+        only = chosen.get(run, (frozenset(), 0))
+        cells[one.row_name, one.column_name] = _task_cell(cell, groups[:1], only, study.samples, made.get(run, {}))
     return cells
+
+
+def _most(group: _Group) -> tuple[int, int, str]:
+    return len(group.counts), group.samples, group.settings
+
+
+def _other_words(other: _Group, than: _Group) -> str:
+    mine, theirs = settings_of(than.settings), settings_of(other.settings)
+    how = ", ".join(
+        f"{name.replace('_', ' ')} {theirs.get(name, 'not set')}"
+        for name in sorted({*mine, *theirs})
+        if mine.get(name) != theirs.get(name)
+    )
+    return f"{other.samples:,} samples with {how or 'other settings'}"
 
 
 def _tallies(reader: SessionReader, runs: Iterable[str], counts: str) -> dict[tuple[str, ...], list[_Group]]:
     """Return what there is of runs by run, evaluator, prompt and context: a group for each sampling settings."""
     named = json.dumps(sorted(runs))
     infos = {row[0]: TaskInfo._make(row[1:]) for row in reader.query(_INFO, (named,))}
+    cut = {tuple(key): (count, int(passed)) for *key, count, passed in reader.query(_CUT, (named,))}
     found: dict[tuple[str, ...], list[_Group]] = {}
     for *key, settings, listed, tokens, priced, cost, seconds in reader.query(_TALLIES.format(counts), (named,)):
         # A task may have come between the two looks: it is there the next time.
         tasks = tuple((infos[row], *numbers) for row, *numbers in json.loads(listed) if row in infos)
+        if cut:
+            tasks = tuple((*one[:7], *cut.get((one[0].task, *key[1:], settings), (0, 0))) for one in tasks)
         found.setdefault(tuple(key), []).append(_Group(tasks, int(tokens), int(priced), cost, seconds, settings))
     return found
 
 
+def _made(reader: SessionReader, runs: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return under what the tasks of runs were made: the scope of their docs and the content of the repository."""
+    return {
+        run: {"docs scope": scope, "snapshot": snapshot}
+        for run, scope, snapshot in reader.query(_MADE, (json.dumps(sorted(runs)),))
+    }
+
+
 def _task_cell(
-    cell: CellWork, groups: Sequence[_Group], chosen: tuple[frozenset[str] | None, int | None], samples: int
-) -> CellWork:
-    """Return a cell with its tasks: of candidates that were sampled with different settings, those that are most."""
+    cell: CellWork, groups: Sequence[_Group], chosen: tuple[frozenset[str] | None, int | None], samples: int, made: Mapping[str, str]
+) -> CellWork:  # fmt: skip
+    """Return a cell with its tasks and under what they were made."""
     only, tasks = chosen
     planned = None if tasks is None else tasks * samples
     if not groups:
         return replace(cell, planned=planned)
-    group = max(groups, key=lambda one: len(one.counts))
+    group = groups[0]
     counts = group.counts if only is None else tuple(one for one in group.counts if one[0].task in only)
+    usual = Counter(one[1] for one in counts).most_common(1)
+    each = usual[0][0] if usual else 0
+    conditions = {
+        **made,
+        "prompt": cell.group[1],
+        "context": cell.group[2],
+        **{
+            name.replace("_", " "): str(value)
+            for name, value in settings_of(group.settings).items()
+            if value is not None
+        },
+        "samples a task": str(each if cell.session else max(each, samples)),
+    }
     return replace(
         cell,
         planned=sum(one[1] for one in counts) if cell.session else planned,
@@ -351,6 +327,7 @@ def _task_cell(
         cost_usd=round(group.cost_usd, 9) if group.priced else None,
         seconds=group.seconds,
         settings=group.settings,
+        conditions={name: value for name, value in conditions.items() if value},
     )
 
 
@@ -379,13 +356,17 @@ def snapshots_of(reader: SessionReader, pointed: Sequence[StudyCellRow]) -> dict
 
 
 def tasks_of_others(reader: SessionReader, study: Study, source: str, snapshots: Mapping[str, str]) -> list[CellWork]:
-    """Return what another session has of the repositories of a study, found by source or content, as cells of further columns."""
+    """Return what another session has of the repositories of a study, found by source or content, as cells of further columns.
+
+    A column may have several cells of a row, each made otherwise; see :func:`workbench.studies.conditions.nearest`.
+    """
     rows: dict[str, tuple[str, str]] = {}
     for run in reader.runs():
         plan = settings_of(run.config)
         row = plan.get("source") if plan.get("source") in study.rows else snapshots.get(str(plan.get("snapshot") or ""))
         if run.kind == "regenerate" and isinstance(row, str):
             rows[run.id] = row, str(plan.get("docs") or "original")
+    made = _made(reader, rows)
     found = []
     for (run_id, evaluator, prompt, context), groups in _tallies(reader, rows, COUNTS_OF_CANDIDATES).items():
         row, docs = rows[run_id]
@@ -393,20 +374,14 @@ def tasks_of_others(reader: SessionReader, study: Study, source: str, snapshots:
         cell = CellWork(
             row, Column(docs, evaluator, source), run_id, str(reader.path), "done", group=(evaluator, prompt, context)
         )
-        found.append(_task_cell(cell, groups, (only, 0), study.samples))
-    # Of several runs or prompts of one column the one with most tasks stands in its cell.
-    best: dict[tuple[str, str], CellWork] = {}
-    for cell in found:
-        key = (cell.row, cell.column.name)
-        if key not in best or len(cell.counts) > len(best[key].counts):
-            best[key] = cell
-    return list(best.values())
+        found += [_task_cell(cell, [one], (only, 0), study.samples, made.get(run_id, {})) for one in groups]
+    return found
 
 
 # -- small things
 
 
-def _run_states(reader: SessionReader, runs: Iterable[str | None]) -> dict[str, tuple[str, str]]:
+def run_states(reader: SessionReader, runs: Iterable[str | None]) -> dict[str, tuple[str, str]]:
     """Return the state of each run as a person should see it, and its error."""
     wanted = set(runs)
     found = {}
@@ -429,5 +404,6 @@ def state_of(reader: SessionReader, run: RunRow) -> str:
 _LOUD = ("running", "queued", "interrupted", "failed", "cancelled", "done")
 
 
-def _loudest(states: Iterable[str]) -> str:
+def loudest(states: Iterable[str]) -> str:
+    """Return the state that matters most."""
     return min(filter(None, states), key=lambda one: _LOUD.index(one) if one in _LOUD else len(_LOUD), default="")

@@ -16,10 +16,13 @@ from workbench.regeneration.outcome import is_leaking
 from workbench.statistics.clusters import Value, clusters_of
 from workbench.statistics.intervals import share_interval_of
 from workbench.statistics.rankings import Measured, kendall_tau, ranking, ranking_words, scores
+from workbench.studies.cells import Mean
+from workbench.studies.conditions import comparable_rows
 from workbench.studies.declaration import Column
-from workbench.studies.outcome import Mean, StudyOutcome
-from workbench.studies.ranked import by_model, system_name
+from workbench.studies.outcome import StudyOutcome
+from workbench.studies.ranked import ranked_columns, system_name
 from workbench.studies.task_facts import FunctionFacts
+from workbench.studies.values import counted_missing
 
 PARTS = 3
 """Into so many parts of about equal size functions are divided by a number."""
@@ -172,13 +175,15 @@ def stability(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> tupl
     ]
     parts += [part for part in parts_of(outcome, functions) if part[0] != DOCS_LENGTH]
     found = []
-    for model, columns in by_model(outcome):
+    for several in ranked_columns(outcome):
+        model, columns = " · ".join(filter(None, (several.model, several.apart))), several.columns
         having = [one for one in columns if any(one.name in each.facts for each in functions)]
         if len(having) < 2:
             continue
         asked = [one.name for one in having if one.system != "none"]
+        rows = comparable_rows(outcome.works, outcome.rows, having)
         for measure in outcome.study.measures:
-            common = [one for one in functions if _common(one, having, measure)]
+            common = [one for one in functions if one.row in rows and _common(one, having, measure)]
             whole = _ranked(model, measure, WHOLE, common, having, {})
             found.append(whole)
             for property, name, inside in parts:
@@ -197,6 +202,7 @@ DOCS_LENGTH = "length of docs"
 def parts_of(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> list[Part]:
     """Return what functions are divided by; a property of which only one part has functions is left out."""
     first = outcome.study.measures[0] if outcome.study.measures else ""
+    compared = {one.column.name for one in outcome.by_column if not one.apart}
     stars = {row: published_counts()[name].stars for row in outcome.rows if (name := published_name(row))}
     found: list[Part] = []
     if len({one > POPULAR for one in stars.values()}) > 1:
@@ -212,7 +218,7 @@ def parts_of(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> list[
         ("size of the body", lambda one: one.first("body"), lambda value: f"{value:,.0f} bytes"),
         ("tests in T_i", lambda one: float(one.tests), lambda value: f"{value:,.0f}"),
         ("coverage of T_i", lambda one: one.first("coverage"), lambda value: f"{100 * value:.0f} %"),
-        (f"difficulty, mean {first}", lambda one: _mean_passed(one, first), lambda value: f"{value:.2f}"),
+        (f"difficulty, mean {first}", lambda one: _mean_passed(one, first, compared), lambda value: f"{value:.2f}"),
     ]
     for property, value_of, said in numbers:
         values = {id(one): value for one in functions if (value := value_of(one)) is not None}
@@ -256,8 +262,8 @@ def _docs_between(low: float, high: float) -> Callable[[FunctionFacts, str], boo
     return inside
 
 
-def _mean_passed(one: FunctionFacts, measure: str) -> float | None:
-    known = [value for mine in one.passed.values() if (value := mine.get(measure)) is not None]
+def _mean_passed(one: FunctionFacts, measure: str, columns: set[str]) -> float | None:
+    known = [value for name, mine in one.passed.items() if name in columns and (value := mine.get(measure)) is not None]
     return math.fsum(known) / len(known) if known else None
 
 
@@ -276,7 +282,7 @@ def _means(outcome: StudyOutcome, column: str, functions: Iterable[FunctionFacts
             clusters.mean if values else None,
             share_interval_of(clusters),
             len(values),
-            len(mine) - len(values),
+            counted_missing([("without a value", "")] * (len(mine) - len(values))),
             len({one.repository for one in values}),
         )
     return found

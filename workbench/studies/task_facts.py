@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.session.reader import SessionReader
-from workbench.studies.outcome import Cell, StudyOutcome, pass_of
+from workbench.studies.cells import Cell
+from workbench.studies.outcome import StudyOutcome
+from workbench.studies.values import pass_of
 
 _FACTS = """
 SELECT tasks.id, leak, coverage, body.size, docs.size FROM tasks

@@ -33,9 +33,11 @@ from workbench.metrics.texts import TEXT_METRICS, Score, text_metric
 from workbench.session.reader import SessionReader
 from workbench.session.rows import TaskRow
 from workbench.statistics.correlations import Correlation
+from workbench.studies.cells import Cell
 from workbench.studies.declaration import Column
-from workbench.studies.outcome import Cell, StudyOutcome, pass_of
+from workbench.studies.outcome import StudyOutcome
 from workbench.studies.task_facts import FunctionFacts, runs_by_session, session_of
+from workbench.studies.values import pass_of
 
 MOST_TASKS = 2_000
 """Of more tasks than these, all doc systems together, only so many are looked at, the same functions under every system."""
@@ -128,8 +130,9 @@ def text_metrics(
         if (found := measuring.found[column.name])
     )
     together: dict[str, dict[tuple[str, str], list[Measurement]]] = {}
-    several = Counter(one.model for one in by_column)
-    for one in by_column:
+    compared = [one for one in by_column if one.column is not None and not outcome.summary(one.column).apart]
+    several = Counter(one.model for one in compared)
+    for one in compared:
         for key, values in measuring.found[one.column.name if one.column else ""].items():
             together.setdefault(one.model, {}).setdefault(key, []).extend(values)
     return TextMetrics(

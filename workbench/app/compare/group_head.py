@@ -97,8 +97,9 @@ def name_of(side: GroupSide, other: GroupSide) -> str:
 
 
 def tallies_in_words(comparison: GroupComparison) -> str:
-    """Return ``pass@1: B wins 4, ties 30, loses 2``, for each k, and what is in no figure."""
-    parts = []
+    """Return what marks each side's figures, then ``pass@1: B wins 4, ties 30, loses 2``, for each k, and what is in no figure."""
+    sides = (("A", comparison.left), ("B", comparison.right))
+    parts = [f"{key} {', '.join(marks)}" for key, side in sides if (marks := side.outcome.marks)]
     for one in comparison.tallies:
         left_out = f", {one.undefined:,} with fewer samples" if one.undefined else ""
         parts.append(f"pass@{one.k}: B wins {one.wins:,}, ties {one.ties:,}, loses {one.losses:,}{left_out}")

@@ -116,7 +116,11 @@ def _pass_at(view: RunView, figures: Figures | None) -> list[_Piece]:
     if figures.partial:
         pieces.append((f"{figures.decided:,} of {figures.tasks:,} tasks so far", "$verdict-running"))
     else:
-        pieces.append((plural(figures.tasks, "task"), "$text-muted"))
+        ready = view.tasks - view.excluded
+        of_run = f"{figures.tasks:,} of {plural(ready, 'task')}"
+        pieces.append(
+            (of_run, "$verdict-unscored") if figures.tasks < ready else (plural(figures.tasks, "task"), "$text-muted")
+        )
     return pieces
 
 

@@ -11,9 +11,11 @@ from workbench.app.study.wording import NOTHING, SCORE, figure
 from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.virtual_view import Part
-from workbench.glyphs import STATES
-from workbench.studies.outcome import Cell, StudyOutcome, pass_of, value_of
+from workbench.glyphs import DOUBTFUL, STATES, UNSCORED
+from workbench.studies.cells import Cell
+from workbench.studies.outcome import StudyOutcome
 from workbench.studies.reading import TaskTally, TrialTally
+from workbench.studies.values import missing_of, pass_of, value_of
 from workbench.text import one_line, shortened
 
 _STYLES = {"done": "passed", "failed": "failed", "running": "running", "interrupted": "paused"}
@@ -72,7 +74,9 @@ class CellItems(HeadedList):
     def words_of(self, index: int) -> str:
         """Return a task's name, or a trial's state and error."""
         item = self._items[index - 1]
-        return item.name if isinstance(item, TaskTally) else f"{item.state} {item.error}"
+        if isinstance(item, TaskTally):
+            return item.name
+        return " ".join(missing_of(item, self._measure, self._scale) or (item.state, item.error))
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
         """Return an item."""
@@ -82,17 +86,19 @@ class CellItems(HeadedList):
     def _task_parts(self, task: TaskTally, width: int) -> Sequence[Part]:
         names = max(8, width - _TASK)
         value = figure(pass_of(task, int(self._measure.removeprefix("pass@"))), self._measure)
-        passed = f"{task.passed}/{task.counted}" + (f" {STATES['queued']}{task.waiting}" if task.waiting else "")
+        passed = f"{task.passed}{DOUBTFUL if task.doubtful else ''}/{task.counted}"
+        passed += f" {STATES['queued']}{task.waiting}" if task.waiting else ""
         name = fit(f" {shortened(one_line(task.name, 400), names - 2)}", names)
         return [(name, ""), (f"{value:>8}", "score"), (f"{passed:>9}", ""), (f"{task.tests:>6} ", "dim")]
 
     def _trial_parts(self, trial: TrialTally, width: int) -> Sequence[Part]:
         value = figure(value_of(trial, self._measure, self._scale), self._measure)
         cost = f"{trial.cost_usd:.3f}" if trial.cost_usd is not None else NOTHING
-        said = f"{STATES.get(trial.state, '?')} {trial.state}"
+        state, why = missing_of(trial, self._measure, self._scale) or (trial.state, trial.error)
+        said = f"{STATES.get(state, UNSCORED)} {state}"
         figures = f"{trial.steps:>6,}{trial.tokens:>9,}{cost:>8}   "
         room = max(len(said), width - _TRIAL)
-        said = said if not trial.error else shortened(one_line(f"{said}: {trial.error}", 400), room)
+        said = said if not why else shortened(one_line(f"{said}: {why}", 400), room)
         return [
-            (f" {trial.repeat:<7}", ""), (f"{value:>6}", "score"), (figures, ""), (said, _STYLES.get(trial.state, "dim")),
+            (f" {trial.repeat:<7}", ""), (f"{value:>6}", "score"), (figures, ""), (said, _STYLES.get(state, "dim")),
         ]  # fmt: skip

@@ -93,6 +93,9 @@ class ComparisonList(RowList):
             self.scroll_to(y=0, animate=False, immediate=True)
 
     def _all_rows(self, found: Comparison, width: int) -> list[_Row]:
+        if not found.comparable:
+            differing = f"Not comparable, made under other conditions (A and B): {'; '.join(found.differing)}."
+            return self._sentences(differing, width, "strong")
         item, items, row, rows = self._nouns
         difference, measure = found.difference, found.measure
         size = count(len(found.values), item, items)
@@ -105,6 +108,9 @@ class ComparisonList(RowList):
             _Row(f" {rows:<{names}}{_tally(difference.repositories)}"),
         ]
         said += self._sentences(difference.interval.words, width, "dim")
+        if found.judged is not None:
+            (a, of_a), (b, of_b) = found.judged
+            said += self._sentences(f"A {a:,} of {of_a:,}, B {b:,} of {of_b:,} that were judged", width, "")
         left_out = self._left_out(found)
         if left_out:
             said += self._sentences(left_out, width, "dim")
@@ -138,6 +144,8 @@ class ComparisonList(RowList):
         for number, side in ((found.only_left, "A"), (found.only_right, "B")):
             if number:
                 said.append(f"{number:,} only under {side}")
+        if found.apart:
+            said.append(f"{', '.join(sorted(found.apart))}, made otherwise ({'; '.join(found.differing)})")
         return f"Left out: {', '.join(said)}." if said else ""
 
     @staticmethod

@@ -11,7 +11,7 @@ from workbench.studies.agreement import judge_agreement
 from workbench.studies.comparing import Comparison, compare
 from workbench.studies.declaration import AGENTS
 from workbench.studies.leaderboard import leaderboard
-from workbench.studies.ranked import Ranking, rankings, taus
+from workbench.studies.ranked import Ranking, not_ranked, rankings, taus
 
 if TYPE_CHECKING:
     from workbench.app.study.ranking_list import Taus
@@ -47,11 +47,14 @@ class Figures:
             self._ranked = outcome
             noun = ITEMS[outcome.study.kind == AGENTS][3]
 
-            def ranked() -> tuple[tuple[Ranking, ...], Taus]:
+            def ranked() -> tuple[tuple[Ranking, ...], Taus, list[str]]:
                 found = rankings(outcome)
-                return found, taus(found)
+                refused = [
+                    f"{left.name} and {right.name}: {'; '.join(why)}" for left, right, why in not_ranked(outcome)
+                ]
+                return found, taus(found), refused
 
-            self._ranking.ask(ranked, lambda both: detail.rankings.put(both[0], both[1], noun))
+            self._ranking.ask(ranked, lambda every: detail.rankings.put(every[0], every[1], noun, every[2]))
         elif tab == LEADERBOARD and self._led is not outcome:
             self._led = outcome
             if outcome.study.kind == AGENTS:

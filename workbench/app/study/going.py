@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from workbench.app.host import Host
     from workbench.app.toolkit.latest import Node
     from workbench.session.reader import SessionReader
+    from workbench.studies.cells import Cell
     from workbench.studies.comparing import Comparison, ItemPair, SideItem
-    from workbench.studies.outcome import Cell, StudyOutcome
+    from workbench.studies.outcome import StudyOutcome
     from workbench.studies.reading import CellWork
 
 _CANDIDATES = (

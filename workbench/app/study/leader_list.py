@@ -8,11 +8,12 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from workbench.app.study.wording import NOTHING, SCORE, bounds, figure, share, signed
+from workbench.app.study.wording import NOTHING, SCORE, bounds, count, figure, progress, share, signed
 from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.studies.agreement import JudgeAgreement
+from workbench.studies.cells import Mean
 from workbench.studies.leaderboard import GOOD, LeaderLine
 from workbench.text import one_line, shortened
 
@@ -32,18 +33,19 @@ def _number(value: float | None, digits: int = 1) -> str:
 
 
 def _tier(number: int) -> Callable[[LeaderLine], str]:
-    return lambda line: _number(line.tiers[number]) if number < len(line.tiers) else NOTHING
+    return lambda line: _number(line.tiers[number][0]) if number < len(line.tiers) else NOTHING
 
 
 _COLUMNS = (
     _Column("score", 6, 0, lambda line: figure(line.mean.value, SCORE)),
+    _Column("trials", 9, 1, lambda line: progress(line.trials, line.trials + line.mean.undefined)),
     _Column("interval", 13, 5, lambda line: bounds(line.mean.interval, SCORE) or NOTHING),
     *(_Column(f"T{number + 1}", 5, 4, _tier(number)) for number in range(4)),
     _Column("steps", 6, 3, lambda line: _number(line.steps)),
     _Column("tokens", 8, 6, lambda line: _number(line.tokens, 0)),
     _Column("$", 7, 2, lambda line: _number(line.cost_usd, 3)),
     _Column("s", 6, 8, lambda line: _number(line.seconds, 0)),
-    _Column(f"> {GOOD:.0f}", 6, 1, lambda line: share(line.above)),
+    _Column(f"> {GOOD:.0f}", 6, 2, lambda line: share(line.above)),
     _Column("spread", 7, 7, lambda line: _number(line.spread)),
 )
 _NAME, _LEAST = 26, 12
@@ -64,7 +66,7 @@ class LeaderList(HeadedList):
     def put(self, lines: Sequence[LeaderLine], agreements: Sequence[JudgeAgreement]) -> None:
         """Show the agents."""
         self.lines = tuple(lines)
-        self._below = _judges(self.lines, agreements)
+        self._below = [*_rests_on(self.lines), *_judges(self.lines, agreements)]
         self.rows_changed(cursor=max(1, self.cursor))
 
     @property
@@ -89,6 +91,7 @@ class LeaderList(HeadedList):
     def _layout(self, width: int) -> tuple[int, list[_Column]]:
         columns = list(_COLUMNS)
         longest = max((len(line.summary.title) for line in self.lines), default=_LEAST)
+        longest += max((len(_of_cases(self.lines, line)) for line in self.lines), default=0)
         names = 4 + min(longest + 1, _NAME)
         while sum(one.width + 1 for one in columns) + names > width and any(one.rank for one in columns):
             worst = max(one.rank for one in columns)
@@ -109,23 +112,59 @@ class LeaderList(HeadedList):
             return [(fit(f" {text}", width), style)]
         line = self.lines[index - 1]
         names, columns = self._layout(width)
-        place = f"{line.place}" if line.place is not None else NOTHING
-        name = fit(f"{place:>3} {shortened(one_line(line.summary.title, 200), names - 5)}", names)
+        place = f"{f'{line.place}' if line.place is not None else NOTHING:>3}{_of_cases(self.lines, line)}"
+        name = fit(f"{place} {shortened(one_line(line.summary.title, 200), names - len(place) - 2)}", names)
         cells = [(" " + fit(one.cell(line), one.width, right=True), "" if one.rank else "score") for one in columns]
         return [(name, ""), *cells]
+
+
+def _of(mean: Mean | None) -> str:
+    return f"{figure(mean.value, SCORE)} of {mean.items:,}" if mean is not None and mean.items else NOTHING
+
+
+def _of_cases(lines: Sequence[LeaderLine], line: LeaderLine) -> str:
+    """Return `` of 1``: over how many cases a place is, "" where all agents have all of these."""
+    uneven = any(one.place is not None and one.mean.rows != one.of for one in lines)
+    return f" of {line.of}" if uneven and line.place is not None else ""
+
+
+def _rests_on(lines: Sequence[LeaderLine]) -> list[tuple[str, str]]:
+    """Return lines of text on what places rest on where not all agents have the same, and what is in no figure, and why."""
+    said = []
+    if any(_of_cases(lines, one) for one in lines):
+        cases = count(lines[0].of, "case that all have", "cases that all have")
+        means = "; ".join(
+            f"{one.summary.title} {figure(one.over_common, SCORE)}" for one in lines if one.place is not None
+        )
+        said.append(f"Places are of {cases}" + (f": {means}" if lines[0].of else ""))
+    for one in lines:
+        said += [f"{one.summary.title}: {missing.words}" for missing in one.missing]
+        said += [f"{one.summary.title}: {number:,} {what}" for what, number in one.summary.doubts.items()]
+        if one.mean.own is not None:
+            own, of = one.mean.own
+            said.append(
+                f"{one.summary.title}: {own:.1f} of {of:.1f} own points; in all {figure(one.mean.value, SCORE)}"
+            )
+        if one.summary.apart:
+            said.append(f"{one.summary.title} is not compared: {'; '.join(one.summary.apart)}")
+    return [("", ""), *((one_line(text, 400), "dim") for text in said)] if said else []
 
 
 def _judges(lines: Sequence[LeaderLine], agreements: Sequence[JudgeAgreement]) -> list[tuple[str, str]]:
     """Return lines of text with their styles: the agents by each judge, and how far each two judges agree."""
     judges = sorted({judge for line in lines for judge in line.by_judge})
-    if not agreements or len(judges) < 2:
+    if len(judges) < 2:
         return []
     found = [("", ""), ("Judges side by side", "group")]
     for line in lines:
-        means = " · ".join(
-            f"{shortened(one_line(judge, 200), 20)} {figure(line.by_judge.get(judge), SCORE)}" for judge in judges
+        title = shortened(one_line(line.summary.title, 200), 20)
+        every = [(shortened(one_line(judge, 200), 20), line.by_judge.get(judge)) for judge in judges]
+        found.append(
+            (f"{title}: {' · '.join(f'{judge} {_of(one.mean if one else None)}' for judge, one in every)}", "")
         )
-        found.append((f"{shortened(one_line(line.summary.title, 200), 20)}: {means}", ""))
+        if any(one is not None and one.common.items != one.mean.items for _, one in every):
+            both = " · ".join(f"{judge} {_of(one.common if one else None)}" for judge, one in every)
+            found.append((f"  on what all scored: {both}", ""))
     for one in agreements:
         left, right = (shortened(one_line(judge, 200), 20) for judge in (one.left, one.right))
         found.append((f"{right} − {left}: {signed(one.difference, SCORE)} on {one.trials:,} trials", "strong"))

@@ -12,13 +12,14 @@ from textual.message import Message
 
 from workbench.app.study.arrangement import Layout, Order, layout_of, longest_of
 from workbench.app.study.matrix_rows import MatrixRow, matrix_rows
-from workbench.app.study.wording import cell_text, mean_text, progress, share
+from workbench.app.study.wording import cell_text, figure, mean_text, progress, share
 from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.virtual_view import Part, VirtualView
+from workbench.studies.cells import Cell
 from workbench.studies.declaration import AGENTS
 from workbench.studies.grouping import Group
-from workbench.studies.outcome import Cell, ColumnSummary, StudyOutcome
+from workbench.studies.outcome import ColumnSummary, StudyOutcome
 from workbench.text import one_line, shortened
 
 _FEW = 8
@@ -239,7 +240,8 @@ class StudyMatrix(HeadedList):
         return [*parts, (f" +{left_out}" if left_out else "", "dim")]
 
     def _heading(self, one: ColumnSummary) -> str:
-        return one_line((one.column.model or "default model") if self.has_systems else one.title, 200)
+        title = (one.column.model or "default model") if self.has_systems else one.title
+        return one_line(f"≠ {title}" if one.apart else title, 200)
 
     @property
     def has_systems(self) -> bool:
@@ -308,10 +310,16 @@ class StudyMatrix(HeadedList):
     def _summaries(self) -> list[tuple[str, Callable[[ColumnSummary, int], str]]]:
         assert self.outcome is not None
         outcome = self.outcome
+        common = outcome.common.get(self.measure)
+        tasks = common.of if common is not None and outcome.study.kind != AGENTS else 0
         rows = max((one.means[self.measure].rows for one in outcome.by_column), default=0)
         lines: list[tuple[str, Callable[[ColumnSummary, int], str]]] = [
-            (f"mean of {rows}", lambda one, width: mean_text(one.means[self.measure], rows, self.measure, width))
+            (f"mean of {rows}", lambda one, width: mean_text(one.means[self.measure], rows, self.measure, width, tasks))
         ]
+        if common is not None:
+            lines.append(
+                (f"common {common.items:,}", lambda one, width: figure(common.means.get(one.column.name), self.measure))
+            )
         if outcome.study.kind != AGENTS:
             lines.append(("documented", lambda one, width: share(one.documented)))
         if not outcome.finished:

@@ -10,8 +10,9 @@ from workbench.app.study.arrangement import Order, in_order
 from workbench.studies.declaration import row_titles
 
 if TYPE_CHECKING:
+    from workbench.studies.cells import Cell, Mean
     from workbench.studies.grouping import Group
-    from workbench.studies.outcome import Cell, Mean, StudyOutcome
+    from workbench.studies.outcome import StudyOutcome
 
 
 @dataclass(frozen=True, slots=True)

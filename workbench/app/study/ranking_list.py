@@ -48,11 +48,13 @@ class RankingList(RowList):
         self._read = False
         self._noun = "rows"
         self._problem = ""
+        self._refused: tuple[str, ...] = ()
 
     # -- what is in it
 
-    def put(self, rankings: Sequence[Ranking], taus: Taus, noun: str) -> None:
-        """Show rankings; ``noun`` is what several rows of the study are called."""
+    def put(self, rankings: Sequence[Ranking], taus: Taus, noun: str, refused: Sequence[str] = ()) -> None:
+        """Show rankings; ``noun`` is what several rows of the study are called, ``refused`` says what is not comparable."""
+        self._refused = tuple(refused)
         self._all, self._taus, self._noun, self._read = tuple(rankings), taus, noun, True
         settings = {one.setting for one in rankings}
         if self._open not in settings:
@@ -101,20 +103,24 @@ class RankingList(RowList):
 
     def row_count(self) -> int:
         """Return how many lines there are; where there is no ranking a sentence."""
-        return len(self._rows) or 1
+        return (len(self._rows) or 1) + len(self._refused)
 
     def selectable(self, index: int) -> bool:
         """The order below a setting, and the heading of its pairs, are passed over."""
-        return bool(self._rows) and self._rows[index].kind in ("setting", "pair")
+        return index < len(self._rows) and self._rows[index].kind in ("setting", "pair")
 
     def words_of(self, index: int) -> str:
         """Return the setting, or the two systems of a pair."""
+        if index >= len(self._rows):
+            return " ".join(self._refused)
         row = self._rows[index]
         pair = f" {row.pair.better} {row.pair.worse}" if row.pair is not None else ""
         return row.ranking.setting.words + pair
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
         """Return a line."""
+        if index >= (len(self._rows) or 1):
+            return [(fit(f" Not comparable: {self._refused[index - (len(self._rows) or 1)]}", width), "dim")]
         if not self._rows:
             said = "No model has two systems that could be ranked." if self._read else "Ranking…"
             return [(fit(f" {said}", width), "dim")]

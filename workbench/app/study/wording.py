@@ -6,14 +6,16 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.header import Header, Part
-from workbench.glyphs import STATES
+from workbench.glyphs import DOUBTFUL, STATES
 from workbench.studies.declaration import AGENTS, in_points
+from workbench.studies.values import brief
 from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.statistics.intervals import Interval
+    from workbench.studies.cells import Cell, Mean
     from workbench.studies.declaration import Study
-    from workbench.studies.outcome import Cell, Mean, StudyOutcome
+    from workbench.studies.outcome import StudyOutcome
 
 NOTHING = "–"
 UNKNOWN = "…"
@@ -91,9 +93,17 @@ def cell_text(cell: Cell, measure: str, width: int) -> tuple[str, str]:
     value = figure(mean.value, measure)
     if cell.state == "missing":
         return NOTHING, "dim"
+    marks = _marks(cell, measure)
+    if cell.state == "done" and mean.own is not None:
+        return _own_first(mean, value, width), ""
     if cell.state == "done":
         whole = f"{value} {tight_bounds(mean.interval, measure)}".rstrip()
-        return (whole if len(whole) <= width else value), ""
+        if not marks:
+            return (whole if len(whole) <= width else value), ""
+        # What does not fit is said of the cell under the cursor; the star says that there is something.
+        rest = "*" if len(marks) > 1 else ""
+        texts = [" ".join([one, *marks]) for one in (whole, value)] + [f"{value} {marks[0]}{rest}"]
+        return next((text for text in texts if len(text) <= width), f"{value}*"), ""
     sign = STATES.get(cell.state, "?")
     far = progress(cell.done, cell.planned)
     if cell.state == "failed" and not cell.done:
@@ -102,7 +112,7 @@ def cell_text(cell: Cell, measure: str, width: int) -> tuple[str, str]:
         # What fits of the mean so far and of the progress; a failed cell goes no further.
         texts = [
             f"{value} {sign} {far}",
-            f"{sign} {value}" if cell.state == "failed" else f"{sign} {far}",
+            f"{sign} {value}" if cell.state in ("failed", "unscored") else f"{sign} {far}",
             f"{sign} {value}",
         ]
     elif cell.state == "queued":
@@ -112,15 +122,51 @@ def cell_text(cell: Cell, measure: str, width: int) -> tuple[str, str]:
     return next((text for text in texts if len(text) <= width), texts[-1]), _STYLES.get(cell.state, "unscored")
 
 
-def mean_text(mean: Mean, rows: int, measure: str, width: int) -> str:
-    """Return a column's mean with what fits of its interval; it says over how many rows where these are not ``rows``."""
-    value = figure(mean.value, measure)
+def _own_first(mean: Mean, value: str, width: int) -> str:
+    """Return ``11.5/42 (69.4)``: the models' own points, then all, where there is room."""
+    assert mean.own is not None
+    own = f"{mean.own[0]:.1f}/{mean.own[1]:.0f}"
+    return next((text for text in (f"{own} ({value})",) if len(text) <= width), own)
+
+
+def _marks(cell: Cell, measure: str) -> list[str]:
+    """Return what of a cell that is done is to be known: doubtful passes, cut answers, of how much a share is, what has no value."""
+    mean, doubts = cell.means[measure], cell.doubts
+    parts = [f"{DOUBTFUL}{count:,}" if name == "doubtful" else f"{count:,} {name}" for name, count in doubts.items()]
+    if mean.judged is not None and mean.items:
+        parts = [f"{mean.judged[0]:,}/{mean.judged[1]:,}", *parts]
+    if mean.undefined:
+        parts.append(f"−{mean.undefined:,}")
+    return parts
+
+
+def mean_text(mean: Mean, rows: int, measure: str, width: int, of: int = 0) -> str:
+    """Return a column's mean with what fits of its interval, or what it is of where that is not all: rows, trials or tasks.
+
+    Args:
+        mean: The mean.
+        rows: Rows of the column that has most.
+        measure: By which measure.
+        width: Cells that there are.
+        of: Items that columns have, where it is known: a mean of fewer says so.
+    """
     if mean.value is None:
-        return NOTHING
-    fewer = f"{value} of {mean.rows}"
-    whole = f"{value} {tight_bounds(mean.interval, measure)}".rstrip()
-    texts = [fewer] if mean.rows != rows else [whole]
-    return next((text for text in texts if len(text) <= width), value)
+        return next((text for text in (brief(mean.missing),) if text and len(text) <= width), NOTHING)
+    value = figure(mean.value, measure)
+    if mean.own is not None and not mean.undefined:
+        return _own_first(mean, value, width)
+    of = max(of, mean.items + mean.undefined)
+    if mean.judged is not None:
+        texts = [f"{value} {mean.judged[0]:,}/{mean.judged[1]:,}"]
+    elif mean.undefined and in_points(measure):
+        texts = [f"{value} {brief(mean.missing)}", f"{value} {mean.items:,}/{of:,}"]
+    elif mean.items < of:
+        texts = [f"{value} {mean.items:,} of {of:,}", f"{value} {mean.items:,}/{of:,}"]
+    elif mean.rows != rows:
+        texts = [f"{value} of {mean.rows}"]
+    else:
+        texts = [f"{value} {tight_bounds(mean.interval, measure)}".rstrip()]
+    return next((text for text in texts if len(text) <= width), f"{value}*" if mean.items < of else value)
 
 
 def count(number: int, one: str, many: str) -> str:
@@ -147,7 +193,10 @@ def state_of(outcome: StudyOutcome, left: float | None = None) -> str:
     if states["queued"]:
         return f"{STATES['queued']} {states['queued']:,} of {total:,} cells wait: u goes on"
     if states["failed"]:
-        return f"{STATES['failed']} {states['failed']:,} of {count(total, 'cell', 'cells')} failed"
+        failed = f"{STATES['failed']} {states['failed']:,} of {count(total, 'cell', 'cells')} failed"
+        return failed + (f", {states['unscored']:,} unscored" if states["unscored"] else "")
+    if states["unscored"]:
+        return f"{STATES['unscored']} {states['unscored']:,} of {count(total, 'cell', 'cells')} unscored"
     if states["cancelled"]:
         return f"{STATES['cancelled']} {states['cancelled']:,} of {total:,} cells cancelled"
     if states["missing"]:
@@ -195,8 +244,14 @@ def cell_sentence(outcome: StudyOutcome, cell: Cell, measure: str, part: str = "
     if mean.value is not None:
         parts.append(f"{measure} {figure(mean.value, measure)} {bounds(mean.interval, measure)}".rstrip())
         parts.append(count(mean.items, noun, f"{noun}s"))
-        if mean.undefined:
-            parts.append(f"{mean.undefined:,} without a value")
+        if mean.own is not None:
+            parts.append(f"own points {mean.own[0]:.1f} of {mean.own[1]:.1f}")
+        parts += [one.words for one in mean.missing if not cell.problem]
+        if mean.judged is not None:
+            parts.append(mean.judged_words(measure))
+    parts += [f"{count:,} {name}" for name, count in cell.doubts.items()]
+    if cell.work.left_out:
+        parts.append(f"left out: {', '.join(cell.work.left_out)}")
     if cell.documented is not None:
         parts.append(f"documented {share(cell.documented)}")
     if mean.value is not None:

@@ -130,6 +130,10 @@ class Table(HeadedList, Generic[Row]):
         """Return what rows are sorted by before all else, whatever their order."""
         return 0
 
+    def sort_key(self, column: Column[Row], rows: Sequence[Row]) -> Callable[[Row], Any] | None:
+        """Return what rows are sorted by under a column, for a table whose rows compare with some of the others only."""
+        return column.sort
+
     def rank_of_group(self, group: Group[Row]) -> Any:
         """Return what groups are sorted by."""
         return group.name.casefold()
@@ -201,8 +205,9 @@ class Table(HeadedList, Generic[Row]):
 
     def _sorted(self, rows: list[Row]) -> list[Row]:
         column = next((one for one in self.columns.all if one.title == self.arrangement.order), None)
-        if column is not None and column.sort is not None:
-            values = [(column.sort(row), row) for row in rows]
+        key = self.sort_key(column, rows) if column is not None else None
+        if column is not None and key is not None:
+            values = [(key(row), row) for row in rows]
             known = [pair for pair in values if pair[0] is not None]
             known.sort(key=lambda pair: pair[0], reverse=column.descending is not self.arrangement.reverse)
             rows = [row for _, row in known] + [row for value, row in values if value is None]

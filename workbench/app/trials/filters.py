@@ -85,7 +85,16 @@ def questions_about(lines: Sequence[TrialLine]) -> tuple[Question[TrialLine], ..
         Question(
             "score",
             "score",
-            (*bands, Option("none", "no score", "without a score", lambda line: line.points is None)),
+            (
+                *bands,
+                Option(
+                    "part",
+                    "tiers unscored",
+                    "partly scored",
+                    lambda line: line.points is not None and line.share is None,
+                ),
+                Option("none", "no score", "without a score", lambda line: line.points is None),
+            ),
         ),
         Question(
             "grounding",

@@ -93,8 +93,12 @@ def against_score(lines: Sequence[TrialLine]) -> Against:
 def _drawn(lines: Sequence[TrialLine]) -> dict[str, Total]:
     """Return the totals that compare, by trial, on one axis; forks are left out, for a person took part in them."""
     own = [line for line in lines if not line.parent]
-    counted = set(map(id, comparable([line.total for line in own])))
-    totals = {line.id: line.total for line in own if id(line.total) in counted}
+    basis = {(one.tiers, one.out_of) for one in comparable([line.total for line in own])}
+    totals = {
+        line.id: line.total
+        for line in own
+        if line.points is not None and (line.total.tiers, line.total.out_of) in basis
+    }
     if not any(one.own for one in totals.values()):
         return totals
     parts = {trial: one.own or (one.points or 0.0, one.out_of) for trial, one in totals.items()}

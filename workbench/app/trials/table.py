@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
@@ -18,6 +18,7 @@ from workbench.app.trials.lines import TrialLine, Trials, share_of, spread_among
 from workbench.app.trials.wording import own_cell, spread_in_words, unit_of, without_forks
 from workbench.glyphs import STATES
 from workbench.rubric.spread import Spread
+from workbench.session.totals import comparable
 from workbench.text import one_line, shortened
 
 NOTHING = "–"
@@ -161,6 +162,20 @@ class TrialTable(Table[TrialLine]):
         if group.name not in self._spreads:
             self._spreads[group.name] = spread_among(group.rows)
         return self._spreads[group.name]
+
+    def sort_key(self, column: Column[TrialLine], rows: Sequence[TrialLine]) -> Callable[[TrialLine], Any] | None:
+        """Sort by scores of the same tiers; a trial that lacks tiers of the others comes last."""
+        if column.title != "score":
+            return column.sort
+        basis = {(one.tiers, one.out_of) for one in comparable([line.total for line in rows])}
+
+        def share(line: TrialLine) -> float | None:
+            if (line.total.tiers, line.total.out_of) not in basis or line.points is None:
+                return None
+            points, out_of = line.total.own or (line.points, line.total.out_of)
+            return points / out_of
+
+        return share
 
     def rank_of_group(self, group: Group[TrialLine]) -> float:
         """The best mean comes first."""

@@ -1,0 +1,302 @@
+"""The figures of a cell and of several cells of one column: their means with what is missing in them, and why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from workbench.statistics.clusters import Clusters, Value, clusters_of
+from workbench.statistics.intervals import Interval, share_interval_of
+from workbench.studies.declaration import AGENTS, Column, Study, in_points
+from workbench.studies.reading import PUT_AWAY, CellWork, Counts, TrialTally
+from workbench.studies.values import (
+    CREDITED,
+    CUT,
+    DOUBTFUL,
+    FORMATTED,
+    POINTS,
+    REPAIRED,
+    UNSCORED,
+    Missing,
+    counted_missing,
+    missing_of,
+    pass_at,
+    score_of,
+    value_of,
+)
+
+UNITS = {"repository": "case", "file": "case", "task": "trial"}
+"""What clusters of trials are, where those of tasks are repositories, files and tasks."""
+WITHOUT = "without a value"
+STATES = ("done", "running", "queued", "interrupted", UNSCORED, "failed", "cancelled", "missing")
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean with its interval, in points of 100 (``score``, ``works``, ``claims``) or as a share (``pass@k``).
+
+    Attributes:
+        value: None without an item that is defined.
+        interval: Its bounds, None where too few units carry any; ``interval.words`` says by which rule or why not.
+        items: Trials or tasks in it.
+        missing: Trials without a score, or tasks with fewer than k counted samples, and why; they are not in it.
+        rows: Rows in it.
+        own: Of ``score`` the models' own points and what they are out of, where the format of every answer gave more than a tenth.
+        judged: Of ``works`` and ``claims`` the blocks or claims that are good, of how many that were judged, of how many.
+    """
+
+    value: float | None
+    interval: Interval
+    items: int
+    missing: tuple[Missing, ...] = ()
+    rows: int = 1
+    judged: tuple[int, int, int] | None = None
+    own: tuple[float, float] | None = None
+
+    @property
+    def undefined(self) -> int:
+        """How many items are missing."""
+        return sum(one.items for one in self.missing)
+
+    def judged_words(self, measure: str) -> str:
+        """Return of how many blocks or claims a share is: ``8 of 10 blocks, 2 not run``."""
+        good, judged, every = self.judged or (0, 0, 0)
+        noun, left = ("block", "not run") if measure == "works" else ("claim", "cannot be said")
+        rest = f", {every - judged:,} {left}" if every > judged else ""
+        return f"{good:,} of {judged:,} {noun}{'' if judged == 1 else 's'}{rest}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "value": self.value,
+            "low": self.interval.low,
+            "high": self.interval.high,
+            "interval": self.interval.words,
+            "items": self.items,
+            "undefined": self.undefined,
+            "missing": [{"state": one.kind, "why": one.why or None, "count": one.items} for one in self.missing],
+            "missing_in_words": "; ".join(one.words for one in self.missing) or None,
+            "rows": self.rows,
+            **({} if self.own is None else {"own": self.own[0], "own_of": self.own[1]}),
+            **({} if self.judged is None else dict(zip(("good", "judged", "all"), self.judged, strict=True))),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One row under one column.
+
+    Attributes:
+        work: What there is of it: its run, its trials or tasks.
+        state: One of :data:`STATES`; ``missing`` where nothing was planned.
+        done: Trials that ended with a score, or candidates with a verdict of theirs.
+        planned: Of how many, None where that is not known yet.
+        means: By measure.
+        documented: Share of its tasks whose function has a docstring, None without tasks.
+        doubts: How many passes are doubtful or repaired, and how many answers were cut at the token limit; without zeros.
+    """
+
+    work: CellWork
+    state: str
+    done: int
+    planned: int | None
+    means: Mapping[str, Mean]
+    documented: float | None = None
+    doubts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def row(self) -> str:
+        """Its row."""
+        return self.work.row
+
+    @property
+    def column(self) -> Column:
+        """Its column."""
+        return self.work.column
+
+    @property
+    def problem(self) -> str:
+        """Why it does not go on, or what is missing of its first measure and why; "" for nothing."""
+        if self.state == "done":
+            return ""
+        missing = next(iter(self.means.values())).missing if self.means else ()
+        return self.work.problem or "; ".join(one.words for one in missing if one.why)
+
+    @property
+    def run(self) -> str:
+        """The run that has it, "" for none."""
+        return self.work.run
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "row": self.row,
+            "column": self.column.name,
+            "state": self.state,
+            "done": self.done,
+            "planned": self.planned,
+            "means": {name: mean.to_json() for name, mean in self.means.items()},
+            "documented": self.documented,
+            "doubts": dict(self.doubts),
+            "conditions": dict(self.work.conditions),
+            "left_out": list(self.work.left_out),
+            "tokens": self.work.tokens,
+            "cost": self.work.cost_usd,
+            "seconds": self.work.seconds,
+            "run": self.run or None,
+            "problem": self.problem or None,
+        }
+
+
+def as_trials(interval: Interval) -> Interval:
+    """Return an interval over clusters of trials with their units called what they are."""
+    return replace(interval, unit=UNITS.get(interval.unit, interval.unit))
+
+
+def cell_of(work: CellWork, study: Study, scale: tuple[str, str]) -> Cell:
+    """Return the figures of a cell, or of a part of one."""
+    if study.kind == AGENTS:
+        done = sum(
+            score_of(trial, scale) is not None and not (study.settings.checks and trial.readme and not trial.checks)
+            for trial in work.trials
+        )
+        means = {measure: _of_trials(work, measure, scale) for measure in study.measures}
+        counted = [
+            trial.totals[scale] for trial in work.trials if score_of(trial, scale) is not None and scale in trial.totals
+        ]
+        doubts = {
+            CUT: sum(trial.cut for trial in work.trials),
+            CREDITED: sum(one.credited for one in counted),
+            FORMATTED: sum(one.own is not None for one in counted),
+        }
+        return Cell(work, _state(work, done), done, work.planned, means, doubts=nonzero(doubts))
+    # Our own errors are no samples: a resume tests them again.
+    done = sum(one[3] for one in work.counts)
+    if work.planned is not None:
+        done = min(done, work.planned)
+    means = {f"pass@{k}": _pass(work, k, study.samples) for k in study.k}
+    documented = documented_share(work.counts)
+    doubts = {
+        DOUBTFUL: sum(one[5] for one in work.counts),
+        REPAIRED: sum(one[6] for one in work.counts),
+        CUT: sum(one[7] for one in work.counts),
+    }
+    return Cell(work, _state(work, done), done, work.planned, means, documented, nonzero(doubts))
+
+
+def nonzero(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return counts without those that are 0."""
+    return {name: count for name, count in counts.items() if count}
+
+
+def _of_trials(work: CellWork, measure: str, scale: tuple[str, str]) -> Mean:
+    values = [value for trial in work.trials if (value := value_of(trial, measure, scale)) is not None]
+    missing = [why for trial in work.trials if (why := missing_of(trial, measure, scale)) is not None]
+    missing += [("not begun", work.problem)] * max(0, (work.planned or 0) - len(work.trials))
+    mean = _points([Value(work.row, "", one) for one in values], counted_missing(missing))
+    if measure == "score":
+        return replace(mean, own=_own(work.trials, scale))
+    judged = [trial.checks[measure] for trial in work.trials if measure in trial.checks]
+    return replace(mean, judged=_sums(judged))
+
+
+def _own(trials: Iterable[TrialTally], scale: tuple[str, str]) -> tuple[float, float] | None:
+    every = [
+        trial.totals[scale].own for trial in trials if score_of(trial, scale) is not None and scale in trial.totals
+    ]
+    known = [one for one in every if one is not None]
+    if not known or len(known) < len(every):
+        return None
+    return math.fsum(own for own, _ in known) / len(known), math.fsum(of for _, of in known) / len(known)
+
+
+def _sums(counts: Iterable[tuple[int, int, int]]) -> tuple[int, int, int]:
+    good, of, every = ([one[at] for one in (*counts,)] for at in range(3))
+    return sum(good), sum(of), sum(every)
+
+
+def _state(work: CellWork, done: int) -> str:
+    if work.planned is not None and done >= work.planned > 0:
+        return "done"
+    if not work.run and work.problem == PUT_AWAY:
+        return "missing"
+    if work.problem and work.run_state not in ("running", "queued"):
+        return "failed"
+    if work.run_state == "done":
+        # Every trial has come to its end, but some have no score, or no task is left.
+        return UNSCORED if any(trial.state == "done" for trial in work.trials) else "failed"
+    return work.run_state or "missing"
+
+
+def _points(values: Sequence[Value], missing: tuple[Missing, ...], rows: int = 1) -> Mean:
+    shares = clusters_of(replace(one, value=one.value / POINTS) for one in values)
+    interval = as_trials(share_interval_of(shares))
+    if interval.low is not None and interval.high is not None:
+        interval = replace(interval, low=POINTS * interval.low, high=POINTS * interval.high)
+    return Mean(clusters_of(values).mean if values else None, interval, len(values), missing, rows)
+
+
+def documented_share(counts: Counts) -> float | None:
+    """Return the share of tasks whose function has a docstring, None without tasks."""
+    return sum(one[0].documented for one in counts) / len(counts) if counts else None
+
+
+def _by_file(counts: Counts, k: int) -> tuple[dict[str, list[float]], int]:
+    files: dict[str, list[float]] = {}
+    undefined = 0
+    for info, _, _, counted, passed, *_ in counts:
+        value = pass_at(counted, passed, k)
+        if value is None:
+            undefined += 1
+        else:
+            files.setdefault(info.file, []).append(value)
+    return files, undefined
+
+
+def _pass(work: CellWork, k: int, samples: int) -> Mean:
+    """Return the mean over the tasks of one repository."""
+    files, undefined = _by_file(work.counts, k)
+    count = len(work.counts) - undefined
+    waiting = sum(bool(one[2]) and one[3] < k for one in work.counts) if undefined else 0
+    ahead = 0 if work.session else max(0, (work.planned or 0) // samples - len(work.counts))
+    few = f"fewer than {k} counted samples" if k > 1 else "no counted sample"
+    missing = [
+        Missing(WITHOUT, f"{few} yet", waiting),
+        Missing(WITHOUT, f"{few}: the others are errors of ours or were not asked for", undefined - waiting),
+        Missing(WITHOUT, "not begun", ahead),
+    ]
+    if len(files) > 1:
+        pairs = sorted((math.fsum(values), float(len(values))) for values in files.values())
+        clusters = Clusters("file", tuple(one for one, _ in pairs), tuple(size for _, size in pairs), count)
+    else:
+        clusters = clusters_of(Value("", file, value) for file, values in files.items() for value in values)
+    return Mean(
+        clusters.mean if count else None,
+        share_interval_of(clusters),
+        count,
+        counted_missing(one for one in missing if one.items),
+    )
+
+
+def over_rows(measure: str, cells: Sequence[Cell], scale: tuple[str, str]) -> Mean:
+    """Return the unweighted mean of cells of one column over the rows that they are of."""
+    having = [cell for cell in cells if cell.means[measure].value is not None]
+    missing = counted_missing(one for cell in cells for one in cell.means[measure].missing)
+    if in_points(measure):
+        values = [
+            Value(cell.row, "", value)
+            for cell in having
+            for trial in cell.work.trials
+            if (value := value_of(trial, measure, scale)) is not None
+        ]
+        judged = [one for cell in cells if (one := cell.means[measure].judged) is not None]
+        own = None if measure != "score" else _own([trial for cell in cells for trial in cell.work.trials], scale)
+        return replace(_points(values, missing, len(having)), judged=_sums(judged) if judged else None, own=own)
+    if len(having) == 1:
+        return replace(having[0].means[measure], missing=missing)
+    items = sum(cell.means[measure].items for cell in having)
+    means = sorted(cell.means[measure].value or 0.0 for cell in having)
+    clusters = Clusters("repository" if means else "", tuple(means), (1.0,) * len(means), items)
+    return Mean(clusters.mean if means else None, share_interval_of(clusters), items, missing, len(having))

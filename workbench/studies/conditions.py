@@ -1,0 +1,145 @@
+"""Under what figures were made, and which of them can be compared: the one rule that every comparison of columns goes by.
+
+Two cells of a row are comparable where all that is known of how both were made is the same. What is compared are docs scope,
+prompt, context policy, sampling, samples a task and content of the repository; of agents limits, sampling and content of the
+case. Columns that have a row in common and are comparable on none are *apart*: they are shown, never paired, tested or ranked
+with one another. By which rubric and judge trials are scored is the same for the whole study.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from workbench.studies.declaration import Column
+from workbench.studies.reading import CellWork
+
+Cells = Mapping[tuple[str, str], CellWork]
+Differing = dict[str, tuple[str, str]]
+"""The values on both sides, by what differs."""
+
+OF_ROWS = ("snapshot", "content of the case")
+"""Conditions that differ from row to row by nature."""
+_ALWAYS = ("docs scope", "samples a task", "limit of steps", *OF_ROWS)
+_FIT_THE_MODEL = ("prompt", "context", "characters read at once")
+_SHORT = 12
+"""Characters of a digest that are shown."""
+_FEW = 3
+"""Of values that differ from row to row so many stand in a sentence."""
+NOT_SET = "not set"
+
+
+def differing(left: CellWork, right: CellWork) -> Differing:
+    """Return in what two cells of a row were made differently; what is not known of one of them is no difference.
+
+    Prompt, context, sampling and how much is read at once are chosen as fits the model. So of two columns that one study executes, with different
+    models, they are part of what is compared.
+    """
+    mine, other = left.conditions, right.conditions
+    names = [name for name in _ALWAYS if name in mine and name in other]
+    if left.column.model == right.column.model or left.session or right.session:
+        names += [name for name in _FIT_THE_MODEL if name in mine and name in other]
+        sampled = [[name for name in one if name not in (*_ALWAYS, *_FIT_THE_MODEL)] for one in (mine, other)]
+        if all(sampled):
+            names += sorted({*sampled[0], *sampled[1]})
+    return {
+        name: (mine.get(name, NOT_SET), other.get(name, NOT_SET)) for name in names if mine.get(name) != other.get(name)
+    }
+
+
+def has_work(cell: CellWork | None) -> bool:
+    """Return whether there is anything in a cell of which it could be said how it was made."""
+    return cell is not None and bool(cell.counts or cell.trials)
+
+
+def rows_apart(cells: Cells, rows: Iterable[str], left: Column, right: Column) -> dict[str, Differing]:
+    """Return the rows that both columns have, each with what differs in it; empty where it is comparable."""
+    found = {}
+    for row in rows:
+        mine, other = cells.get((row, left.name)), cells.get((row, right.name))
+        if mine is not None and other is not None and has_work(mine) and has_work(other):
+            found[row] = differing(mine, other)
+    return found
+
+
+def apart(cells: Cells, rows: Iterable[str], left: Column, right: Column) -> tuple[str, ...]:
+    """Return why two columns are comparable on no row that both have, each difference in words; empty where they are on one."""
+    found = rows_apart(cells, rows, left, right)
+    return difference_words(found) if found and all(found.values()) else ()
+
+
+def difference_words(found: Mapping[str, Differing]) -> tuple[str, ...]:
+    """Return each difference with its values, and in which rows it is where that is not in all of them."""
+    by_name: dict[str, dict[str, tuple[str, str]]] = {}
+    for row, mine in found.items():
+        for name, values in mine.items():
+            by_name.setdefault(name, {})[row] = values
+    said = []
+    for name, by_row in by_name.items():
+        shown = dict.fromkeys(" and ".join(map(_shown, two)) for two in by_row.values())
+        where = "" if len(by_row) == len(found) else f" ({', '.join(by_row)})"
+        said.append(f"{name} {'; '.join(list(shown)[:_FEW])}{where}")
+    return tuple(said)
+
+
+def _shown(value: str) -> str:
+    digest = len(value) > 30 and all(sign in "0123456789abcdef" for sign in value)
+    return value[:_SHORT] if digest else value
+
+
+def comparable_rows(cells: Cells, rows: Iterable[str], columns: Sequence[Column]) -> set[str]:
+    """Return the rows that all of some columns have and of which nothing was made differently."""
+    found = set()
+    for row in rows:
+        mine = [cell for column in columns if (cell := cells.get((row, column.name))) is not None and has_work(cell)]
+        if len(mine) == len(columns) and not any(differing(mine[0], one) for one in mine[1:]):
+            found.add(row)
+    return found
+
+
+def mixed_words(cells: Iterable[CellWork]) -> tuple[str, ...]:
+    """Return in what the cells of one column were made differently, each value with its rows or with "mixed" within one."""
+    values: dict[str, dict[str, list[str]]] = {}
+    for cell in cells:
+        for name, value in cell.conditions.items():
+            if name not in OF_ROWS or "; " in value:
+                values.setdefault(name, {}).setdefault(value, []).append(cell.row)
+    return tuple(
+        f"{name} " + ", ".join(f"{value} ({', '.join(rows)})" for value, rows in found.items())
+        for name, found in values.items()
+        if len(found) > 1 or any("; " in value for value in found)
+    )
+
+
+def classes(cells: Cells, rows: Sequence[str], columns: Iterable[Column]) -> list[list[Column]]:
+    """Return columns in classes of which all are comparable with one another, in their order; the first class is the main one."""
+    found: list[list[Column]] = []
+    for column in columns:
+        for one in found:
+            if not any(apart(cells, rows, member, column) for member in one):
+                one.append(column)
+                break
+        else:
+            found.append([column])
+    return found
+
+
+def nearest(found: Iterable[CellWork], own: Mapping[tuple[str, str], CellWork]) -> list[CellWork]:
+    """Return for each cell of others what was made most like the study's own cells of its row; the others are named in it."""
+    every: dict[tuple[str, str], list[CellWork]] = {}
+    for cell in found:
+        every.setdefault((cell.row, cell.column.name), []).append(cell)
+    chosen = []
+    for (row, _), cells in every.items():
+        mine = [one for (of, _), one in own.items() if of == row and has_work(one)]
+        cells.sort(
+            key=lambda one: (min((len(differing(own, one)) for own in mine), default=0), -len(one.counts), one.settings)
+        )
+        first, *rest = cells
+        left_out = tuple(
+            f"{sum(count[1] for count in one.counts):,} samples with "
+            + (", ".join(f"{name} {right}" for name, (_, right) in differing(first, one).items()) or f"run {one.run}")
+            for one in rest
+        )
+        chosen.append(replace(first, left_out=left_out))
+    return chosen
