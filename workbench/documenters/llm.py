@@ -9,6 +9,7 @@ from collections.abc import Callable
 from workbench.documenters.sources import Sources
 from workbench.documenters.types import Asker, Docstring, Progress
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
+from workbench.models.reasoning import split_reasoning
 from workbench.models.types import Message, Request, Sampling
 from workbench.regeneration.context import build_context
 from workbench.regeneration.extraction import MAX_ANSWER
@@ -58,7 +59,6 @@ _LEAD_IN = re.compile(
     r"\A(?:(?:sure|certainly|of course|okay|here(?:'s| is| are)|the docstring|below is)\b[^\n]{0,120}[:!.]\s*\n+|docstring:\s*)",
     re.IGNORECASE,
 )
-_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 
 
 class LlmDocs:
@@ -172,9 +172,10 @@ def extract_docstring(answer: str, function: Function | None = None) -> tuple[st
     in code.
     """
     notes: tuple[str, ...] = ()
-    text = _THOUGHT.sub("", answer[:MAX_ANSWER].replace("\r\n", "\n").replace("\x00", ""), count=1).strip()
+    split = split_reasoning(answer[:MAX_ANSWER].replace("\r\n", "\n").replace("\x00", ""))
+    text = split.answer.strip()
     if not text:
-        return None, ("the answer is empty",)
+        return None, ("the answer is empty" if split.finished else "the model's reasoning never ended",)
     blocks = [block for block in read_blocks(text) if block.fenced]
     if blocks:
         inside = blocks[0].text.strip()
