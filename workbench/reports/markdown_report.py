@@ -96,6 +96,9 @@ def _trial(reader: SessionReader, contents: Contents, trial: Trial, excerpts: Ex
         given = wording.given(card.given if card else None)
         yield f"{wording.of(score.total, score.out_of)}{f', {given}' if given else ''}\n\n"
         yield _criteria(card)
+    if trial.imported_scores:
+        shown = report_tables.imported_scores(trial)
+        yield f"\n### {report_tables.IMPORTED_TITLE}\n\n{table(shown.headings, shown.rows)}"
     yield from _check(reader, trial)
     yield from _grounding(reader, trial)
     readme = excerpts.readme(row.readme_blob, f"the README of trial {row.id}")

@@ -13,6 +13,8 @@ from workbench.rubric.spread import words as spread_words
 from workbench.session.forks import fork_words
 from workbench.text import one_line
 
+IMPORTED = "imported scores"
+IMPORTED_TITLE = "Scores of the imported file"
 DAMAGE_SENTENCE = "These parts of the session file could not be read; everything else is shown."
 
 
@@ -64,8 +66,8 @@ def trials(contents: Contents) -> Shown:
     headings += [f"{rubric} ({judge})" for rubric, judge in judged]
     numbers = {4, *range(5, 5 + len(judged))}
     first = len(headings)
-    headings += ["T1", "T2", "T3", "T4", "works", "steps", "tokens", "cost $", "s", "status", "fork", "tags"]
-    numbers |= set(range(first, first + 9))
+    headings += ["T1", "T2", "T3", "T4", IMPORTED, "works", "steps", "tokens", "cost $", "s", "status", "fork", "tags"]
+    numbers |= set(range(first, first + 10)) - {first + 4}
     rows = []
     for trial in contents.trials:
         row = trial.row
@@ -80,6 +82,7 @@ def trials(contents: Contents) -> Shown:
                 str(row.repeat),
                 *(wording.NOTHING if score is None else wording.of(score.total, score.out_of) for score in scores),
                 *tiers,
+                ", ".join(f"{one.scorer} {one.value}" for one in trial.imported_scores),
                 trial.works.short() if trial.works else "",
                 str(row.steps),
                 wording.count(row.tokens),
@@ -91,7 +94,15 @@ def trials(contents: Contents) -> Shown:
             )
         )
     links = tuple(trial.row.id for trial in contents.trials)
-    return _without_empty(Shown(tuple(headings), tuple(rows), frozenset(numbers), links), {"works", "fork", "tags"})
+    return _without_empty(
+        Shown(tuple(headings), tuple(rows), frozenset(numbers), links), {IMPORTED, "works", "fork", "tags"}
+    )
+
+
+def imported_scores(trial: Trial) -> Shown:
+    """Return what the file of an imported trial says of its scores."""
+    rows = tuple((one.scorer, one.value, one.explanation) for one in trial.imported_scores)
+    return Shown(("scorer", "value", "explanation"), rows, frozenset())
 
 
 def means(contents: Contents) -> Shown:
