@@ -47,6 +47,7 @@ SHAPES = {
     "quotes in it": f'<think>use """ quotes</think>{GOOD}',
     "after the answer": f"{GOOD}\n<think>wait, {T}",
     "an answer's tag": f"<think>{T}</think><answer>{GOOD}</answer>",
+    "an answer's tag in place of the closing one": f"<think>{T}\n<answer>\n{GOOD}\n</answer>",
     "a turn's header": f"<|im_start|>assistant\n<think>{T}</think>{GOOD}",
     "empty": f"<think></think>{GOOD}",
 }

@@ -293,15 +293,15 @@ def _responded_call(item: Mapping[str, Any]) -> ToolCall:
 
 def _joined(one: Step, other: Step) -> Step:
     """Return two items of one response as one turn."""
+    measured = ("model", "prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd", "at")
+    stated = {name: value for name in measured if (value := getattr(other, name)) is not None}
     return replace(
         one,
         text="\n".join(filter(None, (one.text, other.text))),
         reasoning="\n".join(filter(None, (one.reasoning, other.reasoning))) or None,
         calls=(*one.calls, *other.calls),
-        prompt_tokens=one.prompt_tokens if other.prompt_tokens is None else other.prompt_tokens,
-        completion_tokens=one.completion_tokens if other.completion_tokens is None else other.completion_tokens,
-        cost_usd=one.cost_usd if other.cost_usd is None else other.cost_usd,
         extra={_MINI: {"items": [*_items(one), *_items(other)]}},
+        **stated,
     )
 
 

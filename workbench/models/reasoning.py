@@ -39,8 +39,10 @@ _CHANNEL_ENDS = re.compile(r"<\|(?:end|return|call)\|>.*", re.DOTALL)
 # The same where the server took the special tokens away.
 _GLUED = re.compile(r"\A\s*(?:assistant)?analysis(?=[A-Z]|.*assistantfinal)", re.DOTALL)
 _TURN = re.compile(r"\A(?:\s*(?:<\|(?:im_start|assistant|(?:start|end)_header_id)\|>|assistant\b(?=\s*<)))+\s*")
+_ANSWER = r"<\|?(?:begin_of_|start_)?(?P<name>answer|final_answer|response|solution|output)\|?>"
+_BEGINS = re.compile(rf"^[ \t]*{_ANSWER}", re.MULTILINE | re.IGNORECASE)
 _WRAPPED = re.compile(
-    r"\A\s*(?P<open><\|?)(?:begin_of_|start_)?(?P<name>answer|final_answer|response|solution|output)\|?>(?P<text>.*?)"
+    rf"\A\s*{_ANSWER}(?P<text>.*?)"
     r"(?:<(?:/|\|end_(?:of_)?)(?P=name)\|?>\s*)?\Z",
     re.DOTALL | re.IGNORECASE,
 )
@@ -129,6 +131,8 @@ def _between(text: str, marks: list[_Mark], quoted: _Quoted) -> Split:
         if not (first or _starts_line(text, mark) or _ends_line(text, mark)):
             continue
         end = _end_of(mark, plain) or _end_of(mark, [one for one in marks if not quoted.directly(one.start, one.end)])
+        if end is None and (answer := _BEGINS.search(text, mark.end)) and not quoted.holds(answer.start()):
+            end = _Mark(answer.start(), answer.start(), closes=True, kind=mark.kind)
         if end is None and not first and not _starts_line(text, mark):
             continue
         kept.append(before)
