@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,11 +15,13 @@ import pytest
 from workbench import paths, session
 from workbench.cli import main
 from workbench.engine.client import plan_document
+from workbench.engine.evaluators import SamplesEvaluator
 from workbench.engine.plan import DocumentPlan, RegenerationPlan
 from workbench.engine.regeneration_client import plan_regeneration
 from workbench.engine.samples import read_samples
 from workbench.engine.session_names import resolve_session
 from workbench.errors import UsageError, WorkbenchError
+from workbench.repository.functions import find_functions
 from workbench.session import SessionReader
 
 MANY = 10**9
@@ -107,6 +111,25 @@ def test_valid_json_lines_are_read_as_they_are(tmp_path: Path, content: str, tex
     file = tmp_path / "samples.jsonl"
     file.write_bytes(content.encode())
     assert [sample.text for sample in read_samples(file)] == texts
+
+
+def test_one_bad_line_of_a_samples_file_is_one_sentence_and_the_rest_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "samples.jsonl"
+    half = '{"task_id": "a.py::f", "completion": "return \'\\ud800\'"}'
+    nothing = '{"task_id": "a.py::f"}'
+    file.write_text("\n".join([_line("return 1"), half, "{cut", nothing, _line("return 2")]))
+    source = b"def f():\n    return 0\n"
+    task = SimpleNamespace(id="a.py::f")
+    item = SimpleNamespace(id="i", task=task, function=find_functions(source, "a.py")[0], source=source)
+    evaluator = SamplesEvaluator(file)
+    read = [asyncio.run(evaluator.give(item, "c", sample)).extraction for sample in range(evaluator.count(item))]
+    assert [one.body for one in read if one.valid] == ["return 1", "return 2"]
+    assert all(one.reason for one in read if not one.valid)
+    assert len(read) == 4
+    assert evaluator.ignored({"a.py::f"}) == "samples.jsonl, line 3: this is not JSON; it was ignored."
+    file.write_text("{cut\n")
+    with pytest.raises(UsageError, match="line 1"):
+        SamplesEvaluator(file)
 
 
 def test_a_samples_file_that_became_a_pipe_is_not_waited_for(tmp_path: Path) -> None:

@@ -159,6 +159,46 @@ def test_a_problem_of_a_task_puts_the_candidate_into_its_module(
     assert "tests/test_counting.py::test_counts_of_bytes" in problem["test"]
 
 
+def test_prompt_and_completion_are_a_program_that_passes(tmp_path: Path) -> None:
+    export(EXAMPLE, "humaneval", tmp_path / "problems.jsonl")
+    export(EXAMPLE, "evalplus", tmp_path / "samples")
+    export(EXAMPLE, "evalplus-results", tmp_path / "results")
+    problems = {one["task_id"]: one for one in lines(tmp_path / "problems.jsonl")}
+    passing: dict[str, str] = {}
+    compiled = 0
+    for file in sorted((tmp_path / "samples").iterdir()):
+        results = json.loads((tmp_path / "results" / f"{file.stem}_eval_results.json").read_text())["eval"]
+        solved = {
+            name: {one["solution"] for one in found if one["base_status"] == "pass"} for name, found in results.items()
+        }
+        for sample in lines(file):
+            problem = problems[sample["task_id"]]
+            program = problem["prompt"] + sample["completion"]
+            right = [whole for whole in solved[sample["task_id"]] if whole.startswith(program.rstrip("\n"))]
+            if right:
+                compile(program, "program", "exec")
+                compile(right[0], "solution", "exec")
+                passing[sample["task_id"]] = sample["completion"]
+                compiled += 1
+    assert compiled == sum(one == "passed" for one in _own_verdicts())
+    name, completion = next(iter(passing.items()))
+    (tmp_path / "problem.json").write_text(json.dumps(problems[name]))
+    repository = Path(__file__).parents[2] / "test_cases" / "word_counter" / "repository"
+    command = [sys.executable, "-B", "-c", _CHECKED, str(tmp_path / "problem.json"), completion]
+    subprocess.run(command, cwd=repository, capture_output=True, timeout=200, check=True)
+
+
+def _own_verdicts() -> list[Any]:
+    with SessionReader(EXAMPLE) as reader:
+        return [
+            row.verdict
+            for run in reader.runs()
+            for task in reader.tasks(run.id)
+            for row in reader.candidates(run.id, task.id)
+            if not row.control and row.evaluator not in ("reference", "stub")
+        ]
+
+
 def test_our_verdicts_are_results_and_junit(tmp_path: Path, into: Into) -> None:
     export(EXAMPLE, "evalplus-results", tmp_path / "results")
     export(EXAMPLE, "junit", tmp_path / "junit.xml")

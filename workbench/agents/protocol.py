@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from workbench.files import is_shallow, parse_json
+from workbench.models.reasoning import split_reasoning
 
 OPEN, CLOSE = "<json>", "</json>"
 TOOLS: Mapping[str, str] = {
@@ -62,7 +63,7 @@ def parse_action(answer: str) -> Action | Problem:
 
     Common deviations with a clear meaning are accepted: a Markdown fence inside the tag, a missing closing tag, raw
     newlines inside JSON strings, text after the closing tag. The last opening tag followed by a complete object wins,
-    unless it lies inside an earlier object.
+    unless it lies inside an earlier object. A call that the model only considered in its reasoning is none.
 
     Args:
         answer: The model's text.
@@ -70,6 +71,10 @@ def parse_action(answer: str) -> Action | Problem:
     Returns:
         The action, or the problem with the answer. Never raises.
     """
+    split = split_reasoning(answer)
+    if not split.finished:
+        return Problem("no answer", "The reasoning never ended, so there is no answer after it.", answer.strip())
+    answer = split.answer
     start = answer.find(OPEN)
     if start < 0:
         if not answer.strip():

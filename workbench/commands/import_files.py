@@ -50,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.engine.session_names import named
     from workbench.interchange.importing import Options, files_in, import_files
     from workbench.session import file
+    from workbench.session.placing import discard_empty
 
     case = ""
     if arguments.case:
@@ -63,16 +64,17 @@ def run(arguments: argparse.Namespace) -> int:
         importer = importer_named(arguments.format)
     files = files_in(arguments.files) if importer is None else files_in(arguments.files, importer.endings)
     session = named(session_path(arguments.session))
-    file.ensure(session)
+    made = file.ensure(session)
     progress = _Progress(quiet=arguments.json)
     tally = import_files(session, files, Options(case, arguments.readme_is_last_message, importer), progress.tell)
     progress.end()
+    there = not (made and discard_empty(session))
     for told in (*tally.problems, *tally.remarks):
         tell(told)
     if arguments.json:
         values = {
             "type": "imported",
-            "session": str(session),
+            "session": str(session) if there else None,
             "run": tally.run or None,
             "added": tally.added,
             "known": tally.known,
@@ -87,7 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
             }
         )
     else:
-        say_path(session)
+        if there:
+            say_path(session)
         say(sentence(tally))
     return 130 if tally.stopped else 1 if tally.problems else 0
 

@@ -231,6 +231,9 @@ class Pages:
         self._table(_steps(row, steps))
         for score in trial.scores:
             self._score(score)
+        if trial.imported_scores:
+            self._heading(report_tables.IMPORTED_TITLE)
+            self._table(report_tables.imported_scores(trial))
         if row.readme_blob:
             self._heading("README")
             self._text(self._reader.shown(row.readme_blob, f"the README of trial {row.id}"))

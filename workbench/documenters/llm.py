@@ -9,6 +9,7 @@ from collections.abc import Callable
 from workbench.documenters.sources import Sources
 from workbench.documenters.types import Asker, Docstring, DocumentationFailed, Progress
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
+from workbench.models.reasoning import split_reasoning
 from workbench.models.types import Answer, Message, Request, Sampling
 from workbench.regeneration.context import build_context
 from workbench.regeneration.extraction import MAX_ANSWER
@@ -60,7 +61,6 @@ _LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 _ENDS = re.compile(r"[.!?](?=\s)|\n")
-_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 
 
 class LlmDocs:
@@ -206,9 +206,10 @@ def extract_docstring(answer: str, function: Function | None = None) -> tuple[st
     in code.
     """
     notes: tuple[str, ...] = ()
-    text = _THOUGHT.sub("", answer[:MAX_ANSWER].replace("\r\n", "\n").replace("\x00", ""), count=1).strip()
+    split = split_reasoning(answer[:MAX_ANSWER].replace("\r\n", "\n").replace("\x00", ""))
+    text = split.answer.strip()
     if not text:
-        return None, ("the answer is empty",)
+        return None, ("the answer is empty" if split.finished else "the model's reasoning never ended",)
     blocks = [block for block in read_blocks(text) if block.fenced]
     if blocks:
         inside = blocks[0].text.strip()

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from workbench.engine.candidate_rows import TAKEN_OUT, Work
-from workbench.engine.evaluators import Evaluators, Given, ModelEvaluator, read_answer
+from workbench.engine.evaluators import CUT_AT_LIMIT, Evaluators, Given, ModelEvaluator, read_answer
 from workbench.engine.sandbox_provider import Sandboxes
 from workbench.engine.stages import StageProgress
 from workbench.engine.verdict_rows import Recheck, decide_task, write_verdict
@@ -145,7 +145,7 @@ class Candidates:
             by_model = isinstance(evaluator, ModelEvaluator)
             if by_model and work.answer_text is not None:
                 # It was answered before: only its test is missing.
-                work.extraction = read_answer(work.answer_text, work.item)
+                work.extraction = self._read_again(work, read_answer(work.answer_text, work.item))
             elif work.body is not None:
                 work.extraction = Extraction(work.body)
             else:
@@ -234,6 +234,21 @@ class Candidates:
                 **_figures(answer),
                 asked_s=seconds if answer is None or answer.source == "replay" else answer.latency_s,
             )
+
+    def _read_again(self, work: Work, extraction: Extraction) -> Extraction:
+        """Store what a recorded answer is read as now: the rules may have changed since, and the verdict is about this body."""
+        with self._writer.transaction() as connection:
+            kept = connection.execute("SELECT notes FROM candidates WHERE id = ?", (work.id,)).fetchone()[0]
+            # Only the call said this.
+            cut = [CUT_AT_LIMIT] if CUT_AT_LIMIT in (kept or "") else []
+            extraction = replace(extraction, notes=(*extraction.notes, *cut))
+            self._set(
+                work,
+                body_blob=None if extraction.body is None else self._writer.blob(extraction.body),
+                notes=json.dumps(extraction.notes, ensure_ascii=False) if extraction.notes else None,
+                repairs=len(extraction.repairs),
+            )
+        return extraction
 
     def _error(self, work: Work, sentence: str) -> None:
         self._verdict(work, Report(work.id, Verdict.ERROR, detail=sentence))

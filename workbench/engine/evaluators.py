@@ -32,6 +32,7 @@ first ::= "    " [^ `"'#\n] [^`\n]{0,160} "\n"
 line ::= "    " " "{0,16} [^ `\n] [^`\n]{0,160} "\n"
 """
 SAMPLES = "samples:"
+CUT_AT_LIMIT = "the answer was cut at the token limit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class ModelEvaluator:
             return Given(Extraction(None, (str(error),), "the answer is empty"), call=self._calls.last_call(candidate))
         extraction = read_answer(answer.text, item)
         if answer.finish_reason == "length":
-            notes = (*extraction.notes, "the answer was cut at the token limit")
+            notes = (*extraction.notes, CUT_AT_LIMIT)
             extraction = Extraction(extraction.body, notes, extraction.reason)
         return Given(extraction, answer.text, answer, self._calls.last_call(candidate))
 
@@ -157,8 +158,12 @@ class SamplesEvaluator:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._of: dict[str, list[Sample]] = defaultdict(list)
+        self._unreadable: list[str] = []
         for sample in read_samples(path):
-            self._of[sample.task].append(sample)
+            if sample.task:
+                self._of[sample.task].append(sample)
+            else:
+                self._unreadable.append(sample.problem)
 
     def count(self, item: TaskItem) -> int:
         """Return how many samples there are for a task."""
@@ -180,15 +185,19 @@ class SamplesEvaluator:
             )
 
     def ignored(self, known: Collection[str]) -> str:
-        """Return a sentence about the lines that name none of the ``known`` tasks; "" where every line names one."""
+        """Return sentences about the lines that cannot be read or name none of the ``known`` tasks; "" where there are none."""
+        told = [f"{problem}; it was ignored." for problem in self._unreadable[:1]]
+        if (more := len(self._unreadable) - 1) > 0:
+            told.append(f"{more:,} more of its lines cannot be read.")
         strange = {task: len(lines) for task, lines in self._of.items() if task not in known}
         if not strange:
-            return ""
+            return " ".join(told)
         count = sum(strange.values())
         lines = f"{count} line{'s name' if count > 1 else ' names'} no task here and"
-        return (
+        told.append(
             f"{self._path.name}: {lines} {'were' if count > 1 else 'was'} ignored, the first {next(iter(strange))!r}."
         )
+        return " ".join(told)
 
     async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
         """Return the body that the file holds.
@@ -200,6 +209,8 @@ class SamplesEvaluator:
         if sample >= len(lines):
             raise WorkbenchError(f"{self._path.name} holds no sample {sample} of {item.task.id}; restore the file.")
         line = lines[sample]
+        if line.problem:
+            return Given(Extraction(None, (), line.problem), line.text)
         return Given(read_answer(line.text, item, line.style), line.text)
 
 

@@ -14,11 +14,15 @@ _LARGEST = 1_000_000_000  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One line: its task, whether it completes the function or is whole code, and its text."""
+    """One line: its task, whether it completes the function or is whole code, and its text.
+
+    ``problem`` says why a line cannot be used; ``task`` is "" where not even that can be read.
+    """
 
     task: str
     style: Literal["completion", "solution"]
     text: str
+    problem: str = ""
 
 
 def read_samples(path: Path) -> list[Sample]:
@@ -27,34 +31,31 @@ def read_samples(path: Path) -> list[Sample]:
     Only ``\n`` ends a line, as in JSON Lines: texts may contain U+2028, form feeds and similar characters.
 
     Raises:
-        UsageError: The file is missing or not a regular file, or a line is not valid; the message names the line.
+        UsageError: The file is missing or not a regular file, or none of its lines can be used.
     """
     found = []
     for number, line in enumerate(read_text(path, "The samples file", most=_LARGEST).split("\n"), 1):
         if not line.strip():
             continue
-        try:
-            entry = parse_json(line)
-        except TooDeep as problem:
-            raise UsageError(f"{path.name}, line {number}: {problem}.") from None
-        except ValueError:
-            raise UsageError(f"{path.name}, line {number}: this is not JSON.") from None
-        values = entry if isinstance(entry, dict) else {}
-        style: Literal["completion", "solution"] = "solution" if "solution" in values else "completion"
-        task, text = values.get("task_id"), values.get(style)
-        if not isinstance(task, str) or not isinstance(text, str):
-            raise UsageError(f"{path.name}, line {number}: it needs task_id, and completion or solution, as texts.")
-        if not _storable(task) or not _storable(text):
-            raise UsageError(f"{path.name}, line {number}: a text in it holds half a character (a lone surrogate).")
-        found.append(Sample(task, style, text))
+        found.append(_sample(line, f"{path.name}, line {number}"))
     if not found:
         raise UsageError(f"The samples file {path} is empty; it needs one JSON line per sample.")
+    if all(sample.problem for sample in found):
+        raise UsageError(f"{found[0].problem}.")
     return found
 
 
-def _storable(text: str) -> bool:
+def _sample(line: str, place: str) -> Sample:
     try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+        entry = parse_json(line)
+    except TooDeep as problem:
+        return Sample("", "completion", "", f"{place}: {problem}")
+    except ValueError:
+        return Sample("", "completion", "", f"{place}: this is not JSON")
+    values = entry if isinstance(entry, dict) else {}
+    style: Literal["completion", "solution"] = "solution" if "solution" in values else "completion"
+    task, text = values.get("task_id"), values.get(style)
+    if isinstance(task, str) and isinstance(text, str):
+        return Sample(task, style, text)
+    named = task if isinstance(task, str) else ""
+    return Sample(named, style, "", f"{place}: it needs task_id, and completion or solution, as texts")

@@ -66,12 +66,14 @@ class Exploration:
 
     A file is *read* from 95 % on, a function where its last line was shown. Of a file that is partly read the bytes that were
     shown are *read*, the others *partly read*. Functions of tests do not count. ``functions`` is None where the repository is not on this machine.
+    Where a trial is not ``complete``, as an imported one, its patterns say nothing of what the agent did not do.
     """
 
     files: Mapping[str, int]
     bytes: Mapping[str, int]
     functions: Mapping[str, int] | None
     patterns: tuple[str, ...]
+    complete: bool = True
 
     @property
     def share(self) -> float | None:
@@ -86,6 +88,7 @@ def explore(
     functions: Sequence[Function] | None,
     *,
     stopped: bool = False,
+    complete: bool = True,
 ) -> Exploration:
     """Return what an agent saw of a repository.
 
@@ -94,6 +97,7 @@ def explore(
         visits: Its tool steps, in order.
         functions: The public functions of these files, None where their text is not at hand.
         stopped: Whether it reached the limit of steps before it handed in.
+        complete: Whether the visits are all that it made.
     """
     sizes = dict(files)
     shown: dict[str, int] = {}
@@ -118,7 +122,8 @@ def explore(
         {name: sum(found == name for found in level.values()) for name in LEVELS},
         {name: by_bytes[name] for name in LEVELS},
         of_functions,
-        tuple(_patterns(sizes, visits, shown, functions or (), stopped)),
+        (*(_omissions(sizes, visits, shown, functions or (), stopped) if complete else ()), *_repetitions(visits)),
+        complete,
     )
 
 
@@ -137,7 +142,7 @@ def _function_level(function: Function, level: Mapping[str, str], lines: Mapping
     return of_file
 
 
-def _patterns(
+def _omissions(
     sizes: Mapping[str, int],
     visits: Sequence[Visit],
     shown: Mapping[str, int],
@@ -166,6 +171,11 @@ def _patterns(
             if len(shown) == 1
             else "read top files only, never listed the folders"
         )
+    return found
+
+
+def _repetitions(visits: Sequence[Visit]) -> list[str]:
+    found: list[str] = []
     reads = Counter(visit.path for visit in visits if visit.action == "read_file" and not visit.failed)
     for path, times in reads.most_common():
         if times > 1:

@@ -18,10 +18,11 @@ from workbench.grounding.exploration import Exploration, Function, Visit, explor
 from workbench.grounding.items import TASK, Grounding, RepositoryFile, Shown
 from workbench.grounding.linking import ground
 from workbench.session.blob_reader import TextDamaged
+from workbench.session.pending_work import is_imported
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import StepRow, TrialRow
+    from workbench.session.rows import RunRow, StepRow, TrialRow
 
 MOST_BYTES = 400_000
 """Bytes of a README that are read; of these the first 100,000 characters are looked at."""
@@ -55,7 +56,10 @@ def read_trial(reader: SessionReader, trial: TrialRow) -> Why:
     files = tuple(reader.files_of(trial.snapshot)) if trial.snapshot else ()
     root = repository_of(trial)
     functions = public_functions(str(root), files) if root is not None else None
-    explored = explore(files, visits, functions, stopped=_stopped(reader, trial, steps))
+    run = reader.run(trial.run_id)
+    # What an imported agent did besides the tools that we know, and how long it might have gone on, its file does not say.
+    complete = run is None or not is_imported(run)
+    explored = explore(files, visits, functions, stopped=_stopped(run, trial, steps), complete=complete)
     note = "" if root is not None or not files else NOT_HERE
     readme = _readme(reader, trial)
     if not readme.strip():
@@ -207,11 +211,10 @@ def _task(reader: SessionReader, steps: list[StepRow]) -> bytes:
     return b""
 
 
-def _stopped(reader: SessionReader, trial: TrialRow, steps: list[StepRow]) -> bool:
+def _stopped(run: RunRow | None, trial: TrialRow, steps: list[StepRow]) -> bool:
     """Tell whether all steps that the run allowed were taken and none handed in."""
     if not steps or trial.state != "done" or any(step.kind == "respond" for step in steps):
         return False
-    run = reader.run(trial.run_id)
     with contextlib.suppress(ValueError, TypeError, AttributeError, RecursionError):
         most = json.loads(run.config).get("max_steps") if run is not None else None
         return len(steps) >= int(most) if most else not trial.parsed

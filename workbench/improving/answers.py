@@ -7,6 +7,7 @@ import inspect
 import re
 
 from workbench.improving.attempts import Refused
+from workbench.models.reasoning import split_reasoning
 from workbench.python_syntax import UNREADABLE, parse
 from workbench.text import UNSEEN
 
@@ -14,7 +15,6 @@ from workbench.text import UNSEEN
 LARGEST_ANSWER = 40_000
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*[\w.+-]*[ \t]*\n(.*)\n[ \t]*\1[ \t]*", re.DOTALL)
-_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _CONTROLS = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{UNSEEN}]")
 _NONE = "it is prose or code, not a docstring in triple quotes"
 _QUOTES = re.compile(r"\"\"\"|'''")
@@ -30,7 +30,7 @@ def read_docstring(answer: str) -> str:
         raise Refused(
             "answer", f"it has {len(answer):,} characters, and what has more than {LARGEST_ANSWER:,} is no docstring"
         )
-    text = _THOUGHT.sub("", answer.replace("\r\n", "\n"), count=1).strip()
+    text = split_reasoning(answer.replace("\r\n", "\n")).answer.strip()
     if not text:
         raise Refused("answer", "the writer answered nothing")
     if fenced := _FENCE.fullmatch(text):

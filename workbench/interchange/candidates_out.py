@@ -142,17 +142,50 @@ def write_samples(reader: SessionReader, tasks: list[TaskRow], output: Path) -> 
     for path, group in zip(_places(output, list(groups), ".jsonl"), groups.values(), strict=True):
         kept = [one for one in group if one.row.body_blob is not None]
         left += len(group) - len(kept)
-        count += _lines(path, [_sample(one) for one in kept])
+        count += _lines(path, [_sample(reader, one) for one in kept])
     return Written(count, "samples", [f"{left:,} candidates without a body were left out."] if left else [])
 
 
-def _sample(one: Entry) -> dict[str, Any]:
+def _sample(reader: SessionReader, one: Entry) -> dict[str, Any]:
     style = one.origin.get("style")
     line = one.origin.get("line")
     if isinstance(line, dict) and isinstance(style, str):
         return {"task_id": one.name, style: one.text, **line}
-    # A body of ours completes its function; what EvalPlus calls a solution is a whole program.
-    return {"task_id": one.name, "solution" if "entry" in one.origin else "completion": one.text}
+    if "entry" in one.origin:
+        return {"task_id": one.name, "solution": one.text}
+    written = _written(reader, one)
+    return {"task_id": one.name, "completion": one.text if written is None else written[0]}
+
+
+def _written(reader: SessionReader, one: Entry) -> tuple[str, str] | None:
+    """Return a body as it stands in the file behind a problem's prompt, and the whole file with it; None without the file.
+
+    A session keeps bodies without indentation; harnesses put prompt and completion together as they are.
+    """
+    from workbench.repository.functions import find_functions
+    from workbench.repository.splicing import SpliceError, splice
+
+    parts = _split(reader, one.task, task_name(reader, one.task)[1])
+    if parts is None:
+        return None
+    data = "".join(parts).encode("utf-8", "surrogateescape")
+    identity = (one.task.qualified_name, one.task.occurrence)
+    function = next(
+        (f for f in find_functions(data, one.task.path) if (f.qualified_name, f.occurrence) == identity), None
+    )
+    if function is None:
+        return None
+    try:
+        whole = splice(data, function, one.text).decode("utf-8", "surrogateescape")
+    except SpliceError:
+        return None
+    prompt, _ = _prompt_and_solution(parts)
+    if not whole.startswith(prompt):
+        # One line of header and body, or a body that its own docstring shares a line with.
+        prompt = parts[0]
+    end = len(whole) - len(parts[2])
+    completion = whole[len(prompt) : end] if whole.startswith(prompt) else f"\n{one.text}"
+    return completion if completion.endswith("\n") else f"{completion}\n", whole
 
 
 def write_results(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
@@ -178,11 +211,12 @@ def _result(reader: SessionReader, one: Entry) -> dict[str, Any]:
     entry = one.origin.get("entry")
     if isinstance(entry, dict):
         return {**entry, "solution": one.text}
+    written = _written(reader, one)
     failing = [row.test_id for row in reader.failing_tests(one.row.id)]
     status = _STATUS.get(str(one.row.verdict), "fail")
     return {
         "task_id": one.name,
-        "solution": one.text,
+        "solution": one.text if written is None else written[1],
         "base_status": status,
         "plus_status": None,
         "base_fail_tests": failing,
@@ -211,14 +245,17 @@ def _split(reader: SessionReader, task: TaskRow, kept: dict[str, Any]) -> tuple[
         for one in find_functions(data, task.path)
         if (one.qualified_name, one.occurrence) == (task.qualified_name, task.occurrence)
     ]
-    # The body stands once between the lines of the function, or the file is not the one of the task.
     if not found:
         return None
-    at = source.rfind(body, 0)
-    lines = source.splitlines(keepends=True)
-    first = sum(map(len, lines[: (task.start_line or 1) - 1]))
-    at = source.find(body, first)
-    return None if at < 0 else (source[:at], body, source[at + len(body) :])
+    start, end = found[0].body
+    return tuple(part.decode("utf-8", "surrogateescape") for part in (data[:start], data[start:end], data[end:]))  # type: ignore[return-value]
+
+
+def _prompt_and_solution(parts: tuple[str, str, str]) -> tuple[str, str]:
+    """Return prompt and solution of a problem: a body of ours begins behind the docstring, one of HumanEval with its first line."""
+    line = _REST_OF_LINE.match(parts[1])
+    rest = line[0] if line else ""
+    return parts[0] + rest, parts[1][len(rest) :]
 
 
 def write_rows(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
@@ -284,14 +321,12 @@ def write_problems(reader: SessionReader, tasks: list[TaskRow], output: Path) ->
         if parts is None or "." in task.qualified_name or not task.path.endswith(".py") or not tests:
             left += 1
             continue
-        # A body of ours begins behind the docstring, on its line; one of HumanEval begins with its first line.
-        line = _REST_OF_LINE.match(parts[1])
-        rest_of_line = line[0] if line else ""
+        prompt, solution = _prompt_and_solution(parts)
         problem = {
             "task_id": name,
-            "prompt": parts[0] + rest_of_line,
+            "prompt": prompt,
             "entry_point": task.qualified_name,
-            "canonical_solution": parts[1][len(rest_of_line) :],
+            "canonical_solution": solution,
         }
         lines.append({**problem, "test": _check(task, tests)})
     if not lines:

@@ -115,7 +115,7 @@ def _call(value: Any, number: int) -> ToolCall:
     function = object_of(call.get("function"), f"the function of a call of message {number}")
     name = text_of(function.get("name"), f"the name of a function of message {number}")
     written = function.get("arguments", "")
-    arguments: Any = None
+    arguments: Any = written
     if isinstance(written, str):
         try:
             arguments = json.loads(written)

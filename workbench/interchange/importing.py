@@ -28,6 +28,8 @@ from workbench.session.pending_work import is_imported
 
 KIND = "imported"
 """The key of a run's config that says that it was imported, and from where."""
+_MOST_PROBLEMS = 5
+"""Sentences about one file; how many more there would be is another one."""
 _TOLD_EVERY = 0.2  # seconds between two words on the progress
 
 
@@ -130,16 +132,21 @@ class _Importing:
         self._told = time.monotonic()
         self._held: dict[str, Lease] = {}
         self._tasks_run = ""
+        self._bad = 0
         self._files: list[Path] = []
 
     def all(self, files: list[Path]) -> None:
         self._files = files
         self._go_on()
         for path in files:
+            self._bad = 0
             try:
                 self._file(path)
             except (ForeignProblem, Unreadable) as problem:
                 self._problem(path, problem)
+            if self._bad > _MOST_PROBLEMS:
+                more = self._bad - _MOST_PROBLEMS
+                self._tally.problems.append(f"{shown(path.name)} has {more:,} more items that cannot be read.")
             self._tally.done += 1
             self._pause()
             if self._tally.stopped:
@@ -167,6 +174,9 @@ class _Importing:
                 self._tally.stopped = True
 
     def _problem(self, path: Path, problem: Exception, place: str = "") -> None:
+        self._bad += 1
+        if self._bad > _MOST_PROBLEMS:
+            return
         said = str(problem).rstrip(".")
         name = (
             ""

@@ -6,11 +6,14 @@ A file is recognised by its content; its ending only says how to look. What is w
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from workbench.files import TooDeep, is_shallow, require_ordinary
@@ -24,8 +27,12 @@ MOST_BYTES = 1_000_000_000
 """Of a file of lines or an archive, which are read piece by piece."""
 MOST_AT_ONCE = 100_000_000
 """Of a JSON document or a line, which must be in memory as a whole."""
-ENDINGS = (".json", ".jsonl", ".ndjson", ".traj", ".eval", ".parquet")
+_TEXTS = (".json", ".jsonl", ".ndjson", ".traj")
+ENDINGS = (*_TEXTS, ".eval", ".parquet", *(f"{one}.gz" for one in _TEXTS))
 """What is looked at in a folder."""
+
+
+_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +91,9 @@ def read_file(path: Path) -> Iterator[Read]:
     require_ordinary(path, most=MOST_BYTES)
     with path.open("rb") as stream:
         start = stream.read(4)
-    if start.startswith(b"PK"):
+    if start.startswith(_GZIP):
+        yield from _unpacked(path)
+    elif start.startswith(b"PK"):
         yield from _logged(path)
     elif start == b"PAR1":
         yield from _rows(path)
@@ -102,6 +111,25 @@ def read_file(path: Path) -> Iterator[Read]:
                 yield Read("evalplus-results", None, str(found)) if problem else Read("evalplus-results", found)  # type: ignore[arg-type]
         else:
             yield _document(value, path)
+
+
+def _unpacked(path: Path) -> Iterator[Read]:
+    with TemporaryDirectory(prefix="workbench-import-") as folder:
+        inner = Path(folder) / (path.name.removesuffix(".gz") or path.name)
+        size = 0
+        try:
+            with gzip.open(path) as packed, inner.open("wb") as file:
+                while piece := packed.read(1 << 20):
+                    size += len(piece)
+                    if size > MOST_BYTES:
+                        raise ForeignProblem(f"unpacks to more than {MOST_BYTES:,} bytes")
+                    file.write(piece)
+        except (EOFError, gzip.BadGzipFile, zlib.error):
+            raise ForeignProblem("is a damaged or truncated gzip file") from None
+        with inner.open("rb") as stream:
+            if stream.read(2) == _GZIP:
+                raise ForeignProblem("is packed twice; unpack it once")
+        yield from read_file(inner)
 
 
 def _rows(path: Path) -> Iterator[Read]:

@@ -75,6 +75,7 @@ def record(
             for place, step in enumerate(trajectory.steps)
             if step_values(step).get("prompt")
         ],
+        "scores": trajectory.scores,
     }
     with writer.transaction() as connection:
         values = {name: getattr(row, name) for name in TrialRow.__dataclass_fields__}

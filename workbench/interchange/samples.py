@@ -80,7 +80,13 @@ def is_results(value: object) -> bool:
 
 
 def read_results(value: Mapping[str, Any], file_name: str) -> Iterator[ForeignCandidate | ForeignProblem]:
-    """Return the candidates of a file of results, sample by sample, or what is wrong with one."""
+    """Return the candidates of a file of results, sample by sample, or what is wrong with one.
+
+    Raises:
+        ForeignProblem: The file is of an EvalPlus whose results do not hold the samples.
+    """
+    if value["eval"] and all(isinstance(entries, dict) for entries in value["eval"].values()):
+        raise ForeignProblem("has results of an older EvalPlus, which do not hold the samples; evaluate them anew")
     head = {key: one for key, one in value.items() if key not in {"eval"}}
     for task, entries in value["eval"].items():
         try:

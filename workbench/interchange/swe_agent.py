@@ -7,6 +7,7 @@ kept under ``extra["swe-agent"]`` or ``extra["mini-swe-agent"]``.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -20,6 +21,8 @@ NAMED_BY_FILE = "__named_by_file__"
 """The key under which the reader of a file passes the name of the task, which only the file's name says."""
 _SWE, _MINI = "swe-agent", "mini-swe-agent"
 _SHELL = "bash"
+_SPOKEN = frozenset({"reasoning", "message", "function_call", "custom_tool_call", "local_shell_call", "shell_call"})
+"""Items of a response of the Responses API that a model says."""
 _MINI_FORMAT = "mini-swe-agent-1."
 
 
@@ -157,8 +160,11 @@ def read_mini(value: Any) -> Trajectory:
     steps: list[Step] = []
     for number, each in enumerate(list_of(root.get("messages"), "messages"), 1):
         message = object_of(each, f"message {number}")
-        if steps and steps[-1].source == "agent" and _is_observation(message):
-            steps[-1] = replace(steps[-1], results=(*(steps[-1].results or ()), _observed(message)))
+        last = steps[-1] if steps and steps[-1].source == "agent" else None
+        if last is not None and _is_observation(message):
+            steps[-1] = replace(last, results=(*(last.results or ()), _observed(message)))
+        elif last is not None and last.results is None and message.get("type") in _SPOKEN:
+            steps[-1] = _joined(last, _responded(message, [message]))
         else:
             steps.append(_said_by(message))
     if not steps:
@@ -183,35 +189,125 @@ def _extra(message: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _is_observation(message: Mapping[str, Any]) -> bool:
-    return message.get("role") == "tool" or bool({"returncode", "raw_output"} & _extra(message).keys())
+    kind = message.get("type")
+    responded = isinstance(kind, str) and kind.endswith("_call_output")
+    return message.get("role") == "tool" or responded or bool({"returncode", "raw_output"} & _extra(message).keys())
 
 
 def _observed(message: Mapping[str, Any]) -> Result:
-    content, call = message.get("content"), message.get("tool_call_id")
+    text, identity = ("output", "call_id") if "output" in message else ("content", "tool_call_id")
+    content, call = message.get(text), message.get(identity)
     kept = _without(
         message,
-        *(["content"] if isinstance(content, str) else []),
-        *(["tool_call_id"] if isinstance(call, str) else []),
+        *([text] if isinstance(content, str) else []),
+        *([identity] if isinstance(call, str) else []),
     )
     return Result(_text(content), call if isinstance(call, str) else None, {_MINI: kept})
 
 
 def _said_by(message: Mapping[str, Any]) -> Step:
+    if isinstance(message.get("output"), list):
+        return _responded(message, message["output"])
+    if message.get("type") in _SPOKEN and message.get("role") in {None, "assistant"}:
+        return _responded(message, [message])
     role, content, extra = message.get("role"), message.get("content"), _extra(message)
     kept = _without(message, *(["content"] if isinstance(content, str) else []))
     if role != "assistant":
         return Step("user" if role == "user" else "system", _text(content), at=_at(extra), extra={_MINI: kept})
-    usage = object_of(extra["response"].get("usage") or {}, "usage") if isinstance(extra.get("response"), dict) else {}
-    return Step(
+    reasoning = message.get("reasoning_content")
+    step = Step(
         "agent",
         _text(content),
+        reasoning=reasoning if isinstance(reasoning, str) else None,
         calls=_calls(message, extra),
-        prompt_tokens=count_of(usage.get("prompt_tokens")),
-        completion_tokens=count_of(usage.get("completion_tokens")),
-        cost_usd=amount_of(extra.get("cost")),
-        at=_at(extra),
         extra={_MINI: kept},
     )
+    return _measured(step, message)
+
+
+def _measured(step: Step, message: Mapping[str, Any]) -> Step:
+    """Return a step with the tokens, cost and time of its message; the two APIs name tokens differently."""
+    extra = _extra(message)
+    response = extra["response"] if isinstance(extra.get("response"), dict) else message
+    stated = response.get("usage")
+    usage = stated if isinstance(stated, dict) else {}
+    details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
+    model = response.get("model")
+    return replace(
+        step,
+        model=model if isinstance(model, str) and model else None,
+        prompt_tokens=count_of(usage.get("prompt_tokens", usage.get("input_tokens"))),
+        completion_tokens=count_of(usage.get("completion_tokens", usage.get("output_tokens"))),
+        cached_tokens=count_of(details.get("cached_tokens")) if isinstance(details, dict) else None,
+        cost_usd=amount_of(extra.get("cost")),
+        at=_at(extra),
+    )
+
+
+def _responded(message: Mapping[str, Any], items: Sequence[Any]) -> Step:
+    """Return the turn of a response of the Responses API, or of one of its items that stands as a message."""
+    words, reasoning, calls = [], [], []
+    for item in items:
+        if not isinstance(item, dict):
+            continue
+        kind = str(item.get("type"))
+        if kind == "message":
+            words.append(_text(item.get("content")))
+        elif kind == "reasoning":
+            reasoning += [_text(item[name]) for name in ("summary", "content") if item.get(name)]
+        elif kind.endswith("_call"):
+            calls.append(_responded_call(item))
+    found = calls or list(_calls(message, _extra(message)))
+    step = Step(
+        "agent",
+        "\n".join(filter(None, words)),
+        reasoning="\n".join(reasoning) or None,
+        calls=tuple(found),
+        extra={_MINI: dict(message)},
+    )
+    return _measured(step, message)
+
+
+def _responded_call(item: Mapping[str, Any]) -> ToolCall:
+    written = item.get("arguments", item.get("action", item.get("input")))
+    if isinstance(written, str):
+        try:
+            written = json.loads(written)
+        except (ValueError, RecursionError):
+            written = {"input": written}
+    arguments = written if isinstance(written, dict) else {}
+    command = arguments.get("command")
+    if isinstance(command, list) and all(isinstance(one, str) for one in command):
+        arguments = {**arguments, "command": shlex.join(command)}
+    name = item.get("name")
+    identity = item.get("call_id") or item.get("id")
+    shown = (
+        name
+        if isinstance(name, str) and name
+        else _SHELL
+        if "shell" in str(item.get("type"))
+        else str(item.get("type"))
+    )
+    return ToolCall(identity if isinstance(identity, str) else "", shown, arguments)
+
+
+def _joined(one: Step, other: Step) -> Step:
+    """Return two items of one response as one turn."""
+    measured = ("model", "prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd", "at")
+    stated = {name: value for name in measured if (value := getattr(other, name)) is not None}
+    return replace(
+        one,
+        text="\n".join(filter(None, (one.text, other.text))),
+        reasoning="\n".join(filter(None, (one.reasoning, other.reasoning))) or None,
+        calls=(*one.calls, *other.calls),
+        extra={_MINI: {"items": [*_items(one), *_items(other)]}},
+        **stated,
+    )
+
+
+def _items(step: Step) -> list[Any]:
+    kept = step.extra.get(_MINI, {})
+    return list(kept["items"]) if isinstance(kept.get("items"), list) else [kept]
 
 
 def _calls(message: Mapping[str, Any], extra: Mapping[str, Any]) -> tuple[ToolCall, ...]:

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from workbench.text import one_line
+
 Extra = Mapping[str, Any]
 OWN = "workbench"
 """The key of ``extra`` under which the workbench keeps what only it knows: scores, remarks, the case."""
@@ -118,12 +120,47 @@ class Trajectory:
     extra: Extra = field(default_factory=dict)
 
     @property
+    def scores(self) -> list[dict[str, str]]:
+        """What the scorers of the program that wrote it gave, as texts: ``scorer``, ``value``, ``explanation``."""
+        own = self.extra.get(OWN)
+        ours = {
+            f"{one['card'].get('rubric')} ({one['card'].get('judge')})"
+            for one in (own.get("scorecards", []) if isinstance(own, dict) else [])
+            if isinstance(one, dict) and isinstance(one.get("card"), dict)
+        }
+        places = [part for name, part in self.extra.items() if name != OWN and isinstance(part, dict)]
+        places += [
+            part[name] for part in places for name in ("sample", "extra", "info") if isinstance(part.get(name), dict)
+        ]
+        found: dict[str, dict[str, str]] = {}
+        for place in places:
+            scores = place.get("scores")
+            for name, value in scores.items() if isinstance(scores, dict) else ():
+                if name not in ours:
+                    found[str(name)] = _score(str(name), value)
+            for name in ("score", "reward"):
+                if isinstance(place.get(name), bool | int | float | str):
+                    found[name] = _score(name, place[name])
+        return list(found.values())
+
+    @property
     def digest(self) -> str:
         """SHA-256 of the content, 64 hexadecimal digits: equal trajectories are one. What people and judges add is no part of it."""
         values = to_json(self)
         values["extra"] = {key: value for key, value in values["extra"].items() if key != OWN}
         text = json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _score(scorer: str, score: Any) -> dict[str, str]:
+    values = score if isinstance(score, dict) and "value" in score else {"value": score}
+    value, explanation = values["value"], values.get("explanation")
+    shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return {
+        "scorer": one_line(scorer, 100),
+        "value": one_line(shown, 100),
+        "explanation": one_line(explanation, 400) if isinstance(explanation, str) else "",
+    }
 
 
 def step_to_json(step: Step) -> dict[str, Any]:

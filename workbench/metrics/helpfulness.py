@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from workbench.models.reasoning import split_reasoning
 from workbench.models.types import Message, ModelError, Request, Sampling
 
 if TYPE_CHECKING:
@@ -220,6 +221,7 @@ def schema(aspects: tuple[str, ...]) -> dict[str, Any]:
 
 def read_points(text: str, aspects: tuple[str, ...]) -> tuple[dict[str, float] | None, str]:
     """Return the points of an answer by aspect, or None and what is wrong with it."""
+    text = split_reasoning(text).answer
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end < start:
         return None, "there is no JSON object in it"

@@ -7,35 +7,23 @@ becomes an invalid candidate with a reason.
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from workbench.models.reasoning import split_reasoning
 from workbench.regeneration.fences import Block, read_blocks
-from workbench.regeneration.reduction import Reduced, reduce_to_body
+from workbench.regeneration.reduction import Reduced, reduce_to_body, returns
+from workbench.regeneration.wrappings import code_in_json, readings
 from workbench.repository.functions import Function
 
 Style = Literal["chat", "completion", "solution"]
 
-EXTRACTION_VERSION = "extraction-1"
+EXTRACTION_VERSION = "extraction-2"
 MAX_ANSWER = 200_000  # characters; longer answers are truncated
 _CUT = "the answer was cut "
-_THOUGHT = re.compile(r"\A\s*<(think|thinking|thought|reasoning|analysis)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_OPEN_THOUGHT = re.compile(r"\A\s*<(?:think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
-_THOUGHT_END = re.compile(r"^\s*</(?:think|thinking|thought|reasoning|analysis)>[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_DEFINED = re.compile("the (?:definition|function|class|header) ")
 _SPECIAL = re.compile(r"(?:<\|[A-Za-z_ ]{1,30}\|>|</s>|<eos>)\s*\Z")
-_CODE_KEYS = (
-    "body",
-    "code",
-    "completion",
-    "solution",
-    "implementation",
-    "function_body",
-    "function",
-    "answer",
-    "python",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,95 +65,141 @@ def extract_body(answer: str, function: Function, source: bytes = b"", *, style:
     if len(text) > MAX_ANSWER:
         text = text[:MAX_ANSWER]
         notes.append(f"the answer was cut at {MAX_ANSWER:,} characters")
-    text, thought = _without_thoughts(text)
-    notes += thought
+    split = split_reasoning(text)
+    if not split.finished:
+        return Extraction(None, tuple(notes), "the model's reasoning never ended, so there is no answer")
+    if split.reasoning:
+        notes.append("the model's reasoning was left out")
+    try:
+        return _read(split.answer, function, source, notes, style)
+    except (RecursionError, MemoryError):
+        return Extraction(None, tuple(notes), "the answer's code is nested too deeply to be read")
+
+
+def _read(text: str, function: Function, source: bytes, notes: list[str], style: Style) -> Extraction:
     while match := _SPECIAL.search(text):
         text = text[: match.start()]
     if not text.strip():
         return Extraction(None, tuple(notes), "the answer is empty")
-    inner = _from_json(text)
-    if inner is not None:
-        text = inner
-        notes.append("the code stood in JSON")
-        if not text.strip():
-            return Extraction(None, tuple(notes), "the answer is empty")
-    return _best(_blocks(text, style), function, source, notes, fences_asked=style == "chat")
+    blocks = _blocks(text, style)
+    whole = len(blocks) == 1
+    if found := _from_json(code_in_json(blocks[0].text if whole else text), function, source, notes, style):
+        return found
+    chosen = _best([block for block in blocks if block.may_be_python], function, source)
+    if chosen is None or chosen.reduced.problem is not None:
+        parts = [*(block.text for block in blocks), text]
+        held = [one for part in parts for one in code_in_json(part, anywhere=True)]
+        if found := _from_json(held, function, source, notes, style):
+            return found
+        foreign = _best([block for block in blocks if not block.may_be_python], function, source)
+        if foreign is not None and foreign.reduced.problem is None and foreign.belongs:
+            chosen = foreign
+    if chosen is None:
+        language = next((block.language for block in blocks if block.language), "another language")
+        return Extraction(None, tuple(notes), f"the answer's code is {language}, not Python")
+    return _extraction(chosen, blocks, notes, asked_for_fence=style == "chat")
 
 
 def _blocks(text: str, style: Style) -> list[Block]:
     blocks = read_blocks(text)
-    if style == "chat" or (blocks and blocks[0].fenced and text.lstrip().startswith(("`", "~"))):
+    if style == "chat" or (blocks and blocks[0].fenced and text.lstrip().startswith(("`", "~", "<", "["))):
         return blocks
     # Whole code may contain fences in strings, so it is tried as it is before any block in it.
-    return [Block(text, fenced=False), *[block for block in blocks if block.fenced]]
+    return [Block(text, fenced=False), *[replace(block, certain=False) for block in blocks if block.fenced]]
 
 
-def _best(
-    blocks: list[Block], function: Function, source: bytes, notes: list[str], *, fences_asked: bool = False
-) -> Extraction:
-    python = [block for block in blocks if block.may_be_python]
-    if not python:
-        nested = next((found for block in blocks if (found := _from_json(block.text)) is not None), None)
-        if nested is not None:
-            return _best(read_blocks(nested), function, source, [*notes, "the code stood in JSON"])
-        language = next((block.language for block in blocks if block.language), "another language")
-        return Extraction(None, tuple(notes), f"the answer's code is {language}, not Python")
-    tried: list[tuple[Block, Reduced]] = []
-    for block in python:
-        loose = not (block.fenced and block.closed)
-        tried.append((block, reduce_to_body(block.text, function, source, prose_around=loose)))
-    block, reduced = max(tried, key=lambda item: _rank(item[1]))
-    if fences_asked and not block.fenced and reduced.problem is None:
+def _from_json(
+    held: list[tuple[str, bool]], function: Function, source: bytes, notes: list[str], style: Style
+) -> Extraction | None:
+    for text, named in held:
+        found = _read(split_reasoning(text).answer, function, source, [*notes, "the code stood in JSON"], style)
+        # Any string may parse: one whose key does not name code has to be a function's.
+        if found.valid and (named or returns(found.body or "") or any(_DEFINED.match(note) for note in found.notes)):
+            return found
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    block: Block
+    reduced: Reduced
+
+    @property
+    def belongs(self) -> bool:
+        """Whether it can only be a function's code: what only calls the function can be a body as well."""
+        return self.reduced.defines_target or returns(self.reduced.body)
+
+    @property
+    def rank(self) -> tuple[bool, bool, bool, bool, bool]:
+        reduced = self.reduced
+        problem = reduced.problem is not None
+        returning = not problem and returns(reduced.body)
+        return not problem, self.block.certain, not reduced.trivial, reduced.defines_target, returning
+
+
+def _best(blocks: list[Block], function: Function, source: bytes) -> _Tried | None:
+    """Return the block that counts: of those that define the function, or return a value, the last, for it corrects the others."""
+    best: _Tried | None = None
+    texts = [block.text for block in blocks if block.fenced and block.closed and block.certain]
+    for block in blocks:
+        beside = [text for text in texts if text not in block.text and block.text not in text]
+        tried = _Tried(block, _reduced(block, function, source, beside))
+        if (
+            best is None
+            or tried.rank > best.rank
+            or (
+                tried.rank == best.rank
+                and tried.rank[0]
+                and tried.belongs
+                and not _is_excerpt(block.text, best.block.text)
+            )
+        ):
+            best = tried
+    return best
+
+
+def _is_excerpt(text: str, whole: str) -> bool:
+    """Whether a block only quotes lines of another."""
+    lines = {line.strip() for line in whole.splitlines()}
+    return all(line.strip() in lines for line in text.splitlines() if line.strip())
+
+
+def _reduced(block: Block, function: Function, source: bytes, beside: list[str]) -> Reduced:
+    literal = reduce_to_body(block.text, function, source, beside=beside)
+    if literal.problem is None:
+        return literal
+    for reading in readings(block.text):
+        found = reduce_to_body(reading.text, function, source, beside=beside)
+        if found.problem is None and not found.trivial:
+            if reading.must_define and not (found.defines_target or returns(found.body)):
+                return Reduced("", (), f"{reading.note}, which does not define {function.name}")
+            return replace(found, notes=(reading.note, *found.notes))
+    if block.fenced and block.closed:
+        return literal
+    return reduce_to_body(block.text, function, source, prose_around=True, beside=beside)
+
+
+def _extraction(chosen: _Tried, blocks: list[Block], notes: list[str], *, asked_for_fence: bool) -> Extraction:
+    block, reduced = chosen.block, chosen.reduced
+    if asked_for_fence and not block.fenced and reduced.problem is None:
         notes.append("the code stood in no block")
     if block.fenced and not block.closed:
         notes.append("the code block was not closed")
-    if sum(1 for other in python if other.fenced) > 1:
+    if sum(1 for other in blocks if other.fenced and other.may_be_python) > 1:
         notes.append("the answer has several code blocks")
     notes += reduced.notes
     if reduced.problem is None:
         return Extraction(reduced.body, tuple(notes))
-    if not block.fenced and not reduced.defines_target and _reads_like_prose(block.text):
+    unparsed = reduced.problem.startswith(("line", "Python"))
+    if not block.fenced and not reduced.defines_target and unparsed and _reads_like_prose(block.text):
         return Extraction(None, tuple(notes), "the answer holds no Python code")
     if not reduced.body.strip():
         return Extraction(reduced.body or None, tuple(notes), reduced.problem)
     return Extraction(reduced.body, tuple(notes), _as_reason(reduced.problem))
 
 
-def _rank(reduced: Reduced) -> tuple[bool, bool, bool]:
-    """Prefer code that parses, then non-trivial code, then the target's own definition; the first block wins ties."""
-    return reduced.problem is None, not reduced.trivial, reduced.defines_target
-
-
 def _as_reason(problem: str) -> str:
     return f"the body does not parse: {problem}" if problem.startswith(("line", "Python")) else problem
-
-
-def _without_thoughts(text: str) -> tuple[str, list[str]]:
-    rest = _THOUGHT.sub("", text, count=1)
-    if rest != text:
-        return rest, ["the model's thoughts were left out"]
-    if _OPEN_THOUGHT.match(text):
-        return "", ["the model's thoughts never ended"]
-    end = _THOUGHT_END.search(text)
-    if end:
-        return text[end.end() :], ["the model's thoughts were left out"]
-    return text, []
-
-
-def _from_json(text: str) -> str | None:
-    """Return the code in an answer that is one JSON object, bare or in a fence, else None."""
-    stripped = re.sub(r"\A\s*```(?:json)?\s*\n(.*?)\n\s*```\s*\Z", r"\1", text, flags=re.DOTALL).strip()
-    if not (stripped.startswith("{") and stripped.endswith("}")):
-        return None
-    try:
-        value = json.loads(stripped, strict=False)
-    except (ValueError, RecursionError):
-        return None
-    if isinstance(value, dict):
-        for key in _CODE_KEYS:
-            if isinstance(value.get(key), str):
-                return str(value[key])
-    return None
 
 
 def _reads_like_prose(text: str) -> bool:

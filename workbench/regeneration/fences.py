@@ -1,27 +1,60 @@
-"""Find the code blocks in a model's answer: Markdown fences, taking into account Python strings that contain fences."""
+"""Find the code blocks in a model's answer: Markdown fences and tags, taking into account Python strings that contain them."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.repository.lines import LineKind, read_lines, split_lines
 
 _OPEN = re.compile(r"^(?P<indent>[ \t]*)(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[^`\r\n]*)$")
+_CODE_AFTER_TAG = re.compile(
+    r"\S+[ \t]+(?P<code>(?:@|(?:async[ \t]+def|def|class|return|import|from|if|for|while|with|try|raise|yield)\b).*)"
+)
+_TAG = re.compile(
+    r"^[ \t]*(?:<(?P<name>[A-Za-z][\w:.-]*)(?:[ =][^<>\n]*)?>|\[(?P<word>[A-Z][A-Z_]*)\]|<\|(?P<special>\w+)\|>)",
+    re.MULTILINE,
+)
+_DEEPEST = 4
 _ONE_LINE = re.compile(r"^(`{1,3})(?P<code>[^`\n]+)\1$")
 PYTHON_TAGS = frozenset(
-    {"", "python", "py", "python3", "py3", "python2", "pycon", "python-repl", "code", "text", "txt"}
+    {
+        "",
+        "python",
+        "py",
+        "python3",
+        "py3",
+        "python2",
+        "pycon",
+        "python-repl",
+        "ipython",
+        "ipython3",
+        "code",
+        "text",
+        "txt",
+        "diff",
+        "patch",
+    }
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of an answer that may be the code: ``language`` is the fence's tag, ``closed`` whether the fence is closed."""
+    """A part of an answer that may be the code.
+
+    Attributes:
+        text: The code.
+        language: The fence's tag.
+        closed: Whether the fence is closed.
+        fenced: Whether a fence or tag stands around it.
+        certain: Whether no other reading of the answer's marks is likelier.
+    """
 
     text: str
     language: str = ""
     closed: bool = True
     fenced: bool = True
+    certain: bool = True
 
     @property
     def may_be_python(self) -> bool:
@@ -30,7 +63,7 @@ class Block:
 
 
 def read_blocks(answer: str) -> list[Block]:
-    """Return the blocks of ``answer`` in order; without fences, the whole answer is one block.
+    """Return the blocks of ``answer`` in order; without fences or tags, the whole answer is one block.
 
     A fence inside a triple-quoted string does not close a block. If ignoring strings gives other blocks, these are
     returned as well, after the former. Text before a first fence without a tag is a block, too: in a continuation the
@@ -43,17 +76,51 @@ def read_blocks(answer: str) -> list[Block]:
     lines = split_lines(answer)
     first = next((n for n, line in enumerate(lines) if _OPEN.match(line.rstrip("\r\n"))), None)
     if first is None:
-        return [Block(answer, fenced=False)]
+        return _tagged(answer)
     aware = _read(lines, first, strings_hide_fences=True)
     plain = _read(lines, first, strings_hide_fences=False)
-    blocks = aware + [block for block in plain if block not in aware]
+    blocks = aware + [replace(block, certain=False) for block in plain if block not in aware]
     if read_lines(answer)[first].kind is LineKind.STRING:
         blocks.insert(0, Block(answer, fenced=False))  # code without a fence, but with a string that contains one
     before = "".join(lines[:first])
     opening = _OPEN.match(lines[first].rstrip("\r\n"))
     if before.strip() and opening and not opening["info"].strip():
-        blocks.append(Block(before, closed=True, fenced=False))
+        blocks.append(Block(before, closed=True, fenced=False, certain=False))
     return [block for block in blocks if block.text.strip()] or [Block("", fenced=True)]
+
+
+def _tagged(answer: str, depth: int = 0) -> list[Block]:
+    """Return the blocks between tags such as ``[PYTHON]`` and ``[/PYTHON]``, then the whole; a stop sequence may have cut the end."""
+    kinds = read_lines(answer)
+    starts = [0]
+    for line in kinds:
+        starts.append(starts[-1] + len(line.text))
+    blocks: list[Block] = []
+    position = 0
+    while opening := _TAG.search(answer, position):
+        position = opening.end()
+        number = next(n for n, start in enumerate(starts[1:]) if opening.start() < start)
+        if kinds[number].kind is LineKind.STRING:
+            continue
+        end = _end_of_tag(opening).search(answer, position)
+        if end is None and not (opening["word"] and not answer[: opening.start()].strip()):
+            continue
+        inside = answer[position : end.start() if end else len(answer)]
+        cdata = re.fullmatch(r"\s*<!\[CDATA\[(.*?)\]\]>\s*", inside, re.DOTALL)
+        inside = cdata[1] if cdata else inside
+        inner = _tagged(inside, depth + 1) if depth < _DEEPEST and _TAG.match(inside.lstrip()) else [Block(inside)]
+        blocks += [replace(one, fenced=True) for one in inner]
+        position = end.end() if end else len(answer)
+    first = _TAG.match(answer.lstrip())
+    return blocks if blocks and first else [*blocks, Block(answer, fenced=False)]
+
+
+def _end_of_tag(opening: re.Match[str]) -> re.Pattern[str]:
+    if opening["name"]:
+        return re.compile(rf"</{re.escape(opening['name'])}\s*>")
+    if opening["word"]:
+        return re.compile(rf"\[/{opening['word']}\]|^[ \t]*\[(?:DONE|END(?:_{opening['word']})?)\]", re.MULTILINE)
+    return re.compile(r"<\|/?\w*(?:end|done)?\w*\|>|\Z")
 
 
 def _read(lines: list[str], first: int, *, strings_hide_fences: bool) -> list[Block]:
@@ -64,12 +131,17 @@ def _read(lines: list[str], first: int, *, strings_hide_fences: bool) -> list[Bl
         position += 1
         if not opening:
             continue
-        inside: list[str] = []
+        with_code = _CODE_AFTER_TAG.match(opening["info"])
+        inside: list[str] = [f"{with_code['code']}\n"] if with_code else []
         closed = False
         while position < len(lines):
             line = lines[position]
             position += 1
             if _closes(line, opening["mark"]) and not (strings_hide_fences and _in_string(inside, lines[position:])):
+                closed = True
+                break
+            if _closes_behind_code(line, opening["mark"]) and not _in_string(inside, lines[position:]):
+                inside.append(line.rstrip()[: -len(opening["mark"])])
                 closed = True
                 break
             inside.append(line)
@@ -82,6 +154,11 @@ def _read(lines: list[str], first: int, *, strings_hide_fences: bool) -> list[Bl
 def _closes(line: str, mark: str) -> bool:
     text = line.strip()
     return len(text) >= len(mark) and set(text) == {mark[0]}
+
+
+def _closes_behind_code(line: str, mark: str) -> bool:
+    text = line.rstrip()
+    return text.endswith(mark) and not text.strip().startswith(mark[0]) and "#" not in text
 
 
 def _in_string(inside: list[str], rest: list[str]) -> bool:

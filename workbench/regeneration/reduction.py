@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from workbench import python_syntax
+from workbench.regeneration.methods import lift_siblings
+from workbench.regeneration.names import FUNCTIONS
+from workbench.regeneration.program import Program, own_nodes, parse_program
 from workbench.repository.functions import Function, find_functions
 from workbench.repository.indentation import dedent
 from workbench.repository.lines import Line, LineKind, read_lines, syntax_problem
@@ -12,9 +18,9 @@ from workbench.repository.splicing import body_text
 
 _HEADER = re.compile(r"(?:async[ \t]+)?def[ \t]+(?P<name>\w+)")
 _ONLY_IN_FUNCTIONS = re.compile(r"(?:return|yield|await|nonlocal)\b")
-_IMPORT = re.compile(r"(?:import|from)\b(?!.*\b__future__\b)")
 _MARKDOWN = re.compile(r"(?:[-*>+]|\d+[.)]|#{1,6})\s+\S")
 _TRIVIAL = re.compile(r"(?:\s|#[^\n]*|\bpass\b|\.\.\.|raise NotImplementedError(?:\([^)]*\))?|;)*")
+_AFTER = "text after the body was left out"
 _MAX_TRIES = 40
 _MAX_LINES = 1000  # above this, searching for prose line by line takes too long
 
@@ -34,29 +40,68 @@ class Reduced:
         return _TRIVIAL.fullmatch(self.body) is not None
 
 
-def reduce_to_body(code: str, function: Function, source: bytes = b"", *, prose_around: bool = False) -> Reduced:
+def reduce_to_body(
+    code: str,
+    function: Function,
+    source: bytes = b"",
+    *,
+    prose_around: bool = False,
+    beside: Sequence[str] = (),
+) -> Reduced:
     """Return the body of ``function`` that ``code`` contains.
 
     ``code`` may be the body, the body with the header or docstring repeated, or an enclosing class or file. ``source`` is
-    the file itself: imports that the answer repeats from it are left out. ``prose_around`` allows leading and trailing
-    lines of prose to be removed, as in an answer without a fence.
+    the file itself: what the answer repeats from it is left out. ``prose_around`` allows leading and trailing lines of
+    prose to be removed, as in an answer without a fence. ``beside`` is other code of the answer, which may define what
+    this code uses.
     """
     code = _strip_blank_edges(code)
+    if not code:
+        return Reduced("", (), "the answer is empty")
     headless = _without_unindented_header(code, function)
     if headless is not None:
-        reduced = _as_statements(headless, function, prose_around=prose_around)
+        reduced = _as_statements(headless, function, source, beside, prose_around=prose_around)
         return replace(reduced, notes=("the header was repeated", *reduced.notes), defines_target=True)
-    repeated = _from_definition(code, function, source)
+    repeated = _from_definition(code, function, source, beside)
     if repeated is not None:
         return repeated
-    return _as_statements(code, function, prose_around=prose_around)
+    return _as_statements(code, function, source, beside, prose_around=prose_around)
 
 
 def body_problem(body: str, function: Function) -> str | None:
     """Return why ``body`` cannot be the body of ``function``, or None."""
     if not any(line.kind is LineKind.CODE for line in read_lines(body)):
         return None if function.docstring is not None else "the body holds no statement, and there is no docstring"
-    return syntax_problem(_wrapped(body))
+    return syntax_problem(_wrapped(body)) or _idle(body, function)
+
+
+def returns(body: str) -> bool:
+    """Whether a body that parses returns or yields: no example or test does, outside of a function."""
+    statements = python_syntax.parse(_wrapped(body)).body
+    return any(isinstance(one, ast.Return | ast.Yield | ast.YieldFrom) for one in own_nodes(statements[0]))
+
+
+def _idle(body: str, function: Function) -> str | None:
+    """Return why a body of definitions and values alone is none: nothing would come of it, and nobody would notice."""
+    statements = python_syntax.parse(_wrapped(body)).body[0].body  # type: ignore[attr-defined]
+    kept = [one for one in statements if not isinstance(one, ast.Pass | ast.Import | ast.ImportFrom)]
+    defined = [one.name for one in kept if isinstance(one, (*FUNCTIONS, ast.ClassDef)) and not one.decorator_list]
+    values = [one for one in kept if isinstance(one, ast.Expr) and _is_value(one.value)]
+    if not kept or len(defined) + len(values) < len(kept):
+        return None
+    if defined:
+        return f"the answer defines {', '.join(defined[:3])} and not {function.name}"
+    strings = all(isinstance(one.value, ast.Constant) and isinstance(one.value.value, str) for one in values)
+    return None if strings else "the answer holds a value, no statements"
+
+
+def _is_value(node: ast.expr) -> bool:
+    if isinstance(node, ast.Constant):
+        return node.value is not ...
+    parts = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)]
+    return isinstance(node, ast.Name | ast.Attribute | ast.Dict | ast.List | ast.Tuple | ast.Set) and all(
+        map(_is_value, parts)
+    )
 
 
 def _wrapped(body: str) -> str:
@@ -83,9 +128,10 @@ def _strip_blank_edges(text: str) -> str:
     return text.rstrip()
 
 
-def _from_definition(code: str, function: Function, source: bytes) -> Reduced | None:
+def _from_definition(code: str, function: Function, source: bytes, beside: Sequence[str]) -> Reduced | None:
     """Return the body of the target's definition in ``code``; None if ``code`` is a body instead of a definition."""
-    flat = dedent(code).encode("utf-8", "surrogatepass")
+    text = dedent(code)
+    flat = text.encode("utf-8", "surrogatepass")
     found = find_functions(flat, function.path)
     named = [f for f in found if f.name == function.name]
     outside = _lines_outside(flat, found)
@@ -93,12 +139,26 @@ def _from_definition(code: str, function: Function, source: bytes) -> Reduced | 
         return None
     note = "the definition was repeated"
     if not named:
-        same = [f for f in found if f.kind != "nested" and _names(f) == _names(function)]
-        others = [line for line in outside if not _IMPORT.match(line.content)]
-        if len(same) != 1 or others:
+        program = Program(text, 0, beside, function, source)
+        if program.assigns(function.name):
+            called = program.called(function.name)
+            return _finish_checked(called.body, function, ("the function was assigned", *called.notes))
+        named = _under_another_name(found, function, program)
+        if not named:
             return None
-        named, note = same, f"the function was called {same[0].name}"
-    best = max(named, key=lambda f: _likeness(f, function, flat))
+        note = f"the function was called {named[0].name}"
+    repeats = len(named) > 1 and _is_repeated(function, source)
+    best = max(named, key=lambda f: _likeness(f, function, flat, repeats))
+    if best.kind == "method" and function.kind == "function" and len(_names(best)) == len(_names(function)) + 1:
+        outer, _, inner = best.qualified_name.partition(".")
+        member = f".{inner}".removesuffix(f".{best.name}") + f"().{best.name}" if "." in inner else f"().{inner}"
+        called = Program(text, 0, beside, function, source).called(outer, member)
+        return _finish_checked(called.body, function, (f"the function stood in the class {outer}", *called.notes))
+    if best.kind == "method" and (tree := parse_program(text)) is not None:
+        lifted = lift_siblings(text, tree, best.start_line, function, source)
+        if lifted != text:
+            text, flat = lifted, lifted.encode("utf-8", "surrogatepass")
+            best = next(f for f in find_functions(flat, function.path) if f.start_line == best.start_line)
     if best.qualified_name.count(".") > 0 and note.endswith("repeated"):
         note = "the class or function around it was repeated"
     body = dedent(_strip_blank_edges(re.sub(r"^[ \t]*(?:;[ \t]*|\\\n\s*)?(?=\S)", "", body_text(flat, best))))
@@ -107,26 +167,43 @@ def _from_definition(code: str, function: Function, source: bytes) -> Reduced | 
         if function.docstring is None and flat[slice(*best.body)].strip() == b"":
             body = "pass"
         notes.append("the docstring was repeated" if body.strip() else "only a docstring: equals the stub")
-    imports = _new_imports(flat, found, source)
-    if imports and body.strip():
-        body = "\n".join([*imports, body])
-        notes.append("imports were moved into the body")
-    beside = [f for f in found if f.span.end <= best.span.start or f.span.start >= best.span.end]
-    if beside:
-        notes.append("other definitions were left out")
-    return _finish_checked(body, function, tuple(notes))
+    program = Program(text, best.start_line, beside, function, source)
+    if program.node is not None and body.strip():
+        completed = program.completed(program.node, body)
+        body, notes = completed.body, [*notes, *completed.notes]
+    return _finish_checked(body, function, tuple(notes), defines_target=best.name == function.name)
 
 
-def _finish_checked(body: str, function: Function, notes: tuple[str, ...]) -> Reduced:
+def _under_another_name(found: Sequence[Function], function: Function, program: Program) -> list[Function]:
+    """Return the function that is meant where none has the target's name: the only one, or the only one with its parameters."""
+    if not program.only_defines:
+        return []
+    outer = [f for f in found if f.kind != "nested"]
+    same = [f for f in outer if _names(f) == _names(function)]
+    alike = [f for f in outer if len(f.parameters) == len(function.parameters)] if len(outer) == 1 else []
+    return same if len(same) == 1 else alike
+
+
+def _is_repeated(function: Function, source: bytes) -> bool:
+    """Whether the file defines the name several times, as a property and its setter."""
+    return sum(f.qualified_name == function.qualified_name for f in find_functions(source, function.path)) > 1
+
+
+def _finish_checked(body: str, function: Function, notes: tuple[str, ...], *, defines_target: bool = True) -> Reduced:
     body = body.rstrip()
-    return Reduced(body, notes, body_problem(body, function), defines_target=True)
+    if not body and not any("docstring" in note for note in notes):
+        return Reduced(body, notes, f"the definition of {function.name} has no body", defines_target)
+    return Reduced(body, notes, body_problem(body, function), defines_target)
 
 
 def _names(function: Function) -> list[str]:
     return [parameter.name for parameter in function.parameters]
 
 
-def _likeness(found: Function, target: Function, code: bytes) -> tuple[bool, bool, bool, bool, bool, int]:
+def _likeness(
+    found: Function, target: Function, code: bytes, repeats: bool
+) -> tuple[bool, bool, bool, bool, bool, int]:
+    """Rank definitions of the target's name; of equal ones the last counts, as when Python runs the code."""
     trivial = _TRIVIAL.fullmatch(body_text(code, found)) is not None
     return (
         not trivial,
@@ -135,8 +212,8 @@ def _likeness(found: Function, target: Function, code: bytes) -> tuple[bool, boo
         else found.kind == "function",
         _names(found) == _names(target),
         found.decorators == target.decorators,
-        found.occurrence == target.occurrence,
-        -found.span.start,
+        repeats and found.occurrence == target.occurrence,
+        found.span.start,
     )
 
 
@@ -147,27 +224,6 @@ def _lines_outside(code: bytes, found: tuple[Function, ...]) -> list[Line]:
         inside.update(range(function.first_line, function.end_line + 1))
     lines = read_lines(code.decode("utf-8", "surrogatepass"))
     return [line for n, line in enumerate(lines, 1) if n not in inside and line.kind is LineKind.CODE]
-
-
-def _new_imports(code: bytes, found: tuple[Function, ...], source: bytes) -> list[str]:
-    """Return imports at the answer's top level that the file itself lacks."""
-    inside: set[int] = set()
-    for function in found:
-        inside.update(range(function.first_line, function.end_line + 1))
-    known = {line.strip() for line in source.decode("utf-8", "replace").splitlines()}
-    imports: list[str] = []
-    taking = False
-    for number, line in enumerate(read_lines(code.decode("utf-8", "surrogatepass")), 1):
-        if line.kind is LineKind.CODE:
-            taking = (
-                number not in inside
-                and not line.indent
-                and _IMPORT.match(line.content) is not None
-                and line.content.strip() not in known
-            )
-        if taking and line.kind is not LineKind.BLANK:
-            imports.append(line.text.rstrip("\r\n"))
-    return imports
 
 
 def _without_unindented_header(code: str, function: Function) -> str | None:
@@ -195,27 +251,41 @@ def _without_unindented_header(code: str, function: Function) -> str | None:
     return "".join(line.text for line in lines[end:])
 
 
-def _as_statements(code: str, function: Function, *, prose_around: bool) -> Reduced:
+def _as_statements(
+    code: str, function: Function, source: bytes, beside: Sequence[str], *, prose_around: bool
+) -> Reduced:
     """Interpret ``code`` as the statements of the body, at any indentation."""
     first_try: Reduced | None = None
-    for text, notes in _readings(code):
+    for text, notes, rest in _readings(code):
         reduced = _finish(dedent(text), function, notes)
         if reduced.problem is None:
-            return reduced
+            return _with_definitions(reduced, function, source, [*beside, rest])
         first_try = first_try or reduced
     if prose_around:
-        trimmed = _between_prose(code, function)
+        trimmed = _between_prose(code, function, source, beside)
         if trimmed is not None:
             return trimmed
     return first_try or Reduced("", (), "the answer holds no code")
 
 
-def _readings(code: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the possible interpretations of the indentation of ``code``, the literal one first."""
+def _with_definitions(reduced: Reduced, function: Function, source: bytes, beside: Sequence[str]) -> Reduced:
+    """Return a body with what it uses of other code in the answer."""
+    others = [dedent(text) for text in beside if text.strip()]
+    if not others or not reduced.body.strip():
+        return reduced
+    completed = Program("", 0, others, function, source).around(reduced.body, _wrapped(reduced.body))
+    if completed.body == reduced.body:
+        return reduced
+    notes = (*(note for note in reduced.notes if note != _AFTER), *completed.notes)
+    return replace(reduced, body=completed.body, notes=notes, problem=body_problem(completed.body, function))
+
+
+def _readings(code: str) -> list[tuple[str, tuple[str, ...], str]]:
+    """Return the possible interpretations of the indentation of ``code``, the literal one first, and what each leaves out."""
     lines = read_lines(_strip_blank_edges(code))
     starts = [n for n, line in enumerate(lines) if line.kind is LineKind.CODE]
     if not starts:
-        return [(code, ())]
+        return [(code, (), "")]
     readings = [_until_dedent(lines, lines[starts[0]].indent)]
     if len(starts) > 1:
         first, second = lines[starts[0]], lines[starts[1]]
@@ -226,8 +296,8 @@ def _readings(code: str) -> list[tuple[str, tuple[str, ...]]]:
         if repaired and repaired != first.indent:
             moved = list(lines)
             moved[starts[0]] = Line(repaired + first.text[len(first.indent) :], repaired, LineKind.CODE)
-            text, notes = _until_dedent(moved, repaired)
-            reading = (text, ("the first line had another indentation", *notes))
+            text, notes, rest = _until_dedent(moved, repaired)
+            reading = (text, ("the first line had another indentation", *notes), rest)
             if first.indent and len(first.indent.expandtabs(8)) > len(repaired.expandtabs(8)):
                 readings.insert(0, reading)  # the literal interpretation would stop after the first line
             else:
@@ -235,8 +305,8 @@ def _readings(code: str) -> list[tuple[str, tuple[str, ...]]]:
     return readings
 
 
-def _until_dedent(lines: list[Line], base: str) -> tuple[str, tuple[str, ...]]:
-    """Return the lines up to the first statement that is indented less than ``base``."""
+def _until_dedent(lines: list[Line], base: str) -> tuple[str, tuple[str, ...], str]:
+    """Return the lines up to the first statement that is indented less than ``base``, and those after."""
     width = len(base.expandtabs(8))
     for number, line in enumerate(lines):
         if line.kind is LineKind.CODE and len(line.indent.expandtabs(8)) < width:
@@ -245,8 +315,9 @@ def _until_dedent(lines: list[Line], base: str) -> tuple[str, tuple[str, ...]]:
                 kept[-1].kind is LineKind.BLANK or (kept[-1].kind is LineKind.COMMENT and len(kept[-1].indent) < width)
             ):
                 kept.pop()
-            return "".join(line.text for line in kept), ("text after the body was left out",)
-    return "".join(line.text for line in lines), ()
+            rest = "".join(line.text for line in lines[number:])
+            return "".join(line.text for line in kept), (_AFTER,), rest
+    return "".join(line.text for line in lines), (), ""
 
 
 def _is_prose(line: Line) -> bool:
@@ -274,7 +345,7 @@ def _wrapped_problem(content: str) -> bool:
     return not re.search(r"[(\[{\\,]$|^[)\]}]", content)
 
 
-def _between_prose(code: str, function: Function) -> Reduced | None:
+def _between_prose(code: str, function: Function, source: bytes, beside: Sequence[str]) -> Reduced | None:
     """Return the statements between lines of prose, or None if none of them parse."""
     lines = read_lines(code)
     if len(lines) > _MAX_LINES:
@@ -290,7 +361,7 @@ def _between_prose(code: str, function: Function) -> Reduced | None:
             if tries > _MAX_TRIES:
                 return None
             piece = "".join(line.text for line in lines[start:end])
-            reduced = reduce_to_body(piece, function)
+            reduced = reduce_to_body(piece, function, source, beside=beside)
             if reduced.problem is None and not reduced.trivial:
                 return replace(reduced, notes=(*reduced.notes, "prose around the code was left out"))
     return None

@@ -38,6 +38,15 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportedScore:
+    """What a scorer of another program gave, as its file says it; none of our figures counts it."""
+
+    scorer: str
+    value: str
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
 class Trial:
     """A trial with its scores, the preferred rubric first.
 
@@ -54,6 +63,7 @@ class Trial:
     given: float | None = None
     tiers: Mapping[int, TierScore] = field(default_factory=dict)
     works: Works | None = None
+    imported_scores: tuple[ImportedScore, ...] = ()
 
     @property
     def main(self) -> ScoreRow | None:
@@ -188,6 +198,21 @@ def _trial(reader: SessionReader, row: TrialRow, scores: tuple[ScoreRow, ...], w
         card.given if card else None,
         card.tiers if card else {},
         works,
+        imported_scores(reader, row.id),
+    )
+
+
+def imported_scores(reader: SessionReader, trial: str) -> tuple[ImportedScore, ...]:
+    """Return the scores in the file from which a trial was imported, () where it has none."""
+    origin = reader.imported(trial)
+    if origin is None:
+        return ()
+    of = f"the origin of trial {trial}"
+    found = reader.decoded(reader.kept(origin.extra_blob, of), dict, of).get("scores")
+    return tuple(
+        ImportedScore(*(str(one.get(name) or "") for name in ("scorer", "value", "explanation")))
+        for one in (found if isinstance(found, list) else ())
+        if isinstance(one, dict)
     )
 
 

@@ -11,7 +11,7 @@ from workbench.reports.contents import Contents, Trial, accessed_files_words, ca
 from workbench.reports.excerpts import Excerpt, Excerpts, pretty_json, split_answer
 from workbench.reports.grounded import grounded
 from workbench.reports.html_diff import difference
-from workbench.reports.html_parts import bar, details, e, facts, pre
+from workbench.reports.html_parts import bar, details, e, facts, pre, table
 from workbench.reports.html_readme import rendered
 from workbench.session.forks import inheritance
 from workbench.session.json_forms import TIER_NAMES
@@ -54,6 +54,8 @@ def section(reader: SessionReader, contents: Contents, trial: Trial, excerpts: E
         yield _score(reader, score, unfolded=place == 0)
     if not trial.scores:
         yield '<p class="note">Not scored.</p>\n'
+    if trial.imported_scores:
+        yield f"<h4>{report_tables.IMPORTED_TITLE}</h4>{table(report_tables.imported_scores(trial))}"
     yield "</div></div>\n"
     yield _check(reader, trial)
     yield _grounding(reader, trial)

@@ -95,6 +95,9 @@ def _trial(reader: SessionReader, contents: Contents, trial: Trial, excerpts: Ex
         card = card_of(reader, score)
         yield f"{wording.score(score.total, score.out_of, card.given if card else None)}\n\n"
         yield _criteria(card)
+    if trial.imported_scores:
+        shown = report_tables.imported_scores(trial)
+        yield f"\n### {report_tables.IMPORTED_TITLE}\n\n{table(shown.headings, shown.rows)}"
     yield from _check(reader, trial)
     yield from _grounding(reader, trial)
     readme = excerpts.readme(row.readme_blob, f"the README of trial {row.id}")

@@ -102,6 +102,7 @@ def trial_details(reader: SessionReader, trial: Trial) -> Values:
         "readme": reader.kept(row.readme_blob, f"the README of trial {row.id}"),
         "metadata": wording.decoded(metadata),
         "scores": [{**reader.card(score), "at": wording.iso(score.at)} for score in trial.scores],
+        "imported_scores": [asdict(score) for score in trial.imported_scores],
         "snapshot": row.snapshot,
         "files": [{"path": path, "size": size} for path, size in reader.files_of(row.snapshot)] if row.snapshot else [],
         "seen": [

@@ -13,6 +13,8 @@ from workbench.rubric.spread import words as spread_words
 from workbench.session.forks import fork_words
 from workbench.text import one_line
 
+IMPORTED = "imported scores"
+IMPORTED_TITLE = "Scores of the imported file"
 DAMAGE_SENTENCE = "These parts of the session file could not be read; everything else is shown."
 
 
@@ -64,8 +66,8 @@ def trials(contents: Contents) -> Shown:
     headings += [*(f"{rubric} ({judge})" for rubric, judge in judged), "own points"]
     first = len(headings)
     numbers = set(range(4, first))
-    headings += ["T1", "T2", "T3", "T4", "works", "steps", "tokens", "cost $", "s", "status", "fork", "tags"]
-    numbers |= set(range(first, first + 9))
+    headings += ["T1", "T2", "T3", "T4", IMPORTED, "works", "steps", "tokens", "cost $", "s", "status", "fork", "tags"]
+    numbers |= set(range(first, first + 10)) - {first + 4}
     rows = []
     for trial in contents.trials:
         row = trial.row
@@ -81,6 +83,7 @@ def trials(contents: Contents) -> Shown:
                 *(wording.NOTHING if score is None else wording.of(score.total, score.out_of) for score in scores),
                 "" if (own := contents.total(trial, judged[0]).own if judged else None) is None else wording.of(*own),
                 *tiers,
+                ", ".join(f"{one.scorer} {one.value}" for one in trial.imported_scores),
                 trial.works.short() if trial.works else "",
                 str(row.steps),
                 wording.count(row.tokens),
@@ -93,8 +96,15 @@ def trials(contents: Contents) -> Shown:
         )
     links = tuple(trial.row.id for trial in contents.trials)
     return _without_empty(
-        Shown(tuple(headings), tuple(rows), frozenset(numbers), links), {"own points", "works", "fork", "tags"}
+        Shown(tuple(headings), tuple(rows), frozenset(numbers), links),
+        {"own points", IMPORTED, "works", "fork", "tags"},
     )
+
+
+def imported_scores(trial: Trial) -> Shown:
+    """Return what the file of an imported trial says of its scores."""
+    rows = tuple((one.scorer, one.value, one.explanation) for one in trial.imported_scores)
+    return Shown(("scorer", "value", "explanation"), rows, frozenset())
 
 
 def means(contents: Contents) -> Shown:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.errors import WorkbenchError
+from workbench.models.reasoning import split_reasoning
 from workbench.rubric import prompts, spans
 from workbench.rubric.judging import FAILED, Brief, Question, unscored
 from workbench.rubric.scorecard import Criterion, Evidence
@@ -147,6 +148,7 @@ def read_answer(text: str, shape: Mapping[str, Any]) -> tuple[dict[str, Any] | N
     """Read a judge's answer and check it against the schema; return the object, or None and what is wrong."""
     import jsonschema
 
+    text = split_reasoning(text).answer
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end < start:
         return None, "there is no JSON object in it"

@@ -19,6 +19,7 @@ from workbench.agents.agent_context import AgentContext, Asker, Assignment, Step
 from workbench.agents.agent_context import Conversation as Messages
 from workbench.agents.protocol import CLOSE, GO_ON, HAND_IN_NOW, OPEN, RESPOND
 from workbench.agents.tools import Observation, normal
+from workbench.models.reasoning import split_reasoning
 from workbench.models.types import Answer, Request
 from workbench.repository import View
 from workbench.text import one_line
@@ -202,13 +203,13 @@ class _Served(AgentContext):
 
     def take(self, conversation: Messages, turn: Turn, *, run_tools: bool = True) -> None:
         """Note the model's own words, which are what the client gets, and go on."""
-        self.said = turn.answer.text
+        self.said = split_reasoning(turn.answer.text).answer
         super().take(conversation, turn, run_tools=run_tools)
         self.said = ""
 
     def submit(self, turn: Turn) -> Submission:
         """Note the model's own words and submit."""
-        self.said = turn.answer.text
+        self.said = split_reasoning(turn.answer.text).answer
         return super().submit(turn)
 
     def _observe(self, tool: str, kwargs: Mapping[str, object]) -> Observation:

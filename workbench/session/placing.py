@@ -17,6 +17,7 @@ from workbench.read_only import must_write
 from workbench.session import log
 from workbench.session.file import BUSY_MS, SUFFIX, SessionError, SessionExists, SessionLocked
 from workbench.session.lease import engine_lives
+from workbench.session.reader import SessionReader
 
 TRASH = "trash"
 """Name of the folder, beside the sessions, of those that were deleted."""
@@ -55,6 +56,20 @@ def move(path: Path, target: Path) -> None:
             raise SessionExists(f"{target} exists already; choose another name.") from None
         except OSError as error:
             raise SessionError(f"{path.name} cannot be moved to {target}: {error.strerror}.") from None
+
+
+def discard_empty(path: Path) -> bool:
+    """Remove a session to which nothing came since it was made; return whether it was removed.
+
+    Raises:
+        SessionError: It cannot be looked at.
+    """
+    with SessionReader(path) as reader:
+        if reader.every_run() or reader.annotations() or reader.labels():
+            return False
+    with contextlib.suppress(SessionLocked), _held(path):
+        path.unlink(missing_ok=True)
+    return not path.exists()
 
 
 @contextlib.contextmanager

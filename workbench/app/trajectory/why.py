@@ -120,7 +120,9 @@ def exploration_document(why: Why) -> Document:
         hint = "Bytes that were shown are read, those that were cut off partly read. Functions are the public ones, without tests."
         lines.append(Line(hint, ((0, len(hint), "dim"),)))
     lines.append(Line(""))
-    patterns = found.patterns or ("nothing odd about its way through the repository",)
+    patterns = found.patterns or (("nothing odd about its way through the repository",) if found.complete else ())
+    if not found.complete:
+        lines += note("What else an imported agent read or left out, its file does not say.").lines
     for pattern in patterns:
         text = f"{'!' if found.patterns else '✓'} {one_line(pattern, 300)}"
         lines.append(Line(text, ((0, 1, "warn" if found.patterns else "ok"),), indent=2))
