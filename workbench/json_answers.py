@@ -11,7 +11,14 @@ from workbench.files import is_shallow
 
 _OPENING = re.compile(r'\{\s*["}]')  # no other brace can open an object
 _MOST_FAILURES = 2_000  # a failed attempt costs time in proportion to the whole text
-_DECODER = json.JSONDecoder(strict=False)  # models write raw newlines inside strings
+
+
+def no_constant(name: str) -> float:
+    """Refuse ``NaN`` and the infinities, which are no JSON."""
+    raise ValueError(f"{name} is not a number")
+
+
+_DECODER = json.JSONDecoder(strict=False, parse_constant=no_constant)  # models write raw newlines inside strings
 
 
 class FoundObject(NamedTuple):

@@ -99,7 +99,7 @@ def _numbered(test_ids: object) -> list[str]:
     cases = sorted(_bundled())
     if test_ids is None:
         return cases
-    asked = test_ids if isinstance(test_ids, list) else [test_ids]
+    asked: list[Any] = test_ids if isinstance(test_ids, list) else [test_ids]
     places = [int(one) for one in asked if type(one) in (int, float) and one in range(len(cases))]
     if len(places) != len(asked):
         raise UsageError(f'"test_ids" count the cases from 0 to {len(cases) - 1}: {", ".join(cases)}.')
