@@ -269,8 +269,9 @@ async def test_a_web_page_is_not_answered(headers: dict[str, str]) -> None:
     async with listening(asker) as url, httpx.AsyncClient() as web:
         answer = await web.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "SendMessage"}, headers=headers)
         assert answer.status_code == 403
-        card = await web.get(f"{url}/.well-known/agent-card.json")
-        assert card.json()["name"] == "aeo_white_agent"
+        for place in ("agent-card.json", "agent.json"):
+            card = await web.get(f"{url}/.well-known/{place}")
+            assert card.json()["name"] == "aeo_white_agent"
     assert asker.asked == []
 
 
