@@ -43,7 +43,7 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def agents(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two agents on three cases, three repeats, two judges; one trial failed."""
     path = tmp_path_factory.mktemp("agents") / "agents.session"
-    put_agents(path, SCORES, judges=("offline-2", "gpt-4o"))
+    put_agents(path, SCORES, judges=("offline-3", "gpt-4o"))
     return path
 
 
@@ -189,7 +189,7 @@ def test_the_leaderboard_has_places_tiers_spread_and_judges(agents: Path) -> Non
     assert white.spread == pytest.approx(((100 * 2 + 100 * 2 + 0) / 6) ** 0.5)
     assert (white.steps, white.tokens, white.cost_usd) == (4.0, 1000.0, pytest.approx(0.02))
     assert white.tiers[:3] == (15.0, 20.0, 25.0)
-    assert white.by_judge["offline-2"] - white.by_judge["gpt-4o"] == pytest.approx(2.0)
+    assert white.by_judge["offline-3"] - white.by_judge["gpt-4o"] == pytest.approx(2.0)
     (agreement,) = judge_agreement(outcome)
     assert (agreement.trials, agreement.tau, agreement.columns_tau) == (17, 1.0, 1.0)
     assert agreement.difference == pytest.approx(2.0)

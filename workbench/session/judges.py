@@ -6,7 +6,7 @@ OFFLINE = "offline"
 """How people ask for the judge that needs no model, and the name of its first rule; a later rule is ``offline-2`` and so on."""
 
 
-RULE = "offline-2"
+RULE = "offline-3"
 """The offline judge of today, as scorecards name it; counted on with every change of its points."""
 
 
@@ -18,6 +18,11 @@ def recorded_as(asked: str) -> str:
 def is_offline(judge: str) -> bool:
     """Tell whether a scorecard's judge is a rule of the offline judge rather than a model."""
     return judge == OFFLINE or (judge.startswith(f"{OFFLINE}-") and judge.removeprefix(f"{OFFLINE}-").isdigit())
+
+
+def with_limit(words: str, judge: str) -> str:
+    """Return words that name a judge beside its points, with what the offline judge's points do not say."""
+    return f"{words} (form and names, not truth)" if is_offline(judge) else words
 
 
 def in_words(judge: str) -> str:
