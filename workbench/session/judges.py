@@ -20,9 +20,13 @@ def is_offline(judge: str) -> bool:
     return judge == OFFLINE or (judge.startswith(f"{OFFLINE}-") and judge.removeprefix(f"{OFFLINE}-").isdigit())
 
 
+LIMIT = "form and names, not truth"
+"""What the offline judge's points are of; stands beside them."""
+
+
 def with_limit(words: str, judge: str) -> str:
-    """Return words that name a judge beside its points, with what the offline judge's points do not say."""
-    return f"{words} (form and names, not truth)" if is_offline(judge) else words
+    """Return words that name a judge beside its points, with :data:`LIMIT` where it is the offline one."""
+    return f"{words} ({LIMIT})" if is_offline(judge) else words
 
 
 def in_words(judge: str) -> str:

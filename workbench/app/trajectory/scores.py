@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from workbench.app.toolkit.document import prepared
 from workbench.app.trajectory.loading import Card
 from workbench.session.json_forms import TIER_NAMES
-from workbench.session.judges import in_words, with_limit
+from workbench.session.judges import LIMIT, OFFLINE, in_words, is_offline
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -151,7 +151,9 @@ def plain_text(card: Card) -> str:
 def judge_of(card: Card) -> str:
     """Return who judged, in words: the offline judge is named as what it is."""
     judge = one_line(prepared(str(card.get("judge") or "")), 60)
-    return with_limit(in_words(judge), judge) if judge else "rules only"
+    if is_offline(judge):
+        return f"{OFFLINE}: {LIMIT}"
+    return in_words(judge) if judge else "rules only"
 
 
 def given_of(card: Card) -> str:
