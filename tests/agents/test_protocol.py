@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.agents.protocol import Action, Problem, parse_action, submission_of
+from workbench.agents.protocol import Action, Problem, parse_action, split_answer, submission_of
 
 
 def respond(readme: str, metadata: object = None) -> str:
@@ -129,3 +129,58 @@ def test_a_number_of_too_many_digits_gives_a_sentence() -> None:
     problem = parse_action(f'<json>{{"name": "read_file", "kwargs": {{"path": {"1" * 5000}}}}}</json>')
     assert isinstance(problem, Problem)
     assert "digits" in problem.sentence
+
+
+LIST = {"name": "list_directory", "kwargs": {"path": "src"}}
+BARE = json.dumps(LIST)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        BARE,
+        f"```json\n{BARE}\n```",
+        f"I look at {{src}} first.\n\n```\n{BARE}\n```\nThen I read on.",
+        f"Call: {BARE} and then {{more}}.",
+        f"<JSON>{BARE}</JSON>",
+        f"<json>[{BARE}]</json>",
+        f"[{BARE}]",
+        f'The sign "{{" opens an object. {BARE}',
+        f"The tag <json> holds the call.\n```json\n{json.dumps({'name': 'read_file', 'kwargs': {'path': 'x'}})}\n```\nNo: {BARE}",
+        json.dumps({"name": "list_directory", "arguments": {"path": "src"}}),
+        json.dumps({"name": "list_directory", "arguments": '{"path": "src"}'}),
+        json.dumps({"name": "list_directory", "path": "src"}),
+        '{"name": "list_directory", "kwargs": {"path": "src", "why": "two\nlines"}}',
+        f'The metadata will be {{"name": "demo", "version": "1"}}.\n{BARE}',
+    ],
+)
+def test_a_call_without_its_tag_is_read_as_the_original_reads_it(answer: str) -> None:
+    outcome = parse_action(answer)
+    assert isinstance(outcome, Action)
+    assert (outcome.name, outcome.kwargs["path"]) == ("list_directory", "src")
+    thought, call = split_answer(answer)
+    assert json.loads(call, strict=False)["name"] == "list_directory"
+    assert answer.startswith(thought)
+
+
+@pytest.mark.parametrize("shape", ["{}", "```json\n{}\n```", "Here it is: {}", "<json>{}</json>"])
+def test_a_submission_is_read_without_a_name(shape: str) -> None:
+    given_ = {"readme": '# A\n```json\n{"name": "read_file", "kwargs": {}}\n```', "metadata": {"name": "a"}}
+    outcome = parse_action(shape.replace("{}", json.dumps(given_)))
+    assert isinstance(outcome, Action)
+    submission = submission_of(outcome)
+    assert (submission.readme, submission.metadata) == (given_["readme"], given_["metadata"])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "A dict such as {} or {name} is meant.",
+        '{"name": "list_directory", "kwargs": {"path": "src",},}',
+        'The package.json has {"name": "demo", "version": "1"}.',
+        '{"tool": "list_directory"}',
+        '{"name": "respond", "kwargs": {"readme": "cut',
+    ],
+)
+def test_what_is_no_call_is_none(answer: str) -> None:
+    assert isinstance(parse_action(answer), Problem)

@@ -67,7 +67,7 @@ async def test_a_cell_opens_its_trials_and_escape_leads_back(tmp_path: Path) -> 
         ("word_counter", "white"): [82.0, 61.0], ("word_counter", "none"): [40.0, 44.0],
         ("pyfiglet", "white"): [None, 75.0], ("pyfiglet", "none"): [52.0, 50.0],
     }  # fmt: skip
-    put_agents(tmp_path / "agents.session", scores, judges=("offline-2", "openai/gpt-4o"))
+    put_agents(tmp_path / "agents.session", scores, judges=("offline-3", "openai/gpt-4o"))
     async with study_of(tmp_path / "agents.session") as (pilot, screen):
         app = pilot.app
         shown = screen_text(app)

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from workbench.agents.protocol import split_answer
 from workbench.app.toolkit.document import plain, position, prepared
 from workbench.app.toolkit.syntax import code, spans_by_line
 from workbench.app.trajectory import markdown
 from workbench.app.trajectory.outcome import locate
-from workbench.app.trajectory.step_content import split_answer
 
 TEXTS = st.text(alphabet=st.sampled_from("ab cd\t\n\r\x1b[31m日本é🙂#`*-_|>1.") | st.characters(), max_size=300)
 

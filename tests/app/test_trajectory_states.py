@@ -249,7 +249,7 @@ async def test_judges_are_switched_by_key_and_their_agreement_is_shown(recorder:
         recorder.score(f"t{number}", recorded.card(accuracy=accuracy))
         recorder.score(f"t{number}", recorded.card(judge="openai/[b]judge", accuracy=accuracy + 1))
     async with trajectory(recorder.path, trial="t1") as (pilot, screen):
-        assert "offline judge, no model" in screen_text(screen.app)
+        assert "offline: form and names, not truth" in screen_text(screen.app)
         assert screen.score_pane.agreement == (
             "tier 3 beside openai/[b]judge: -1.0 points, 0% the same, r 1.00, n 3",
             "tier 4 beside openai/[b]judge: +0.0 points, 100% the same, n 3",

@@ -228,7 +228,6 @@ LIMITED = (
     "filler",
     "keywords",
     "shuffled words",
-    "wrong subjects",
     "nonsense",
 )
 """Rungs that may have at most 35 of the 60 judged points."""

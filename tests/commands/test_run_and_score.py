@@ -15,6 +15,7 @@ import pytest
 from engine.author import METADATA, README, Author
 from loopback.server import LoopbackServer, failure
 
+from workbench import paths
 from workbench.cli import main
 
 Until = Callable[..., Any]
@@ -167,6 +168,22 @@ def test_score_with_a_case_scores_every_tier_with_a_reason(
     assert all(line["reason"] for line in printed if line["type"] == "criterion")
     assert main(command[:-1]) == 0
     assert "judge offline" in capsys.readouterr().out
+
+
+def test_a_claim_that_the_case_contradicts_costs_points_and_the_score_says_what_it_judges(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readme = tmp_path / "README.md"
+    truth = paths.bundled("test_cases") / "word_counter" / "ground_truth" / "README.md"
+    points = []
+    for more in ("", "\nRead [the manual](docs/none.md).\n"):
+        readme.write_text(truth.read_text() + more)
+        assert main(["score", str(readme), "--case", "word_counter", "--judge", "offline"]) == 0
+        told = capsys.readouterr().out
+        assert "form and names, not truth" in " ".join(told.split())
+        points.append(float(told.split(" of ")[0]))
+    assert points[1] < points[0]
+    assert "there is no file docs/none.md" in " ".join(told.split())
 
 
 def test_score_by_a_model_and_its_failure_is_unscored(

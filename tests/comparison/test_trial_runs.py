@@ -75,12 +75,12 @@ def test_trials_of_which_other_tiers_are_scored_have_no_difference(tmp_path: Pat
 
 def test_judges_that_differ_are_taken_each_and_their_points_are_not_compared(tmp_path: Path) -> None:
     here = recorded(tmp_path / "a.session", {"a1": ("one", 50)})
-    there = recorded(tmp_path / "b.session", {"b1": ("one", 40)}, judge="offline-2")
+    there = recorded(tmp_path / "b.session", {"b1": ("one", 40)}, judge="offline-3")
     with SessionReader(here) as a, SessionReader(there) as b:
         assert scales_of((a, "a1"), (b, "b1"), "aeo-bench", "offline") == (
-            ("aeo-bench", "offline"), ("aeo-bench", "offline-2"),
+            ("aeo-bench", "offline"), ("aeo-bench", "offline-3"),
         )  # fmt: skip
-        assert scales_of((a, "a1"), (a, "a1"), "aeo-bench", "offline-2") == (("aeo-bench", "offline"),) * 2
+        assert scales_of((a, "a1"), (a, "a1"), "aeo-bench", "offline-3") == (("aeo-bench", "offline"),) * 2
         found = compare_runs((a, "run-1"), (b, "run-1"))
     assert found is not None
-    assert (found.left.scale[1], found.right.scale[1], found.pairs[0].difference) == ("offline", "offline-2", None)
+    assert (found.left.scale[1], found.right.scale[1], found.pairs[0].difference) == ("offline", "offline-3", None)

@@ -84,6 +84,28 @@ def test_what_is_no_function_is_not_judged():
         completeness(CODE, "", version="lenient")
 
 
+@pytest.mark.parametrize(
+    ("code", "docstring", "required", "present"),
+    [
+        ("def __init__(self, a): pass", "", "", ""),
+        ("def _f(cls): pass", "One line.", "summary description args", "summary"),
+        ("def _f(a, /, *b, **c): pass", "One\nand two lines.", "summary description", "summary"),
+        ("def _f(self, *, a): pass", "One.\n\nTwo.", "summary description args", "summary description"),
+        ("def _f():\n    return None", "One.\n \t\nTwo.", "summary description returns", "summary description"),
+        ("def _f():\n    return", "One.\n\nUsage example: x.\n\nTwo.", "summary description", "summary"),
+        ("def _f():\n    return 1", "One.\n\nReturn value: 1.", "summary description returns", "summary returns"),
+        ("def f(): pass", "One, with an example: x", "summary description examples", "summary examples"),
+        ("@cache()\ndef _f(): pass", "One.", "summary description raises", "summary"),
+        ("def _f():\n    def g():\n        return h()", "One.", "summary description returns raises", "summary"),
+        ("def _f():\n    try:\n        pass\n    except E:\n        raise\n", "One.", "summary description", "summary"),
+    ],
+)
+def test_docagent_counts_as_the_original(code: str, docstring: str, required: str, present: str) -> None:
+    found = completeness(code, docstring, version="docagent")
+    assert (" ".join(found.required), " ".join(found.present)) == (required, present)
+    assert found.value == (len(present.split()) / len(required.split()) if required else 1.0)
+
+
 def test_names_that_exist_nowhere_are_found():
     known = names_of("from a import Reader\ndef read_file(path_name): pass")
     found = truthfulness(

@@ -93,6 +93,11 @@ def test_an_answer_that_cannot_be_used_says_why(text: str, problem: str) -> None
     assert problem.replace("no valid", "not valid") in said
 
 
+def test_braces_in_the_words_around_an_answer_do_no_harm() -> None:
+    said = f"It formats {{name}}. {points(summary=1, description=1, parameters=1)} No: {points(summary=5, description=4, parameters=3)} {{}}"
+    assert read_points(said, ALL) == ({"summary": 5.0, "description": 4.0, "parameters": 3.0}, "")
+
+
 def test_it_is_asked_again_with_what_was_wrong_and_then_left_unjudged() -> None:
     judge = Judge("no", "no", points(summary=1, description=1, parameters=1))
     assert judged(judge, {"a": Documented(CODE, "Count.")}).overall == {"a": 1.0}

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import asyncio
 import re
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import markdown_it
 import pytest
@@ -19,12 +21,14 @@ from workbench.documenters import (
     make_doc_system,
     parse_scope,
 )
+from workbench.engine.task_rows import identity
 from workbench.errors import UsageError
 from workbench.models.types import ContextOverflow, EmptyAnswer
 from workbench.regeneration.context import POLICIES
 from workbench.regeneration.prompts import PROMPTS, build_prompt
 from workbench.repository import Snapshot
 from workbench.repository.definitions import find_definitions
+from workbench.repository.documenting import without_other_texts
 from workbench.repository.functions import find_functions
 
 CASE = Path(__file__).parents[2] / "test_cases" / "word_counter" / "repository"
@@ -157,7 +161,106 @@ async def test_a_missing_docstring_beside_the_target_is_no_prompt_of_its_own(rep
     assert later.function("g", 1).docstring == "G."
 
 
-def test_a_scope_is_one_of_two() -> None:
+TEXTS = b'''#!/usr/bin/env python
+# -*- coding: utf-8 -*-
+"""M."""
+"""Second."""
+import os  # kept
+
+LIMIT = 3
+"""How many."""
+
+# Says what f does,
+# in two lines.
+@cache
+# between
+def f(x):
+    """F."""
+    "Second of f."
+    # kept: inside a body
+    y = x; "beside code"
+    if y:
+        "alone"
+    return y
+
+f.__doc__ = "F by assignment." % 1
+f.__doc__ = g.__doc__
+# kept: a blank line follows
+
+class A:
+    __doc__ = """A."""
+    #: kept? no definition follows
+    size: int = 0
+    ("Of size." " More.")
+    f"{size} is evaluated"
+    # Above the method.
+    async def m(self): pass
+    __doc__ += f"{size} more"
+'''
+TEXTS_GONE = b"""#!/usr/bin/env python
+# -*- coding: utf-8 -*-
+import os  # kept
+
+LIMIT = 3
+
+@cache
+def f(x):
+    # kept: inside a body
+    y = x; pass
+    if y:
+        pass
+    return y
+
+f.__doc__ = g.__doc__
+# kept: a blank line follows
+
+class A:
+    #: kept? no definition follows
+    size: int = 0
+    f"{size} is evaluated"
+    async def m(self): pass
+"""
+
+
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
+async def test_with_docstrings_only_no_other_text_documents_the_code(tmp_path: Path, newline: bytes) -> None:
+    source, system = TEXTS.replace(b"\n", newline), make_doc_system("none")
+    await system.prepare(Snapshot(tmp_path, "d" * 64, "x", "", ()), lambda progress: None)
+    whole = await document_file(system, "m.py", source, asyncio.Semaphore(4), scope="docstrings-only")
+    assert whole.source == TEXTS_GONE.replace(b"\n", newline)
+    usual = await document_file(system, "m.py", source, asyncio.Semaphore(4))
+    assert all(
+        text in usual.source for text in (b"How many.", b"Second of f.", b"Says what f does", b"F by assignment.")
+    )
+    mine = await document_file(FunctionsOnly(), "m.py", source, asyncio.Semaphore(4), scope="docstrings-only")
+    assert {one.docstring for one in mine.functions.values()} == {"f 1", "A.m 1"}
+    task = SimpleNamespace(path="m.py", qualified_name="f", occurrence=1, tests=())
+    ids = [identity("s", task, "none", replace(whole, scope=scope)) for scope in ("repository", "docstrings-only")]
+    assert len(set(ids)) == 2
+
+
+async def test_with_docstrings_only_the_code_of_a_real_project_stays() -> None:
+    class Without(ast.NodeTransformer):
+        def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+            return None if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str) else node
+
+        def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+            return None if ast.unparse(node.targets[0]).endswith("__doc__") else node
+
+        def visit_Pass(self, node: ast.Pass) -> None:
+            return None
+
+    seen = 0
+    for file in [*INSTALLED.rglob("*.py"), *Path(ast.__file__).parent.glob("d*.py")]:
+        pristine = file.read_bytes()
+        assert ast.dump(Without().visit(ast.parse(without_other_texts(pristine, "m.py")))) == ast.dump(
+            Without().visit(ast.parse(pristine))
+        ), file
+        seen += without_other_texts(pristine, "m.py") != pristine
+    assert seen > 10
+
+
+def test_a_scope_is_one_of_three() -> None:
     assert [parse_scope(text) for text in ("", " target ", "repository")] == ["repository", "target", "repository"]
-    with pytest.raises(UsageError, match="There is no docs scope 'file'; choose repository or target"):
+    with pytest.raises(UsageError, match="no docs scope 'file'; choose repository, target or docstrings-only"):
         parse_scope("file")

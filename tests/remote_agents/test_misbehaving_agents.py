@@ -16,9 +16,11 @@ from remote_agents.rogue import HEAD, STREAM, Rogue, card, event, json_page, mes
 from workbench.a2a import Peer, PeerLimits
 from workbench.a2a.asker import PeerAsker
 from workbench.a2a.card import MOST_BYTES, fetch_card
+from workbench.agents.protocol import Action, parse_action
 from workbench.models.types import CallRecord, Message, ModelError, Request
 
 HERE = "<json>{}</json>"
+CALL = '<json>{"name": "list_directory", "kwargs": {"path": "."}}</json>'
 
 
 async def nothing(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
@@ -189,6 +191,15 @@ async def failing(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes],
     await send(error(request))
 
 
+async def refusing(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+    body = b'{"detail": "method should be message/stream"}'
+    await send(b"HTTP/1.1 400 Bad\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+
+
+async def circling(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+    await send(b"HTTP/1.1 307 Moved\r\nLocation: /again\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+
+
 async def not_json(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
     await send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>")
 
@@ -205,6 +216,7 @@ async def redirecting(rogue: Rogue, request: dict[str, Any], send: Callable[[byt
         (False, dying, "unavailable", "ended the connection before it answered"),
         (False, dying_in_the_middle, "unavailable", "ended the connection before it answered"),
         (True, stream(message(HERE), message(HERE)), "malformed", "answered twice"),
+        (True, stream(message(CALL), message(CALL)), "malformed", "answered twice"),
         (True, stream(task("COMPLETED", HERE), message(HERE)), "malformed", "answered twice"),
         (True, stream(task("COMPLETED", HERE), task("FAILED", "no")), "malformed", "answered twice"),
         (True, stream(task("WORKING"), task("COMPLETED", HERE, key="u")), "malformed", "answered twice"),
@@ -223,8 +235,11 @@ async def redirecting(rogue: Rogue, request: dict[str, Any], send: Callable[[byt
         (False, single(task("AUTH_REQUIRED")), "refused", "wants credentials"),
         (False, single({}), "malformed", "without a message or a task"),
         (False, single({"message": 7}), "malformed", "no answer of A2A"),
-        (False, failing, "malformed", "no idea"),
-        (True, failing, "malformed", "no idea"),
+        (False, failing, "unavailable", "answered with the error -32603: no idea."),
+        (True, failing, "unavailable", "answered with the error -32603: no idea."),
+        (False, refusing, "refused", "(HTTP 400): method should be message/stream."),
+        (True, refusing, "refused", "(HTTP 400): method should be message/stream."),
+        (False, circling, "unavailable", "redirects to /again"),
         (False, not_json, "malformed", "no answer of A2A"),
         (False, redirecting, "unavailable", "redirects to http://127.0.0.1:1/"),
     ],
@@ -241,6 +256,121 @@ async def test_an_answer_that_breaks_the_rules_ends_the_conversation(
     assert words in said(error)
     assert error.value.kind == kind
     assert "\x1b" not in said(error)
+
+
+@pytest.mark.parametrize(
+    ("error_", "words"),
+    [
+        ({"code": -32001, "message": "Task not found"}, "the error -32001: Task not found."),
+        ({"code": 7, "message": "odd", "data": "field x"}, "the error 7: odd (field x)."),
+        ({"code": -32602, "message": "bad", "data": [{"msg": "no text"}]}, "the error -32602: bad (no text)."),
+        ({"message": "no code"}, "the error: no code."),
+        ({"code": -32000}, "the error -32000: it says no more."),
+        ("just words", "the error: just words."),
+    ],
+)
+@pytest.mark.parametrize("older", [False, True])
+async def test_an_error_of_json_rpc_is_told_with_its_code_and_its_words(
+    error_: object, words: str, older: bool
+) -> None:
+    async def answer(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+        await send(json_page({"jsonrpc": "2.0", "id": request["id"], "error": error_}))
+
+    async with serving(answer) as rogue:
+        if older:
+            rogue.card = lambda: json_page({"name": "old", "url": rogue.url, "protocolVersion": "0.3.0"})
+        peer = Peer(rogue.url, headers={})
+        with pytest.raises(ModelError) as error:
+            await peer.ask("one")
+        await peer.aclose()
+    assert said(error) == f"The agent at {rogue.url} answered with {words}"
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (None, "http://h:9002/base"),
+        ("", "http://h:9002/base"),
+        ("/", "http://h:9002/"),
+        ("/a2a/v1", "http://h:9002/a2a/v1"),
+        ("a2a", "http://h:9002/base/a2a"),
+        ("localhost:9999", "http://localhost:9999"),
+        ("127.0.0.1:8000/", "http://127.0.0.1:8000/"),
+        ("agents.example.org/a2a", "http://agents.example.org/a2a"),
+        ("//other:1/x", "http://other:1/x"),
+        ("[::1]:8000", "http://[::1]:8000"),
+        ("http://other:1", "http://other:1"),
+    ],
+)
+def test_an_address_that_a_card_does_not_name_whole_is_that_of_the_card(given: str | None, meant: str) -> None:
+    from workbench.a2a.card import read_card
+
+    older = {"name": "x", "url": given, "protocolVersion": "0.3.0"}
+    newer = {"name": "x", "supportedInterfaces": [{"url": given, "protocolBinding": "jsonrpc"}]}
+    assert [read_card(one, "http://h:9002/base").interface.url for one in (older, newer)] == [meant, meant]
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "http://", "http://u:p@h", "http://[::1", "localhost:0"])
+def test_an_address_that_is_none_is_named(url: str) -> None:
+    from workbench.a2a.card import read_card
+
+    with pytest.raises(ModelError, match="it has: JSONRPC at .*, which is no address of a server"):
+        read_card({"name": "x", "url": url}, "http://h:9002")
+
+
+@pytest.mark.parametrize("there", [b"HTTP/1.1 404 No\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n<html>", json_page([])])
+async def test_the_older_place_of_a_card_is_tried_where_the_newer_has_none(there: bytes) -> None:
+    async with serving(nothing) as rogue:
+        pages = [there, json_page({"name": "old", "url": rogue.url})]
+        rogue.card = lambda: pages.pop(0)
+        assert (await fetch_card(rogue.url, {})).name == "old"
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("status", [301, 307, 308])
+async def test_a_redirect_within_the_server_is_followed_with_the_message(status: int, streaming: bool) -> None:
+    async def answer(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+        if len(rogue.asked) == 1:
+            place = f"{rogue.url}/a2a/".encode()
+            await send(b"HTTP/1.1 %d Moved\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n" % (status, place))
+        elif streaming:
+            await send(STREAM + event(request, message(CALL)))
+        else:
+            await send(result(request, message(CALL)))
+
+    async with serving(answer) as rogue:
+        rogue.card = lambda: json_page(card(rogue.url, streaming=streaming))
+        peer = Peer(rogue.url, headers={})
+        assert (await peer.ask("one")).text == CALL
+        await peer.aclose()
+    assert rogue.asked[0] == rogue.asked[1]
+
+
+def update(state: str, text: str = "", key: str = "m") -> dict[str, Any]:
+    status = task(state, text)["task"]["status"]
+    if text:
+        status["message"]["messageId"] = key
+    return {"statusUpdate": {"taskId": "t", "contextId": "c", "status": status}}
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        (task("WORKING", "thinking"), update("WORKING", CALL), update("COMPLETED")),
+        (task("SUBMITTED"), update("WORKING", "hm", "1"), update("WORKING", CALL, "2"), update("COMPLETED", "Done.")),
+        (task("SUBMITTED"), update("WORKING", CALL[:20], "1"), update("WORKING", CALL[20:], "2"), update("COMPLETED")),
+        (message("I look around first."), message(CALL)),
+        (task("WORKING", "thinking"), message(CALL)),
+    ],
+)
+async def test_a_call_is_found_wherever_an_agent_says_it(events: tuple[dict[str, Any], ...]) -> None:
+    async with serving(stream(*events)) as rogue:
+        rogue.card = lambda: json_page(card(rogue.url, streaming=True))
+        peer = Peer(rogue.url, headers={})
+        outcome = parse_action((await peer.ask("one")).text)
+        await peer.aclose()
+    assert isinstance(outcome, Action)
+    assert outcome.name == "list_directory"
 
 
 async def test_another_context_in_the_middle_ends_the_conversation_and_the_first_one_is_the_agents_own() -> None:

@@ -22,7 +22,7 @@ from workbench import paths
 from workbench.a2a import Peer
 from workbench.agents import make_agent
 from workbench.agents.agent_context import AgentContext, Assignment
-from workbench.agents.protocol import first_message, parse_action, tool_message
+from workbench.agents.protocol import OWN_CLOSINGS, PEER_CLOSINGS, first_message, parse_action, tool_message
 from workbench.catalog import find_case
 from workbench.engine.plan import DocumentPlan
 from workbench.errors import UsageError
@@ -191,7 +191,8 @@ def test_the_project_of_a_first_message_is_read_as_benchmarks_write_it(
 
 def test_results_of_tools_are_read_back_as_they_were() -> None:
     for steps_left in (5, 1):
-        assert result_in(tool_message("read_file", "a\n\nb", steps_left)) == "a\n\nb"
+        for closings in (OWN_CLOSINGS, PEER_CLOSINGS):
+            assert result_in(tool_message("read_file", "a\n\nb", steps_left, closings)) == "a\n\nb"
     assert result_in("Tool call result for 'read_file':\nx\n\nPlease continue.") == "x\n\nPlease continue."
     listed = observation_of("list_directory", {"path": "./pkg/"}, '["a.py", "sub/", "… 3 more"]\n\nPlease continue.')
     assert listed.listed == ("pkg/a.py", "pkg/sub/")
@@ -268,8 +269,9 @@ async def test_a_web_page_is_not_answered(headers: dict[str, str]) -> None:
     async with listening(asker) as url, httpx.AsyncClient() as web:
         answer = await web.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "SendMessage"}, headers=headers)
         assert answer.status_code == 403
-        card = await web.get(f"{url}/.well-known/agent-card.json")
-        assert card.json()["name"] == "aeo_white_agent"
+        for place in ("agent-card.json", "agent.json"):
+            card = await web.get(f"{url}/.well-known/{place}")
+            assert card.json()["name"] == "aeo_white_agent"
     assert asker.asked == []
 
 
@@ -316,6 +318,10 @@ def test_what_cannot_be_served_is_refused(agent: str, words: str) -> None:
         '{"participants": {"one": "http://127.0.0.1:1", "two": {"url": "a2a:http://127.0.0.1:2"}}, "config": {"cases": "word_counter", "repeats": 2.0}}',
         "Assess these:\n<white_agent_url>\nhttp://127.0.0.1:1\n</white_agent_url><white_agent_url>http://127.0.0.1:2</white_agent_url>"
         '<env_config>{"case_ids": ["word_counter"], "repeats": 2}</env_config>',
+        "Your task is to evaluate the agent at:\n<white_agent_url>\nhttp://127.0.0.1:1/\n</white_agent_url>\n"
+        "<white_agent_url>http://127.0.0.1:2</white_agent_url>\nYou should use this configuration:\n"
+        '<test_config>\n{\n  "test_ids": [5],\n  "repeats": 2\n}\n</test_config>\n    ',
+        'The tags {url} and {} are fine. {"agents": ["http://127.0.0.1:1", "http://127.0.0.1:2"], "test_ids": [5.0], "repeats": 2}',
         'Please: {"agents": "http://127.0.0.1:1, http://127.0.0.1:2", "cases": ["word_counter", "word_counter"], "repeats": 2} Thanks.',
     ],
 )
@@ -333,6 +339,9 @@ def test_a_request_is_read_as_json_or_as_tags(message: str) -> None:
         ('{"agents": [7], "cases": ["word_counter"]}', "Name agents by address"),
         ('{"agents": ["http://x:1"], "cases": []}', "Name agents by address"),
         ('{"agents": ["http://x:1"], "cases": ["/etc"]}', "no test case"),
+        ('{"agents": ["http://x:1"], "test_ids": [6]}', "count the cases from 0 to 5: art_github"),
+        ('{"agents": ["http://x:1"], "test_ids": [true]}', "count the cases from 0 to 5"),
+        ('{"agents": ["http://x:1"], "test_ids": "word_counter"}', "count the cases from 0 to 5"),
         ('{"agents": ["white"], "cases": ["word_counter"]}', "no address of an agent"),
         ('{"agents": ["file:///etc/passwd"], "cases": ["word_counter"]}', "no address of an agent"),
         ('{"agents": ["http://x:1"], "cases": ["word_counter"], "repeats": 99}', "from 1 to 20"),
@@ -344,6 +353,14 @@ def test_a_request_that_makes_no_sense_is_refused_in_one_sentence(message: str, 
     with pytest.raises(UsageError, match=words) as error:
         read_assessment(message)
     assert len(str(error.value)) < 400
+
+
+def test_all_cases_of_the_original_are_asked_for_without_a_number() -> None:
+    found = read_assessment(
+        '<white_agent_url>http://127.0.0.1:1</white_agent_url><test_config>{"test_ids": null}</test_config>'
+    )
+    assert found.cases == tuple(sorted(found.cases))
+    assert len(found.cases) == 6
 
 
 @pytest.fixture(scope="module")

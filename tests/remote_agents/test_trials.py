@@ -206,6 +206,7 @@ def test_an_address_has_one_name() -> None:
     assert (
         current_name("a2a:http://LocalHost:9002/")
         == current_name("a2a:http://localhost:9002")
+        == current_name("a2a:http://localhost:9002/.well-known/agent-card.json")
         == "a2a:http://localhost:9002"
     )
     assert all(not info.name.startswith("a2a:") for info in AGENTS)

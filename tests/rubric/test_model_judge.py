@@ -167,6 +167,30 @@ async def test_an_answer_that_does_not_fit_is_asked_again_with_what_was_wrong(ba
     assert "cannot be used" in again[3].content
 
 
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "My score:\n```json\n{}\n```\nDone.",
+        "The example prints {count} lines, which is clear.\n\n{}",
+        "{}\n\nNote: the template `{name}` is explained, and {} is empty.".replace("and {}", "and { }"),
+        'It has JSON-LD: {"@type": "SoftwareSourceCode"}.\n{}',
+        'The sign "{" is never closed: {"a": 1\n{}',
+        '{"purpose": 1, "dependencies": 1, "run_command": 1, "clarity": 1, "completeness": 1, "formatting": 1}\nFinal answer: {}',
+        "f'{x:{width}}' and {'a': 1} and {{double}} {}",
+    ],
+)
+async def test_braces_around_the_object_do_not_make_an_answer_unusable(shape: str) -> None:
+    asker = Scripted(lambda request, _: shape.replace("{}", json.dumps(by_tier(request))))
+    result = await card(LLMJudge(asker, "m"))
+    assert (result.tiers[3].points, len(asker.seen)) == (25, 2)
+
+
+def test_of_several_objects_that_fit_the_last_counts() -> None:
+    shape = {"type": "object", "properties": {"clarity": {"type": "number", "maximum": 12}}, "required": ["clarity"]}
+    text = 'First: {"clarity": 3}. Final answer: {"clarity": 9}. It may have {"clarity": 13}.'
+    assert read_answer(text, shape) == ({"clarity": 9}, "")
+
+
 async def test_three_bad_answers_leave_the_tier_unscored_never_zero() -> None:
     asker = Scripted(lambda request, _: "I would give it 30!")
     result = await card(LLMJudge(asker, "m"))

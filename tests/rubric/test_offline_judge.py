@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 
 from workbench.repository import View
 from workbench.rubric import Criterion, OfflineJudge, Scorecard, score
+from workbench.rubric.judging import UntrueClaim
+from workbench.rubric.scorecard import Evidence
 
 CASES = Path(__file__).resolve().parents[2] / "test_cases"
 METADATA = {"@context": "https://schema.org", "@type": "SoftwareSourceCode", "name": "n", "description": "d"}
@@ -101,6 +104,7 @@ async def judged(
     view: Seen | View | None = VIEW,
     rubric: str = "aeo-bench",
     ref: str | None = None,
+    untrue: Sequence[UntrueClaim] = (),
 ) -> Scorecard:
     return await score(
         readme,
@@ -111,6 +115,7 @@ async def judged(
         reference_readme=ref,
         view=view,
         judge=OfflineJudge(),
+        untrue=untrue,
     )
 
 
@@ -251,8 +256,8 @@ async def test_it_says_offline_wherever_its_points_stand() -> None:
     card = await judged(GENERIC, rubric="strict")
     judged_lines = [c for c in card.criteria if c.tier > 2 and c.key != "must_mention"]
     assert len(judged_lines) == 7
-    assert all(c.judged_by == "offline-2" and c.reason.startswith("offline judge: ") for c in judged_lines)
-    assert card.judge == OfflineJudge.name == "offline-2"
+    assert all(c.judged_by == "offline-3" and c.reason.startswith("offline judge: ") for c in judged_lines)
+    assert card.judge == OfflineJudge.name == "offline-3"
 
 
 @pytest.mark.parametrize(
@@ -366,3 +371,30 @@ async def test_five_megabytes_are_scored_within_seconds(readme: str) -> None:
         card = await judged(readme, rubric=rubric, ref=readme)
         assert card.total is not None
         assert card.total < 60
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"), [("python", "dependencies"), ("option", "run_command"), ("default", "completeness")]
+)
+async def test_a_claim_that_is_untrue_costs_its_criterion_and_no_other(kind: str, key: str) -> None:
+    readme = (CASES / "word_counter" / "ground_truth" / "README.md").read_text("utf-8")
+    folder = CASES / "word_counter"
+    known = {"facts": truth_of(folder), "view": View(folder / "repository")}
+    claim = UntrueClaim(kind, "there is no such thing", Evidence("readme", "such", 3, 7))
+    before = {c.key: c for c in (await judged(readme, **known)).criteria}
+    after = {c.key: c for c in (await judged(readme, **known, untrue=[claim])).criteria}
+    assert {name for name, c in after.items() if c.points != before[name].points} == {key}
+    assert (after[key].points or 0) < (before[key].points or 0)
+    assert "1 untrue claim: there is no such thing" in after[key].reason
+    assert claim.place in after[key].evidence
+
+
+async def test_a_true_sentence_in_another_ones_words_costs_nothing(tmp_path: Path) -> None:
+    (tmp_path / "ver.py").write_text(
+        'def bump_patch(v):\n    """Raise the patch part."""\n\n\n'
+        'def next_version(v, part):\n    """Return the next version after a release, the given part raised."""\n'
+    )
+    said = "`bump_patch` returns the next version after a release with its part raised."
+    readme = f"# ver\n\nRaises parts of versions.\n\n## Usage\n\n{said}\n\n`next_version` takes a part to raise.\n"
+    found = pick(await judged(readme, facts=None, view=View(tmp_path)), "clarity")
+    assert "what is said of" not in found.reason

@@ -31,6 +31,7 @@ class Page:
         self._session = session
         self.painted = ""  # everything that came since `forget`, without control sequences
         self.statuses: dict[str, int] = {}
+        self.errors: list[str] = []  # exceptions that nothing caught, as the browser's console shows them
         self.loaded = False
 
     async def call(self, method: str, **parameters: Any) -> Any:
@@ -42,6 +43,8 @@ class Page:
         if method == "Network.webSocketFrameReceived" and parameters["response"]["opcode"] == 2:
             data = base64.b64decode(parameters["response"]["payloadData"]).decode("utf-8", "replace")
             self.painted += _CONTROL.sub("", data)
+        elif method == "Runtime.exceptionThrown":
+            self.errors.append(str(parameters["exceptionDetails"]))
         elif method == "Page.loadEventFired":
             self.loaded = True
         elif method == "Network.responseReceived":

@@ -20,7 +20,7 @@ from aiohttp.test_utils import TestServer, make_mocked_request
 from served import environment, serving
 
 from workbench.cli import main
-from workbench.web.app_process import bounded
+from workbench.web.app_process import DRIVER, bounded
 from workbench.web.door import Door
 from workbench.web.server import WorkbenchServer, _attachment
 
@@ -123,6 +123,52 @@ async def test_everything_lies_behind_the_door(site: TestServer) -> None:
             (cookie,) = answer.headers.getall("Set-Cookie")
             assert "HttpOnly" in cookie
             assert "SameSite=Strict" in cookie
+
+
+@pytest.mark.parametrize("token", ["", TOKEN])
+async def test_what_is_no_handshake_is_refused_in_one_line(token: str, caplog: pytest.LogCaptureFixture) -> None:
+    server = WorkbenchServer([sys.executable, "-S", "-c", ECHO], Door(token), 2)
+    async with TestServer(await server._make_app()) as site, ClientSession() as client:
+        own = f"http://{site.make_url('/').authority}"
+        upgrade = {"Connection": "Upgrade", "Upgrade": "websocket"}
+        for headers in ({}, upgrade, {"Origin": own}, {"Origin": own, **upgrade}):
+            async with client.get(site.make_url(f"/ws?token={token}"), headers=headers) as answer:
+                assert answer.status == 403
+                assert await answer.text() == "Only the server's own page may ask for this.\n"
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+RESIZED = """
+import sys
+from textual.app import App
+class Sizes(App):
+    async def on_event(self, event):
+        await super().on_event(event)
+        if type(event).__name__ == "Resize":
+            self.last = event.size
+    def on_key(self):
+        self.call_after_refresh(self.exit)
+app = Sizes()
+app.run()
+print(app.last, file=sys.stderr)
+"""
+
+
+def test_a_size_that_comes_while_an_app_starts_is_the_one_it_paints_in() -> None:
+    told = b'{"type": "resize", "width": 77, "height": 23}'
+    variables = {"TEXTUAL_DRIVER": DRIVER, "COLUMNS": "133", "ROWS": "33", "TERM": "xterm-256color"}
+    with subprocess.Popen(
+        [sys.executable, "-c", RESIZED],
+        env={**os.environ, **variables},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    ) as app:
+        assert app.stdin is not None
+        assert app.stderr is not None
+        app.stdin.write(b"M" + len(told).to_bytes(4, "big") + told + b"D" + (1).to_bytes(4, "big") + b"x")
+        app.stdin.flush()
+        assert app.stderr.readline() == b"Size(width=77, height=23)\n"
 
 
 async def test_one_browser_too_many_is_told_so_and_a_place_becomes_free_again(site: TestServer, until: object) -> None:

@@ -30,6 +30,7 @@ async def test_a_person_looks_runs_and_takes_a_report_along(loopback_server: Loo
             page = await browser.page()
             await page.open(served.address)
             await page.sees("Workbench", "countdown_timer", "example.session")
+            assert page.errors == []
             # Steps of the recorded trial.
             await page.press("2")
             await page.sees("trial 3 of 3")

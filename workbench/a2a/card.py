@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import httpx
 
@@ -17,10 +17,14 @@ from workbench.a2a.credentials import headers_by_origin
 from workbench.a2a.http import Limit, client_for
 from workbench.a2a.problems import NoAgent, problem_of
 from workbench.agents.remote_names import PEER_MODEL
+from workbench.models.types import ModelError
 from workbench.text import one_line
 
 PLACE = "/.well-known/agent-card.json"
 _OLDER_PLACE = "/.well-known/agent.json"  # protocol 0.2; some 0.3 servers have nothing else
+_SPOKEN = ("JSONRPC", "HTTP+JSON")
+# A host without a scheme, as in "localhost:9999/a2a" or "agents.example.org"; what else has none is a path.
+_HOST = re.compile(r"(?:\[[0-9a-f:.]+\]|[\w-]+(?:\.[\w-]+)+|localhost|[\w-]+(?=:\d))(?::\d+)?(?=/|\Z)", re.IGNORECASE)
 MOST_BYTES = 1_000_000
 SECONDS = 20.0
 # What a card says of addresses and signatures changes from server to server and says nothing of the agent.
@@ -39,7 +43,12 @@ class Interface:
     @property
     def is_older(self) -> bool:
         """Whether it speaks 0.3 or an older version."""
-        return self.version.partition(".")[0] in ("", "0")
+        return self.version.lower().lstrip("v").partition(".")[0] in ("", "0")
+
+    def described(self) -> str:
+        """Return the binding, and why it cannot be used although it is spoken here."""
+        binding, url = one_line(self.binding, 30), one_line(self.url, 80)
+        return f"{binding} at {url!r}, which is no address of a server" if self.binding in _SPOKEN else binding
 
     def words(self) -> str:
         """Return ``A2A 1.0 over JSON-RPC``."""
@@ -96,24 +105,32 @@ async def fetch_card(address: str, headers: Mapping[str, Mapping[str, str]] | No
         ModelError: Nobody is there, or what is there has no card that can be used; the sentence says which.
     """
     given = headers_by_origin() if headers is None else headers
+    limit = Limit(MOST_BYTES)
+    problem: ModelError | None = None
     try:
-        async with asyncio.timeout(SECONDS), client_for(Limit(MOST_BYTES), given) as client:
-            response = await client.get(address.rstrip("/") + PLACE)
-            if response.status_code == 404:
-                response = await client.get(address.rstrip("/") + _OLDER_PLACE)
+        async with asyncio.timeout(SECONDS), client_for(limit, given) as client:
+            for place in (PLACE, _OLDER_PLACE):
+                try:
+                    card = _decoded(await client.get(address.rstrip("/") + place), address, limit.last)
+                except NoAgent as error:
+                    # What a server says where no card is: a page of its own, or that there is nothing.
+                    problem = problem or error
+                else:
+                    return read_card(card, address)
     except TimeoutError:
         raise NoAgent(f"The agent at {address} did not send its card within {SECONDS:g} s.") from None
     except (httpx.HTTPError, OSError) as error:
         raise problem_of(error, address) from error
-    return read_card(_decoded(response, address), address)
+    assert problem is not None
+    raise problem
 
 
-def _decoded(response: httpx.Response, address: str) -> Mapping[str, Any]:
+def _decoded(response: httpx.Response, address: str, last: bytes) -> Mapping[str, Any]:
     kind = one_line(response.headers.get("content-type", "no type").partition(";")[0], 60)
-    if response.status_code == 404:
+    if response.status_code in (404, 405, 410):
         raise NoAgent(f"There is no agent card at {address}{PLACE}; is this the address of an A2A server?")
     if response.status_code != 200:
-        raise problem_of(httpx.HTTPStatusError("", request=response.request, response=response), address)
+        raise problem_of(httpx.HTTPStatusError("", request=response.request, response=response), address, last)
     try:
         card = json.loads(response.content)
     except (ValueError, RecursionError):
@@ -134,16 +151,16 @@ def read_card(card: Mapping[str, Any], address: str) -> PeerCard:
         canonical = json.dumps(kept, sort_keys=True, separators=(",", ":"))
         text = json.dumps(card, ensure_ascii=False)
         capabilities = card.get("capabilities") or {}
-        found = _interfaces(card)
+        found = _interfaces(card, address)
         skills = tuple(one_line(str(skill["id"]), 60) for skill in card.get("skills") or ())
         streaming = capabilities.get("streaming") is True
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
         raise NoAgent(f"The agent card at {address} is not built as A2A has it.") from None
     if not isinstance(card.get("name"), str) or not card["name"].strip():
         raise NoAgent(f"The agent card at {address} has no name.")
-    spoken = [one for one in found if one.binding in ("JSONRPC", "HTTP+JSON") and _is_address(one.url)]
+    spoken = [one for one in found if one.binding in _SPOKEN and _is_address(one.url)]
     if not spoken:
-        ways = ", ".join(dict.fromkeys(one_line(one.binding, 30) for one in found)) or "none"
+        ways = ", ".join(dict.fromkeys(one.described() for one in found)) or "none"
         raise NoAgent(
             f"The agent at {address} offers no way that is spoken here (JSON-RPC or HTTP+JSON); it has: {ways}."
         )
@@ -165,25 +182,37 @@ def read_card(card: Mapping[str, Any], address: str) -> PeerCard:
     )
 
 
-def _interfaces(card: Mapping[str, Any]) -> list[Interface]:
+def _interfaces(card: Mapping[str, Any], address: str) -> list[Interface]:
     """Return every way that a card names: in the list of 1.x, or in the fields of 0.3."""
     newer = [
         Interface(
-            str(one["url"]),
-            str(one["protocolBinding"]),
+            _whole(one.get("url"), address),
+            str(one["protocolBinding"]).upper(),
             str(one.get("protocolVersion") or "1.0"),
             str(one.get("tenant") or ""),
         )
         for one in card.get("supportedInterfaces") or ()
     ]
-    if newer or not card.get("url"):
+    if newer:
         return newer
     version = str(card.get("protocolVersion") or "0.3.0")
-    first = Interface(str(card["url"]), str(card.get("preferredTransport") or "JSONRPC"), version)
+    binding = str(card.get("preferredTransport") or "JSONRPC").upper()
     others = [
-        Interface(str(one["url"]), str(one["transport"]), version) for one in card.get("additionalInterfaces") or ()
+        Interface(_whole(one.get("url"), address), str(one["transport"]).upper(), version)
+        for one in card.get("additionalInterfaces") or ()
     ]
-    return [first, *others]
+    return [Interface(_whole(card.get("url"), address), binding, version), *others]
+
+
+def _whole(url: object, address: str) -> str:
+    """Return an address of a card whole: what it leaves out is that of the card's own."""
+    given = str(url or "").strip()
+    if _HOST.match(given):
+        given = f"//{given}"
+    try:
+        return given if "://" in given else urljoin(f"{address.rstrip('/')}/", given) if given else address
+    except ValueError:
+        return given
 
 
 def _is_address(url: str) -> bool:

@@ -1,4 +1,4 @@
-"""The HTTP client that agents are asked with: no redirect, no more bytes than allowed, credentials only where they belong."""
+"""The HTTP client that agents are asked with: no redirect to elsewhere, no more bytes than allowed, credentials where they belong."""
 
 from __future__ import annotations
 
@@ -15,20 +15,27 @@ class TooLarge(httpx.TransportError):
     """A server sent more than allowed."""
 
 
+_REDIRECTS = (301, 302, 307, 308)
+_MOST_REDIRECTS = 3
+_KEPT_BYTES = 64_000
+
+
 class Limit:
-    """How many bytes a server may still send; renewed for each message."""
+    """How many bytes a server may still send; renewed for each message. ``last`` is the end of what the last response had."""
 
     def __init__(self, most: int) -> None:
         self.most = most
+        self.last = b""
         self._left = most
 
     def renew(self) -> None:
         """Allow the whole amount again."""
         self._left = self.most
 
-    def take(self, count: int) -> None:
+    def take(self, chunk: bytes) -> None:
         """Count bytes that came; raises :class:`TooLarge` beyond the limit."""
-        self._left -= count
+        self.last = (self.last + chunk)[-_KEPT_BYTES:]
+        self._left -= len(chunk)
         if self._left < 0:
             raise TooLarge(f"more than {self.most:,} bytes")
 
@@ -39,7 +46,7 @@ class _Counted(httpx.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self._stream:
-            self._limit.take(len(chunk))
+            self._limit.take(chunk)
             yield chunk
 
     async def aclose(self) -> None:
@@ -52,6 +59,21 @@ class _Guarded(httpx.AsyncBaseTransport):
         self._limit, self._headers = limit, headers
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        response = await self._send(request)
+        for _ in range(_MOST_REDIRECTS):
+            place = request.url.join(response.headers.get("location", ""))
+            # Servers add or take a slash that way. Whatever leads elsewhere would take the message along.
+            if response.status_code not in _REDIRECTS or origin_of(str(place)) != origin_of(str(request.url)):
+                break
+            await response.aclose()
+            request = httpx.Request(
+                request.method, place, headers=request.headers, stream=request.stream, extensions=request.extensions
+            )
+            response = await self._send(request)
+        return response
+
+    async def _send(self, request: httpx.Request) -> httpx.Response:
+        self._limit.last = b""
         for name, value in self._headers.get(origin_of(str(request.url)), {}).items():
             request.headers[name] = value
         # Packed bytes would be counted before they are unpacked.
@@ -84,5 +106,5 @@ def _certificates() -> ssl.SSLContext:
 
 
 def client_for(limit: Limit, headers: Mapping[str, Mapping[str, str]]) -> httpx.AsyncClient:
-    """Return a client that follows no redirect, has no time limit of its own and takes nothing from the environment."""
+    """Return a client without a time limit of its own that takes nothing from the environment."""
     return httpx.AsyncClient(transport=_Guarded(limit, headers), timeout=None, follow_redirects=False, trust_env=False)

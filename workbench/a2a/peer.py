@@ -111,7 +111,7 @@ class Peer:
                 f"{self.who} did not answer within the {self._limits.seconds:g} s of request_timeout."
             ) from None
         except Exception as error:
-            raise problem_of(error, self.address) from error
+            raise problem_of(error, self.address, self._limit.last) from error
         reply = collected.reply()
         self._settle(reply)
         return reply

@@ -49,8 +49,9 @@ class Collected:
     who: str
     known: set[str] = field(default_factory=set)
     task: str = ""
-    _message: Message | None = None
+    _messages: list[Message] = field(default_factory=list)
     _status: TaskStatus | None = None
+    _working: dict[str, Message] = field(default_factory=dict)
     _artifacts: dict[str, Artifact] = field(default_factory=dict)
     _history: Message | None = None
     _contexts: set[str] = field(default_factory=set)
@@ -61,14 +62,14 @@ class Collected:
     @property
     def is_answered(self) -> bool:
         """Whether the answer is whole."""
-        return self._message is not None or (self._status is not None and not self.is_pending)
+        return bool(self._messages) or (self._status is not None and not self.is_pending)
 
     @property
     def is_pending(self) -> bool:
         """Whether there is a task that is still being worked on."""
         state = self._status.state if self._status is not None else TaskState.TASK_STATE_UNSPECIFIED
         pending = (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING, TaskState.TASK_STATE_UNSPECIFIED)
-        return self._message is None and bool(self.task) and state in pending
+        return not self._messages and bool(self.task) and state in pending
 
     def add(self, event: StreamResponse) -> None:
         """Take an event.
@@ -84,9 +85,9 @@ class Collected:
             )
         what = event.WhichOneof("payload")
         if what == "message":
-            if self._message is not None or self._status is not None:
+            if self._status is not None and not self.is_pending:
                 raise self._twice()
-            self._message = event.message
+            self._messages.append(event.message)
             self._seen(event.message.context_id, event.message.metadata)
         elif what == "task":
             self.add_task(event.task)
@@ -102,7 +103,7 @@ class Collected:
 
     def add_task(self, task: Task) -> None:
         """Take a task as a whole, sent or asked for."""
-        if self._message is not None:
+        if self._messages:
             raise self._twice()
         self._of_task(task.id)
         self._seen(task.context_id, task.metadata)
@@ -125,8 +126,11 @@ class Collected:
         if len(self._contexts) > 1:
             raise BrokenRules(f"{self.who} answered one message in {len(self._contexts)} contexts.")
         context = next(iter(self._contexts), "")
-        if self._message is not None:
-            return self._made(self._message.parts, context, "")
+        if self._messages:
+            # An agent may say something before its call; two calls would be two answers.
+            if len(self._messages) > 1 and sum(_holds_call(text_of(one.parts)) for one in self._messages) != 1:
+                raise self._twice()
+            return self._made([part for one in self._messages for part in one.parts], context, "")
         status = self._status
         if status is None or status.state not in _ANSWERED:
             raise self._no_answer(status)
@@ -134,8 +138,11 @@ class Collected:
         self.known |= set(self._artifacts)
         spoken = list(status.message.parts) if status.HasField("message") else []
         waits = status.state == TaskState.TASK_STATE_INPUT_REQUIRED
-        sources = [spoken, fresh] if waits else [fresh, spoken]
-        parts = next((one for one in sources if one), list(self._history.parts) if self._history is not None else [])
+        worked = [part for one in self._working.values() for part in one.parts]
+        sources = [*([spoken, fresh] if waits else [fresh, spoken]), worked]
+        history = list(self._history.parts) if self._history is not None else []
+        called = next((one for one in sources if _holds_call(text_of(one))), None)
+        parts = called or next((one for one in (*sources[:2], history, worked) if one), [])
         if status.HasField("message"):
             self._seen("", status.message.metadata)
         return self._made(parts, context, self.task if waits else "")
@@ -167,9 +174,11 @@ class Collected:
         if before is not None and (before.state in _ANSWERED or before.state in _ENDED) and before != status and final:
             raise self._twice()
         self._status = status
+        if not final and status.HasField("message"):
+            self._working[status.message.message_id] = status.message
 
     def _of_task(self, task: str) -> None:
-        if self._message is not None or (self.task and task and task != self.task):
+        if self._messages or (self.task and task and task != self.task):
             raise self._twice()
         self.task = self.task or task
 

@@ -9,8 +9,10 @@ from typing import Protocol
 
 from workbench.agents.inherited import Inherited
 from workbench.agents.protocol import (
+    OWN_CLOSINGS,
     RESPOND,
     Action,
+    Closings,
     Problem,
     Submission,
     parse_action,
@@ -84,9 +86,10 @@ class OutOfSteps(Exception):
 
 @dataclass(slots=True)
 class Conversation:
-    """The messages so far, all of which are sent with each request."""
+    """The messages so far, all of which are sent with each request, and how those with a tool's result end."""
 
     messages: list[Message] = field(default_factory=list)
+    closings: Closings = OWN_CLOSINGS
 
     @classmethod
     def begin(cls, system: str, user: str) -> Conversation:
@@ -280,7 +283,8 @@ class AgentContext:
             return
         observation = self._use(turn.outcome.name, turn.outcome.kwargs.get("path"), turn.outcome)
         self._record("tool", turn.outcome.name, observation.target, turn.began, turn=turn, observation=observation)
-        conversation.add_user(tool_message(turn.outcome.name, observation.text, self.steps_left))
+        told = tool_message(turn.outcome.name, observation.text, self.steps_left, conversation.closings)
+        conversation.add_user(told)
 
     def submit(self, turn: Turn) -> Submission:
         """Record the answer as the trial's submission."""

@@ -1,17 +1,21 @@
 """AEO-Bench's text protocol: the agent's prompts, and how its answers are parsed.
 
-An answer contains one ``<json>{"name": …, "kwargs": {…}}</json>``. A README may contain anything, even code fences and
-closing tags, so a JSON decoder starts at the opening tag and no closing tag is searched for.
+An answer contains one ``<json>{"name": …, "kwargs": {…}}</json>``, or the same object without the tag, which AEO-Bench reads
+too. A README may contain anything, even code fences and closing tags, so a JSON decoder finds the end of the object and no
+closing tag is searched for.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from workbench.files import is_shallow, parse_json
+from workbench.json_answers import objects_in
 from workbench.models.reasoning import split_reasoning
 
 OPEN, CLOSE = "<json>", "</json>"
@@ -20,9 +24,28 @@ TOOLS: Mapping[str, str] = {
     "read_file": "read_file(path) gives the text of a file",
 }
 RESPOND = "respond"
-GO_ON = "Go on with another tool call, or hand in with respond."
-HAND_IN_NOW = "This is your last step: hand in now with respond."
+CUT = "Continue exploring"
+"""The words at which agents that were written for AEO-Bench cut the text behind a tool's result."""
+
+
+class Closings(NamedTuple):
+    """What ends the message with a tool's result: while steps are left, and before the last one."""
+
+    go_on: str
+    hand_in: str
+
+
+OWN_CLOSINGS = Closings(
+    "Go on with another tool call, or hand in with respond.", "This is your last step: hand in now with respond."
+)
+PEER_CLOSINGS = Closings(
+    f"{CUT} with another tool call, or hand in with respond.",
+    f"{CUT} no further: hand in now with respond, your last step.",
+)
 _TOO_DEEP = "The JSON after <json> is nested too deeply."
+_TAG = re.compile(re.escape(OPEN), re.IGNORECASE)
+_FENCE = re.compile(r"`{3,}\s*(?:json[5c]?)?\s*\Z", re.IGNORECASE)  # as it stands before an object
+_ARGUMENTS = ("kwargs", "arguments")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +55,14 @@ class Action:
     Attributes:
         name: A tool's name or ``respond``.
         kwargs: Its arguments, decoded JSON.
-        thought: The text before the tag.
+        thought: The text before the call.
+        written: The call's JSON as the answer has it.
     """
 
     name: str
     kwargs: Mapping[str, object]
     thought: str = ""
+    written: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +86,11 @@ class Submission:
 def parse_action(answer: str) -> Action | Problem:
     """Parse the action in an answer.
 
-    Common deviations with a clear meaning are accepted: a Markdown fence inside the tag, a missing closing tag, raw
-    newlines inside JSON strings, text after the closing tag. The last opening tag followed by a complete object wins,
-    unless it lies inside an earlier object. A call that the model only considered in its reasoning is none.
+    The last opening tag followed by a complete call wins, unless it lies inside an earlier object. Without one, the last
+    JSON object that is a call or a submission wins, wherever it stands: alone, in a fence, in prose. Deviations with a
+    clear meaning are accepted: a tag in capitals, a missing closing tag, raw newlines in strings, ``arguments`` instead
+    of ``kwargs``, arguments beside the name, a submission without a name. A call that the model only considered in its
+    reasoning is none.
 
     Args:
         answer: The model's text.
@@ -75,29 +102,36 @@ def parse_action(answer: str) -> Action | Problem:
     if not split.finished:
         return Problem("no answer", "The reasoning never ended, so there is no answer after it.", answer.strip())
     answer = split.answer
-    start = answer.find(OPEN)
-    if start < 0:
-        if not answer.strip():
-            return Problem("empty answer", "The answer was empty.")
-        return Problem("no <json> tag", "The answer has no <json>…</json> tag.", answer.strip())
-    thought = answer[:start].strip()
-    problem = Problem("no JSON", "There is no JSON object after <json>.", thought)
     found: Action | None = None
-    while start >= 0:
-        outcome, end = _read_object(answer, start + len(OPEN), answer[:start].strip())
+    problem: Problem | None = None
+    tag = _TAG.search(answer)
+    while tag is not None:
+        outcome, end = _read_object(answer, tag.end(), answer[: tag.start()].strip())
         if isinstance(outcome, Action):
             found = outcome
-        elif found is None:
+        elif problem is None:
             problem = outcome
-        start = answer.find(OPEN, max(end, start + len(OPEN)))
-    return found or problem
+        tag = _TAG.search(answer, max(end, tag.end()))
+    return found or _untagged(answer, problem)
+
+
+def _untagged(answer: str, problem: Problem | None) -> Action | Problem:
+    for start, end, value in reversed(objects_in(answer)):
+        if _is_call(value):
+            outcome = _action(value, _FENCE.sub("", answer[:start]).strip(), answer[start:end])
+            if isinstance(outcome, Action) or problem is None:
+                return outcome
+    if problem is not None:
+        return problem
+    if not answer.strip():
+        return Problem("empty answer", "The answer was empty.")
+    return Problem("no <json> tag", "The answer has no <json>…</json> tag.", answer.strip())
 
 
 def _read_object(answer: str, position: int, thought: str) -> tuple[Action | Problem, int]:
     brace = answer.find("{", position)
     # Only white space and a fence with its language may come between the tag and the object.
-    between = answer[position:brace].strip().removeprefix("```").strip().lower() if brace >= 0 else "?"
-    if brace < 0 or between not in {"", "json"}:
+    if brace < 0 or _FENCE.sub("", answer[position:brace]).strip():
         return Problem("no JSON", "There is no JSON object right after <json>.", thought), position
     try:
         decoded, end = json.JSONDecoder(strict=False).raw_decode(answer, brace)
@@ -111,14 +145,46 @@ def _read_object(answer: str, position: int, thought: str) -> tuple[Action | Pro
         return Problem("bad JSON", f"The JSON after <json> cannot be read: {words}.", thought), position
     if not is_shallow(decoded):
         return Problem("bad JSON", _TOO_DEEP, thought), end
-    name, kwargs = decoded.get("name"), decoded.get("kwargs", {})
+    return _action(decoded, thought, answer[brace:end]), end
+
+
+def _is_call(value: Mapping[str, object]) -> bool:
+    """Return whether an object that no tag announces is meant as a call: a README may quote any other JSON."""
+    name = value.get("name")
+    if not isinstance(name, str):
+        return name is None and isinstance(value.get("readme"), str)
+    return name in (*TOOLS, RESPOND) or any(key in value for key in _ARGUMENTS)
+
+
+def _action(value: Mapping[str, object], thought: str, written: str) -> Action | Problem:
+    name = value.get("name")
+    if name is None and isinstance(value.get("readme"), str):
+        return Action(RESPOND, value, thought, written)
     if not isinstance(name, str) or not name:
-        return Problem("no name", 'The JSON has no "name" with the name of a tool.', thought), end
+        return Problem("no name", 'The JSON has no "name" with the name of a tool.', thought)
+    kwargs: object = next((value[key] for key in _ARGUMENTS if key in value), None)
+    if isinstance(kwargs, str):
+        with contextlib.suppress(ValueError):
+            kwargs = parse_json(kwargs)
+    if not any(key in value for key in _ARGUMENTS):
+        kwargs = {key: one for key, one in value.items() if key != "name"}
     if not isinstance(kwargs, dict):
-        return Problem("bad kwargs", 'The "kwargs" of the JSON are not an object.', thought), end
+        return Problem("bad kwargs", 'The "kwargs" of the JSON are not an object.', thought)
     if name == RESPOND and not isinstance(kwargs.get("readme"), str):
-        return Problem("no readme", 'The "respond" action needs kwargs "readme" (text) and "metadata".', thought), end
-    return Action(name, kwargs, thought), end
+        return Problem("no readme", 'The "respond" action needs kwargs "readme" (text) and "metadata".', thought)
+    return Action(name, kwargs, thought, written)
+
+
+def split_answer(answer: str) -> tuple[str, str]:
+    """Return what stands before the call in an answer, and the call's JSON; without a call, all of it and ""."""
+    outcome = parse_action(answer)
+    if isinstance(outcome, Action):
+        return outcome.thought, outcome.written
+    tag = _TAG.search(answer)
+    if tag is None:
+        return answer.strip(), ""
+    rest = answer[tag.end() :]
+    return answer[: tag.start()].strip(), rest.rpartition(CLOSE)[0].strip() or rest.strip()
 
 
 def submission_of(action: Action) -> Submission:
@@ -158,9 +224,10 @@ def first_message(name: str, description: str) -> str:
     )
 
 
-def tool_message(tool: str, text: str, steps_left: int) -> str:
+def tool_message(tool: str, text: str, steps_left: int, closings: Closings = OWN_CLOSINGS) -> str:
     """Return the message that reports a tool's result to the agent."""
-    return f"Tool call result for '{tool}':\n{text}\n\n{GO_ON if steps_left > 1 else HAND_IN_NOW}"
+    closing = closings.go_on if steps_left > 1 else closings.hand_in
+    return f"Tool call result for '{tool}':\n{text}\n\n{closing}"
 
 
 def problem_message(problem: Problem, steps_left: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.agents.agent_context import AgentContext, Conversation, OutOfSteps
-from workbench.agents.protocol import Submission, first_message
+from workbench.agents.protocol import PEER_CLOSINGS, Submission, first_message
 from workbench.models.types import Message
 
 
@@ -20,7 +20,7 @@ class RemoteAgent:
         """
         # It has a system prompt of its own: AEO-Bench sends none.
         first = first_message(context.assignment.name, context.assignment.description)
-        conversation = Conversation([Message("user", first)])
+        conversation = Conversation([Message("user", first)], PEER_CLOSINGS)
         try:
             while True:
                 submission = await context.act(conversation)

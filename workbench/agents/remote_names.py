@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 from workbench.errors import UsageError
@@ -48,9 +49,13 @@ def address_of(agent: str) -> str:
 
 
 def canonical(agent: str) -> str:
-    """Return the one name of a remote agent: host in small letters, no slash at the end; what is no address stays as it is."""
+    """Return the one name of a remote agent: host in small letters, no slash and no place of a card at the end.
+
+    What is no address stays as it is.
+    """
     try:
         parts = urlsplit(address_of(agent))
     except UsageError:
         return agent
-    return PREFIX + parts._replace(netloc=parts.netloc.lower()).geturl().rstrip("/")
+    url = parts._replace(netloc=parts.netloc.lower()).geturl()
+    return PREFIX + re.sub(r"/\.well-known/agent(?:-card)?\.json\Z", "", url).rstrip("/")

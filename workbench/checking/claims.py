@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import accumulate
+from pathlib import Path
 
 from workbench.checking.default_claims import DefaultClaims
 from workbench.checking.fact_claims import FactClaims
 from workbench.checking.option_claims import OptionClaims
-from workbench.checking.page import Page
+from workbench.checking.page import Page, parse_page
 from workbench.checking.project import Project
 from workbench.checking.python_claims import PythonClaims
 from workbench.checking.verdicts import ClaimResult, Truth
+from workbench.rubric.judging import UntrueClaim
+from workbench.rubric.spans import at
 from workbench.text import one_line
 
 
@@ -34,6 +38,21 @@ def claims_of_page(page: Page, project: Project, helps: Mapping[str, str]) -> li
         for claim in claims:
             found.setdefault((claim.line, claim.kind, claim.text), _in_its_section(claim, page))
     return sorted(found.values(), key=lambda claim: claim.line)
+
+
+def untrue_claims(readme: str, root: Path) -> list[UntrueClaim]:
+    """Return the claims of a README that the repository contradicts, as a judge is told of them; nothing is run.
+
+    Args:
+        readme: The README.
+        root: The folder of the repository.
+    """
+    starts = [0, *accumulate(len(line) + 1 for line in readme.split("\n"))]
+    return [
+        UntrueClaim(one.kind, one_line(one.reason, 120), at(readme, starts[one.line - 1], starts[one.line] - 1))
+        for one in claims_of_page(parse_page(readme, "README.md"), Project(root), {})
+        if one.truth is Truth.UNTRUE and 1 <= one.line < len(starts)
+    ]
 
 
 #: How a sentence says of what it names that it is not there, is called otherwise, or belongs to another time or language.

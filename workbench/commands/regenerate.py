@@ -37,7 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--docs-scope",
         default="",
         metavar="SCOPE",
-        help="repository (default): all docstrings of the tree are the doc system's; target: only the function's own",
+        help="repository (default): all docstrings of the tree are the doc system's; target: only the function's own; "
+        "docstrings-only: as repository, and other strings, __doc__ and comments that document code are taken out",
     )
     parser.add_argument(
         "--evaluator", default="", help="a LiteLLM name, local, reference, stub, replay:SESSION, or samples:FILE"

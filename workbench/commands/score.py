@@ -88,6 +88,7 @@ def score_line(card: Scorecard) -> dict[str, Any]:
 
 async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -> Scorecard:
     from workbench.catalog import check_there, resolve_case, snapshot_of, view_of
+    from workbench.checking.claims import untrue_claims
     from workbench.models.defaults import default_model
     from workbench.models.names import check_model
     from workbench.rubric import Judge, make_judge, parse_judge, rubrics, score
@@ -125,6 +126,7 @@ async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -
             judge=judge,
             # A case without facts gets the original's 15; no case at all leaves the tier unscored.
             without_facts=NO_FACTS_POINTS if case is not None else None,
+            untrue=untrue_claims(readme, view.root) if view is not None and named.kind == "offline" else (),
         )
 
     if named.kind == "offline":
@@ -145,11 +147,13 @@ def print_card(card: Scorecard) -> None:
 
     from workbench.commands.terminal import Terminal
     from workbench.session.json_forms import TIER_NAMES
+    from workbench.session.judges import with_limit
     from workbench.text import one_line
 
     console = Terminal()
     total = "?" if card.total is None else f"{card.total:.1f}"
-    console.print(f"{total} of {card.out_of:.0f} points · rubric {card.rubric} · judge {card.judge}", style="bold")
+    judge = with_limit(card.judge, card.judge)
+    console.print(f"{total} of {card.out_of:.0f} points · rubric {card.rubric} · judge {judge}", style="bold")
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column()
     table.add_column(justify="right", no_wrap=True)

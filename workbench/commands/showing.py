@@ -19,6 +19,7 @@ from workbench.reports.regenerated import Regenerated, former_failing, former_wo
 from workbench.reports.report_tables import Shown
 from workbench.session import SessionReader, json_forms
 from workbench.session.forks import inheritance
+from workbench.session.judges import with_limit
 from workbench.session.labels import SESSION
 from workbench.session.rows import CandidateRow, ScoreRow, StepRow, TaskRow, TrialRow
 from workbench.studies.following import read_study
@@ -276,7 +277,7 @@ class Pages:
         card = card_of(self._reader, score)
         given = card is not None and card.given is not None
         points = wording.score(score.total, score.out_of, card.given if card else None)
-        self._heading(f"{score.rubric} {points}, judge {score.judge}")
+        self._heading(f"{score.rubric} {points}, judge {with_limit(score.judge, score.judge)}")
         if card is None:
             self._line("The criteria of this score cannot be read.", "yellow")
             return

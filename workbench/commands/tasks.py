@@ -34,7 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="whose docstrings: original (default), none, folder:PATH, source:SOURCE, package.module:Class",
     )
     listing.add_argument(
-        "--docs-scope", default="", metavar="SCOPE", help="repository (default) or target, as for regenerate"
+        "--docs-scope",
+        default="",
+        metavar="SCOPE",
+        help="repository (default), target or docstrings-only, as for regenerate",
     )
     _chosen(listing)
     _built(listing)
@@ -143,9 +146,9 @@ async def _build(arguments: argparse.Namespace) -> tuple[Prepared, list[tuple[Ta
     files: dict[str, DocumentedFile] = {}
     said: DocumentedFile | Docstring
     for task, _, source in located(prepared.snapshot.root, prepared.built.tasks):
-        if scope == "repository":
+        if scope != "target":
             if task.path not in files:
-                files[task.path] = await document_file(system, task.path, source, asyncio.Semaphore())
+                files[task.path] = await document_file(system, task.path, source, asyncio.Semaphore(), scope=scope)
             said = files[task.path]
             docs = Docstring(said.function(task.qualified_name, task.occurrence).docstring)
         else:

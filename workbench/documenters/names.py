@@ -15,7 +15,8 @@ _PREFIXES: tuple[Kind, ...] = ("llm", "folder", "source", "repoagent", "osa", "c
 INSTALLED: tuple[Kind, ...] = ("repoagent", "osa")
 """Programs that ``workbench docs install`` gets; their names may carry a version, ``repoagent-0.2.0:MODEL``."""
 _WITH_VERSION = re.compile(r"(?P<kind>[a-z]+)-(?P<version>\d[\w.]{0,30}):(?P<rest>.+)", re.ASCII | re.DOTALL)
-SCOPES = ("repository", "target")
+DOCSTRINGS_ONLY = "docstrings-only"
+SCOPES = ("repository", "target", DOCSTRINGS_ONLY)
 """Where a doc system's docstrings stand: everywhere in the tree from which prompts are made, or in the one function whose body
 is asked for, between the original docstrings of everything else."""
 CHOICES = (
@@ -79,5 +80,5 @@ def parse_scope(text: str) -> str:
     """
     scope = text.strip() or SCOPES[0]
     if scope not in SCOPES:
-        raise UsageError(f"There is no docs scope {text!r}; choose {' or '.join(SCOPES)}.")
+        raise UsageError(f"There is no docs scope {text!r}; choose {', '.join(SCOPES[:-1])} or {SCOPES[-1]}.")
     return scope

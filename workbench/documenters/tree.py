@@ -10,10 +10,11 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from workbench.documenters.names import DOCSTRINGS_ONLY, SCOPES
 from workbench.documenters.types import Docstring, DocSystem, DocumentationFailed
 from workbench.models.types import ModelError
 from workbench.repository.definitions import DefinitionKey, find_definitions
-from workbench.repository.documenting import document
+from workbench.repository.documenting import document, without_other_texts
 from workbench.repository.functions import Function, find_functions
 from workbench.repository.splicing import SpliceError
 
@@ -25,11 +26,13 @@ class DocumentedFile:
     Attributes:
         source: The file with the system's docstrings and no others.
         functions: Its functions by qualified name and occurrence.
+        scope: One of :data:`workbench.documenters.SCOPES`.
         failed: What has no docstring because the system failed there, and why.
     """
 
     source: bytes
     functions: Mapping[tuple[str, int], Function]
+    scope: str = SCOPES[0]
     failed: Mapping[DefinitionKey, str] = field(default_factory=dict)
 
     def function(self, qualified_name: str, occurrence: int) -> Function:
@@ -44,10 +47,10 @@ class DocumentedFile:
         return self.functions[qualified_name, occurrence]
 
 
-def as_documented(source: bytes, path: str) -> DocumentedFile:
+def as_documented(source: bytes, path: str, scope: str = SCOPES[0]) -> DocumentedFile:
     """Return a file whose docstrings are the system's already."""
     functions = {(one.qualified_name, one.occurrence): one for one in find_functions(source, path)}
-    return DocumentedFile(source, functions)
+    return DocumentedFile(source, functions, scope)
 
 
 async def docstring_of(system: DocSystem, path: str, key: DefinitionKey) -> Docstring:
@@ -62,7 +65,12 @@ async def docstring_of(system: DocSystem, path: str, key: DefinitionKey) -> Docs
 
 
 async def document_file(
-    system: DocSystem, path: str, source: bytes, room: asyncio.Semaphore, before: bytes = b""
+    system: DocSystem,
+    path: str,
+    source: bytes,
+    room: asyncio.Semaphore,
+    before: bytes = b"",
+    scope: str = SCOPES[0],
 ) -> DocumentedFile:
     """Return a file in which everything has the docstring that a system gives, or none.
 
@@ -72,6 +80,7 @@ async def document_file(
         source: The pristine file.
         room: Bounds how many docstrings are asked for at a time.
         before: The file as the system documented it before; what has a docstring there is not asked for again.
+        scope: ``docstrings-only`` takes everything else out that documents the code.
 
     Raises:
         ModelError: A model gave no answer: every prompt of this file would be another one. Where a definition does not fit
@@ -79,6 +88,8 @@ async def document_file(
         DocumentationFailed: A docstring cannot be written into the file.
     """
     failed: dict[DefinitionKey, str] = {}
+    if scope == DOCSTRINGS_ONLY:
+        source = await asyncio.to_thread(without_other_texts, source, path)
     known = {one.key: one.docstring for one in find_definitions(before, path) if one.docstring is not None and before}
 
     async def one(key: DefinitionKey) -> Docstring:
@@ -106,4 +117,4 @@ async def document_file(
         documented = await asyncio.to_thread(document, source, path, texts.__getitem__)
     except SpliceError as error:
         raise DocumentationFailed(str(error)) from error
-    return replace(as_documented(documented, path), failed=failed)
+    return replace(as_documented(documented, path, scope), failed=failed)

@@ -101,14 +101,13 @@ def identity(
         snapshot: Digest of the repository's content.
         task: What the builder found.
         system: Name of the doc system.
-        docs: What the doc system says: of the function where the scope is ``target``, of all its file where it is
-            ``repository``.
+        docs: What the doc system says: of the function where the scope is ``target``, else of all its file.
         sandbox: Name of the back end that its tests run in; "" gives the id that older versions used.
         selection: By which rule it was chosen.
     """
     name = (task.path, task.qualified_name, task.occurrence)
     basis = tested_by(sandbox, task.tests) if sandbox else ""
-    said = docs.digest if isinstance(docs, Docstring) else f"repository:{hashlib.sha256(docs.source).hexdigest()}"
+    said = docs.digest if isinstance(docs, Docstring) else f"{docs.scope}:{hashlib.sha256(docs.source).hexdigest()}"
     chosen_by = "" if selection == "filtered" else f":{selection}"
     return task_id(snapshot, *name, f"{system}:{said}{chosen_by}", basis)
 
@@ -245,15 +244,17 @@ class TaskTable:
             if task.path not in files:
                 kept_file = kept_files.get(task.path)
                 if kept_file is not None and task.path in complete:
-                    files[task.path] = asyncio.ensure_future(asyncio.to_thread(as_documented, kept_file, task.path))
+                    files[task.path] = asyncio.ensure_future(
+                        asyncio.to_thread(as_documented, kept_file, task.path, self._scope)
+                    )
                 else:
-                    work = document_file(self._system, task.path, source, room, kept_file or b"")
+                    work = document_file(self._system, task.path, source, room, kept_file or b"", self._scope)
                     files[task.path] = asyncio.ensure_future(work)
             # Waited for by every task of the file: one that is cancelled must not take the file from the others.
             return await asyncio.shield(files[task.path])
 
         async def documented(task: Task, function: Function, source: bytes) -> TaskItem:
-            if self._scope == "repository":
+            if self._scope != "target":
                 whole = await whole_file(task, source)
                 shown = whole.function(task.qualified_name, task.occurrence)
                 key = self._identity(task, whole)
@@ -311,7 +312,7 @@ class TaskTable:
 
     def _kept_documented(self) -> dict[str, bytes]:
         """Return the documented files that the session has of a system that costs something, where the scope is the repository."""
-        if not self._system.needs_model or self._scope != "repository":
+        if not self._system.needs_model or self._scope == "target":
             return {}
         rows = self._rows_of_system()
         with SessionReader(self._writer.path) as reader:
@@ -365,7 +366,7 @@ class TaskTable:
                     "docstring_blob": None if item.docstring is None else blob(item.docstring),
                     "docs": self._system.name,
                     "docs_scope": self._scope,
-                    "documented_blob": blob(item.shown) if self._scope == "repository" else None,
+                    "documented_blob": None if self._scope == "target" else blob(item.shown),
                     "leak": round(measure_leakage(item.docstring, task.body).level, 4),
                 },
                 conflict="IGNORE",

@@ -15,6 +15,7 @@ from workbench.agents.agent_context import DEFAULT_ANSWER_TOKENS, AgentContext, 
 from workbench.agents.inherited import ForkDiverged, Inherited
 from workbench.agents.remote_names import is_peer, is_remote
 from workbench.catalog import TestCase, resolve_case, view_of
+from workbench.checking.claims import untrue_claims
 from workbench.engine.inheriting import inherited_by
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.records import JUDGE, SessionCallLog, TrialLog
@@ -28,6 +29,7 @@ from workbench.repository import View
 from workbench.rubric import make_judge, score
 from workbench.rubric.judging import Judge, Kept
 from workbench.session import SessionError, SessionReader, SessionWriter
+from workbench.session.judges import is_offline
 from workbench.session.pending_work import judge_problem
 from workbench.session.rows import RunRow, TrialRow
 from workbench.session.totals import NO_FACTS_POINTS
@@ -224,6 +226,9 @@ class TrialRunner:
         with SessionReader(self._writer.path, surveyed=False) as reader:
             shape = reader.shape_of(trial.id)
         for judge in self._judges(trial):
+            # Judges that are models read for themselves.
+            looked_up = is_offline(judge.name)
+            untrue = await asyncio.to_thread(untrue_claims, submission.readme, view.root) if looked_up else []
             for rubric in self._plan.rubrics:
                 old = before.get((rubric, judge.name))
                 if old is not None and not judge_problem(judge.name, old.to_json()["criteria"]):
@@ -239,6 +244,7 @@ class TrialRunner:
                     judge=judge if old is None else Kept(judge, old),
                     without_facts=NO_FACTS_POINTS,
                     shape=shape,
+                    untrue=untrue,
                 )
                 self._put(trial, card)
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workbench.agents.protocol import RESPOND, TOOLS
+from workbench.agents.protocol import RESPOND, TOOLS, Action, parse_action
 from workbench.interchange.difference import patched
 from workbench.interchange.files_seen import seen_in
 from workbench.interchange.own import own_of, without_case
@@ -112,6 +112,8 @@ def _prompts(reader: SessionReader, rows: Sequence[StepRow]) -> list[Step]:
 def _step(reader: SessionReader, row: StepRow) -> Step:
     answer, observation = _texts(reader, row)
     text, calls = parts_of(answer) if row.kind in {"tool", "respond"} else (answer, ())
+    if row.kind in {"tool", "respond"} and not calls and isinstance(action := parse_action(answer), Action):
+        text, calls = action.thought, (ToolCall("", action.name, action.kwargs),)
     calls = tuple(
         ToolCall(f"step_{row.number}_call_{place}", one.name, one.arguments) for place, one in enumerate(calls, 1)
     )

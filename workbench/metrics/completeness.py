@@ -1,9 +1,11 @@
 """DocAgent's completeness of a function's docstring: the share of the elements that its code requires which are there.
 
 Equal weight over: summary and description always; args where there are parameters besides self; returns where a value is
-returned or yielded; raises where it raises; examples where it is public. Two versions: ``docagent`` recognises and requires as
-the original does (a label anywhere in the text, ``*args`` and ``**kwargs`` not required, Raises required for any call outside an
-except handler); ``strict`` wants a section of Google's, NumPy's or Sphinx's style, and Raises only for a raise statement.
+returned or yielded; raises where it raises; examples where it is public. Two versions. ``docagent`` counts exactly as the original:
+``__init__`` has 1.0 whatever it says; a label may stand anywhere in the text, but a description is a second paragraph that begins
+with none; ``cls`` is a parameter, those before ``/``, ``*args`` and ``**kwargs`` are not; ``return None`` asks for Returns, any call
+outside an except handler for Raises; decorators, defaults and inner functions count as the function's own. ``strict`` wants a
+section of Google's, NumPy's or Sphinx's style, and Raises only for a raise statement of the function itself.
 """
 
 from __future__ import annotations
@@ -19,9 +21,9 @@ from workbench.python_syntax import UNREADABLE, parse
 VERSIONS = ("docagent", "strict")
 _LABELS = {
     "args": ("args:", "arguments:", "parameters:", "params:"),
-    "returns": ("returns:", "return:", "yields:", "yield:"),
+    "returns": ("returns:", "return:", "return value:", "return type:", "yields:", "yield:"),
     "raises": ("raises:", "exceptions:", "throws:"),
-    "examples": ("example:", "examples:", "usage:"),
+    "examples": ("example:", "examples:", "usage:", "usage example:", "usage examples:"),
 }
 _SECTIONS = {
     "args": re.compile(r"^\s*(?:(?:args|arguments|parameters|params|other parameters):?\s*$|:param\b|@param\b)", re.I | re.M),
@@ -42,7 +44,7 @@ class Completeness:
     @property
     def value(self) -> float:
         """The share, from 0 to 1."""
-        return len(self.present) / len(self.required)
+        return len(self.present) / len(self.required) if self.required else 1.0
 
 
 def completeness(function: str, docstring: str | None, *, version: str) -> Completeness | None:
@@ -69,18 +71,17 @@ def completeness(function: str, docstring: str | None, *, version: str) -> Compl
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return None
     strict = version == "strict"
-    required = tuple(_required(node, strict=strict))
+    required = tuple(_required(node) if strict else _required_by_docagent(node))
     text = textwrap.dedent(docstring or "").strip()
     return Completeness(version, required, tuple(one for one in required if _has(text, one, strict=strict)))
 
 
-def _required(node: ast.FunctionDef | ast.AsyncFunctionDef, *, strict: bool) -> Iterator[str]:
+def _required(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
     yield "summary"
     yield "description"
     arguments = node.args
     names = [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-    if strict:
-        names += [one.arg for one in (arguments.vararg, arguments.kwarg) if one is not None]
+    names += [one.arg for one in (arguments.vararg, arguments.kwarg) if one is not None]
     if [name for name in names if name not in ("self", "cls")]:
         yield "args"
     inside = list(_own(node))
@@ -90,23 +91,44 @@ def _required(node: ast.FunctionDef | ast.AsyncFunctionDef, *, strict: bool) -> 
         for one in inside
     ):
         yield "returns"
-    if any(isinstance(one, ast.Raise) for one in inside) or (
-        not strict and any(isinstance(one, ast.Call) for one in _own(node, handlers=False))
-    ):
+    if any(isinstance(one, ast.Raise) for one in inside):
         yield "raises"
     if not node.name.startswith("_"):
         yield "examples"
 
 
-def _own(node: ast.AST, *, handlers: bool = True) -> Iterator[ast.AST]:
+def _required_by_docagent(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+    if node.name == "__init__":
+        return
+    yield "summary"
+    yield "description"
+    if node.args.kwonlyargs or [one for one in node.args.args if one.arg != "self"]:
+        yield "args"
+    if any(
+        isinstance(one, ast.Yield | ast.YieldFrom) or (isinstance(one, ast.Return) and one.value is not None)
+        for one in ast.walk(node)
+    ):
+        yield "returns"
+    if any(isinstance(one, ast.Raise | ast.Call) for one in _outside_handlers(node)):
+        yield "raises"
+    if not node.name.startswith("_"):
+        yield "examples"
+
+
+def _outside_handlers(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.ExceptHandler):
+            yield child
+            yield from _outside_handlers(child)
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
     """Yield what a function does itself, without functions and classes inside it."""
     for child in node.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             continue
-        if isinstance(child, ast.ExceptHandler) and not handlers:
-            continue
         yield child
-        yield from _own(child, handlers=handlers)
+        yield from _own(child)
 
 
 def _is_none(value: ast.expr) -> bool:
@@ -124,10 +146,11 @@ def _has(text: str, element: str, *, strict: bool) -> bool:
 
 
 def _described(text: str, *, strict: bool) -> bool:
-    """Return whether there is prose behind the summary: before the first section, or anywhere that is no label's line."""
-    rest = text.partition("\n")[2]
+    """Return whether there is prose behind the summary: before the first section, or as the second paragraph."""
     if strict:
+        rest = text.partition("\n")[2]
         starts = [found.start() for one in _SECTIONS.values() if (found := one.search(rest))]
         return bool(rest[: min(starts, default=len(rest))].strip())
     labels = tuple(label for mine in _LABELS.values() for label in mine)
-    return any(line.strip() and not line.strip().lower().startswith(labels) for line in rest.splitlines())
+    paragraphs = re.split(r"\n(?:[^\S\n]*\n)+", text)
+    return len(paragraphs) > 1 and not paragraphs[1].strip().lower().startswith(labels)

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from workbench.json_answers import objects_in
 from workbench.models.reasoning import split_reasoning
 from workbench.models.types import Message, ModelError, Request, Sampling
 
@@ -222,20 +223,15 @@ def schema(aspects: tuple[str, ...]) -> dict[str, Any]:
 def read_points(text: str, aspects: tuple[str, ...]) -> tuple[dict[str, float] | None, str]:
     """Return the points of an answer by aspect, or None and what is wrong with it."""
     text = split_reasoning(text).answer
-    start, end = text.find("{"), text.rfind("}")
-    if start < 0 or end < start:
-        return None, "there is no JSON object in it"
-    try:
-        values = json.loads(text[start : end + 1])
-    except (ValueError, RecursionError):
-        return None, "it is not valid JSON"
-    points = {}
-    for aspect in aspects:
-        value = values.get(aspect)
-        if isinstance(value, bool) or not isinstance(value, int) or not LEAST <= value <= MOST:
-            return None, f"{aspect} is no whole number from {LEAST} to {MOST}"
-        points[aspect] = float(value)
-    return points, ""
+    problem = ""
+    for found in reversed(objects_in(text)):
+        points: dict[str, Any] = {aspect: found.value.get(aspect) for aspect in aspects}
+        unfit = [aspect for aspect, value in points.items() if type(value) is not int or not LEAST <= value <= MOST]
+        if not unfit:
+            return {aspect: float(value) for aspect, value in points.items()}, ""
+        problem = problem or f"{unfit[0]} is no whole number from {LEAST} to {MOST}"
+    nothing = "it is not valid JSON" if "{" in text else "there is no JSON object in it"
+    return None, problem or nothing
 
 
 def _function(source: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+from workbench.agents import protocol
 from workbench.reports import wording
 from workbench.session.reader import SessionReader
 from workbench.text import clean, json_text
@@ -69,9 +70,9 @@ class Excerpts:
 
 
 def split_answer(answer: str) -> tuple[str, str]:
-    """Return the thought before ``<json>`` and the call from there on; an answer without the tag is all thought."""
-    before, tag, rest = answer.partition("<json>")
-    return before.strip(), (tag + rest).strip()
+    """Return the thought before an agent's call, and the answer from there on; an answer without a call is all thought."""
+    thought, _ = protocol.split_answer(answer)
+    return thought, answer.strip()[len(thought) :].strip()
 
 
 def pretty_json(text: str) -> str:

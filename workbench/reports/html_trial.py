@@ -15,7 +15,7 @@ from workbench.reports.html_parts import bar, details, e, facts, pre, table
 from workbench.reports.html_readme import rendered
 from workbench.session.forks import inheritance
 from workbench.session.json_forms import TIER_NAMES
-from workbench.session.judges import in_words
+from workbench.session.judges import in_words, with_limit
 from workbench.session.labels import part_in_words
 from workbench.session.reader import SessionReader
 from workbench.session.rows import ScoreRow, StepRow
@@ -147,7 +147,7 @@ def _score(reader: SessionReader, score: ScoreRow, *, unfolded: bool) -> str:
     for spread in card.spread if card else ():
         words = f"{spread.of}: {spread.mean:.1f} ± {spread.sd:.1f} over {spread.repeats} judgements"
         parts.append(f'<p class="note">{e(words)}</p>\n')
-    judge = in_words(score.judge)
+    judge = with_limit(in_words(score.judge), score.judge)
     points = wording.score(score.total, score.out_of, card.given if card else None)
     head = f'<span class="score">{e(points)}</span> {e(score.rubric)} <small>{e(judge)}</small>'
     return details(head, "".join(parts), kind="card paper", unfolded=unfolded)

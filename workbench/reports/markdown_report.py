@@ -14,6 +14,7 @@ from workbench.reports.markdown_text import fence, folded, inline, table
 from workbench.reports.regenerated import Line, Regenerated, former_words, interval_notes, stands_words
 from workbench.reports.report_tables import Shown
 from workbench.session.forks import inheritance
+from workbench.session.judges import with_limit
 from workbench.session.labels import SESSION, part_in_words
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow, StepRow, TaskRow
@@ -91,7 +92,7 @@ def _trial(reader: SessionReader, contents: Contents, trial: Trial, excerpts: Ex
         place = f" on {inline(part_in_words(remark.of))}" if remark.of else ""
         yield f"\n> Remark{place}: {inline(remark.text)}\n"
     for score in trial.scores:
-        yield f"\n### Score by {inline(score.rubric)}, judge {inline(score.judge)}: "
+        yield f"\n### Score by {inline(score.rubric)}, judge {inline(with_limit(score.judge, score.judge))}: "
         card = card_of(reader, score)
         yield f"{wording.score(score.total, score.out_of, card.given if card else None)}\n\n"
         yield _criteria(card)

@@ -207,6 +207,11 @@ class Reading:
         self._text = _Text(source)
         self._root = _parsed(self._text)
 
+    @property
+    def root(self) -> Node:
+        """The syntax tree."""
+        return self._root
+
     def module(self) -> Block:
         """Return the module: its header is empty and stands where a docstring has to, before the first statement."""
         first = next((child for child in self._root.children if child.type != "comment"), None)

@@ -1,5 +1,7 @@
 """Tiers 1 and 2 of AEO-Bench, rule for rule as in the original, so that scores compare with published ones.
 
+But for one defect: a README with a JSON block has 0 of 100 there, because the original takes the block for the agent's answer.
+
 Kept on purpose, weak as they are: the substring rule of tier 2 ("A client pipeline. sampled" earns 25 of 25), the
 three metadata keys, and nothing at all for an answer that is not JSON. Changed on purpose: metadata that is not an
 object scores 0 on its criterion, where the original stopped with an error.
@@ -119,7 +121,7 @@ def _shown(value: object) -> str:
 RUBRIC = Rubric(
     NAME,
     "AEO-Bench",
-    "the original's rules, weak ones included, so that scores compare with published ones",
+    "the original's rules, weak ones included: scores compare with published ones unless a README has a JSON block, which gives 0 there",
     (
         Rule(1, "json", "Answer parses", 5.0, answer_parses, needs_answer=False),
         Rule(1, "length", "README length", 5.0, _length),

@@ -1,15 +1,15 @@
-"""How far a README knows its project: which of its names exist, which statements are about them, which are wrong.
+"""How far a README knows its project: which of its names exist, which statements are about them, which calls are wrong.
 
 A README that anybody could have written without opening the repository may be well formed and even true. What it says is
 compared with what the repository says (`workbench.rubric.sources`): names that exist, sentences in an order that words have,
-statements that fit the thing that they are made of, calls that the signatures allow.
+calls that the signatures allow. Whether a sentence about a name is true is not judged: words that it shares with a docstring, or
+does not, prove nothing.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -255,50 +255,6 @@ class Grounding:
                 first = spans.at(self.readme, start, end)
         return (good / total if total else 0.0), first
 
-    @cached_property
-    def misplaced(self) -> tuple[float, tuple[tuple[str, Evidence], ...]]:
-        """The share of statements about a name that fit another name and not this one, and such statements."""
-        return self._fitting[0], self._fitting[1]
-
-    @cached_property
-    def _fitting(self) -> tuple[float, tuple[tuple[str, Evidence], ...], float]:
-        """As `misplaced`, and the share of statements that have a word in common with what the source says of their name."""
-        wrong: list[tuple[str, Evidence]] = []
-        judged = backed = 0
-        rare = Counter(stem for words in self.sources.said.values() for stem in words)
-        own = {use.name.lower() for use in self.uses[0]}
-        for text, start, end in self.statements:
-            for sentence in word_order.sentences_of(text):
-                named = {
-                    low for word in sentence if (low := word.lower().rsplit(".", 1)[-1]) in own and f"`{word}" in text
-                }
-                named |= {low for word in sentence if _SPELLED.search(word) and (low := word.lower()) in own}
-                if not named or len(named) > 2 or not any(self.sources.said.get(name) for name in named):
-                    continue
-                parts = {token.stem for name in named for token in terms.tokens(name)}
-                stems = {token.stem for word in sentence for token in terms.tokens(word)} - parts
-                stems -= terms.PALE_STEMS
-                if len(stems) < 2:
-                    continue
-                judged += 1
-                mine = max(
-                    _fit(stems, {*self.sources.said.get(name, ()), *self.sources.around.get(name, ())}, rare)
-                    for name in named
-                )
-                backed += mine > 0
-                other, best = max(
-                    (
-                        (_fit(stems, words, rare), name)
-                        for name, words in self.sources.said.items()
-                        if name not in named
-                    ),
-                    default=(0.0, ""),
-                )
-                if other >= 0.6 and mine < 0.4 * other:
-                    said = f"what is said of {spans.quote(min(named), 40)} fits {spans.quote(best, 40)}"
-                    wrong.append((said, spans.at(self.readme, start, end)))
-        return (len(wrong) / judged if judged else 0.0), tuple(wrong), ((backed + 1) / (judged + 1))
-
     def negated(self, start: int, end: int) -> Evidence | None:
         """Return the negation in the first sentence of a span, None if there is none."""
         text = self.outline.text[start:end]
@@ -345,16 +301,10 @@ class Grounding:
 
     @cached_property
     def truth(self) -> float:
-        """The share of what can be looked up that is right: names that exist, statements that fit, calls that work."""
+        """The share of what can be looked up that is right: names that exist, calls that work."""
         own, _ = self.uses
         there = (len(own) + 1) / (len(own) + 1 + self._named[2])
-        share, wrong = self.misplaced
-        # One statement may speak of two things; several are no accident.
-        fits = max(0.0, 1 - 1.5 * share * len(wrong) / (len(wrong) + 1))
-        # Where hardly anything that is said of a thing is found in its source, it is said of the wrong thing.
-        fits *= min(1.0, 2 * self._fitting[2])
-        calls = 1 / (1 + 0.25 * len(self.examples[1]))
-        return there * fits * calls
+        return there / (1 + 0.25 * len(self.examples[1]))
 
     @cached_property
     def knowledge(self) -> float:
@@ -375,18 +325,12 @@ class Grounding:
         said = f"{spans.counted(len(own), 'name')} and {spans.counted(len(self.topics), 'word')} of the project's own"
         if absent:
             said += f", {spans.counted(len(absent), 'name')} that it does not have ({', '.join(u.name for u in absent[:3])})"
-        wrong = [text for text, _ in (*self.misplaced[1], *self.examples[1])]
+        wrong = [text for text, _ in self.examples[1]]
         if wrong:
             said += f"; {'; '.join(wrong[:2])}"
         if self.order.share < 0.8:
             said += f"; {self.order.share:.0%} in the order of sentences"
         return said
-
-
-def _fit(stems: set[str], words: Collection[str], rare: Counter[str]) -> float:
-    """Return the share of stems, rare ones first, that are said of a thing (0–1)."""
-    whole = sum(1 / max(rare[stem], 1) for stem in stems)
-    return sum(1 / max(rare[stem], 1) for stem in stems if stem in words) / whole if whole else 0.0
 
 
 def _is_python(fence: Fence) -> bool:

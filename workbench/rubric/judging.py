@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from workbench.rubric.scorecard import Criterion, Scorecard
+from workbench.rubric.scorecard import Criterion, Evidence, Scorecard
 
 
 class FactsLike(Protocol):
@@ -65,11 +65,26 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class UntrueClaim:
+    """A claim of the README that was looked up in the repository and is not so.
+
+    Attributes:
+        kind: See :class:`workbench.checking.ClaimResult`.
+        reason: Why, in a few words.
+        place: Where it stands.
+    """
+
+    kind: str
+    reason: str
+    place: Evidence
+
+
+@dataclass(frozen=True, slots=True)
 class Brief:
     """Everything that a judge may look at for one tier.
 
     ``readme_limit`` and ``reference_limit`` are the characters that a model judge is shown; the offline judge reads
-    the whole README.
+    the whole README. ``untrue`` is what was looked up by whoever asks; no judge looks anything up by itself.
     """
 
     rubric: str
@@ -81,6 +96,7 @@ class Brief:
     view: ViewLike | None
     readme_limit: int
     reference_limit: int
+    untrue: tuple[UntrueClaim, ...] = ()
 
 
 class Judge(Protocol):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.errors import WorkbenchError
+from workbench.json_answers import no_constant, objects_in
 from workbench.models.reasoning import split_reasoning
 from workbench.rubric import prompts, spans
 from workbench.rubric.judging import FAILED, Brief, Question, unscored
@@ -145,24 +146,28 @@ class LLMJudge:
 
 
 def read_answer(text: str, shape: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """Read a judge's answer and check it against the schema; return the object, or None and what is wrong."""
+    """Return the last object in a judge's answer that fits the schema, or None and what is wrong with the last one."""
     import jsonschema
 
     text = split_reasoning(text).answer
+    problem = ""
+    for found in reversed(objects_in(text)):
+        try:
+            jsonschema.validate(found.value, dict(shape))
+        except jsonschema.ValidationError as error:
+            where = "".join(f"{part}: " for part in error.absolute_path)
+            problem = problem or spans.quote(f"{where}{error.message}", 200)
+        else:
+            return found.value, ""
+    return None, problem or _why_none(text)
+
+
+def _why_none(text: str) -> str:
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end < start:
-        return None, "there is no JSON object in it"
+        return "there is no JSON object in it"
     try:
-        value = json.loads(text[start : end + 1], parse_constant=_no_constant)
+        json.loads(text[start : end + 1], parse_constant=no_constant)
     except (ValueError, RecursionError) as error:
-        return None, f"it is not valid JSON ({spans.quote(str(error), 80)})"
-    try:
-        jsonschema.validate(value, dict(shape))
-    except jsonschema.ValidationError as error:
-        where = "".join(f"{part}: " for part in error.absolute_path)
-        return None, spans.quote(f"{where}{error.message}", 200)
-    return value, ""
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a number")
+        return f"it is not valid JSON ({spans.quote(str(error), 80)})"
+    return "it is not valid JSON"

@@ -53,9 +53,6 @@ def _as_sentence(
     order = word_order.order([block.text for block in blocks])
     written = 0.25 + 0.75 * min(1.0, order.share / 0.6) if order.words else 0.6
     said = "" if written > 0.99 else f"; × {written:.2f}, since they hardly stand in sentences"
-    for what, place in reading.grounding.misplaced[1]:
-        if place.start is not None and found.start <= place.start < found.end:
-            return 0.5 * written, f"{said}; × 0.50, since {what} there", place
     for block in blocks:
         for sentence in re.finditer(r"(?:[^.!?]|[.!?](?!\s))+[.!?]?", reading.outline.text[block.start : block.end]):
             share = terms.coverage(wanted, terms.tokens(sentence.group())).share
@@ -98,7 +95,9 @@ def run_command(question: Question, facts: FactsLike, reading: Reading) -> Crite
     if wrong is not None:
         share, said = max(0.0, share - 0.25), f"{said}; {wrong.text!r} runs a file that is not there"
     evidence = [item for item in (place, wrong) if item is not None]
-    return verdict(question, question.maximum * share, said, [*evidence, spans.fact(facts.run_command)])
+    factor, what, places = reading.untrue(question.key)
+    evidence += [*places, spans.fact(facts.run_command)]
+    return verdict(question, question.maximum * share * factor, said + what, evidence)
 
 
 def _alike(

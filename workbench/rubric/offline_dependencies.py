@@ -73,8 +73,9 @@ def dependencies(question: Question, facts: FactsLike, reading: Reading) -> Crit
     loss = min(1.0, 0.3 * len(inventions))
     reason = said + ("; " + "; ".join(text for text, _ in inventions[:4]) if inventions else "")
     evidence += [place for _, place in inventions[:4]]
-    evidence.append(spans.fact("dependencies: " + (", ".join(facts.dependencies) or "none")))
-    return verdict(question, question.maximum * max(0.0, share - loss), reason, evidence)
+    factor, what, places = reading.untrue(question.key)
+    evidence += [*places, spans.fact("dependencies: " + (", ".join(facts.dependencies) or "none"))]
+    return verdict(question, question.maximum * max(0.0, share - loss) * factor, reason + what, evidence)
 
 
 def _named(wanted: list[str], reading: Reading) -> tuple[float, str, list[Evidence]]:

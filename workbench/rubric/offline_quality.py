@@ -121,15 +121,17 @@ def repetition(reading: Reading) -> tuple[float, Evidence | None]:
 def _sum(question: Question, measures: list[_Measure], reading: Reading, factor: float) -> Criterion:
     scale = question.maximum / sum(measure.maximum for measure in measures)
     trust = SHAPE + (1 - SHAPE) * reading.grounding.trust
-    points = sum(measure.share * measure.maximum for measure in measures) * scale * factor * trust
+    untrue, what, places = reading.untrue(question.key)
+    points = sum(measure.share * measure.maximum for measure in measures) * scale * factor * trust * untrue
     said = "; ".join(f"{m.said} {m.share * m.maximum * scale:.1f}/{m.maximum * scale:.1f}" for m in measures)
     if factor < 0.995:
         said += f"; all × {factor:.2f} for little substance or repetition"
     if trust < 0.995:
         said += f"; all × {trust:.2f} for what it shows of the project: {reading.grounding.why()}"
-    evidence = [measure.evidence for measure in measures if measure.evidence is not None]
+    said += what
+    evidence = [*(measure.evidence for measure in measures if measure.evidence is not None), *places]
     if trust < 0.995:
-        evidence += [place for _, place in (*reading.grounding.misplaced[1][:2], *reading.grounding.examples[1][:2])]
+        evidence += [place for _, place in reading.grounding.examples[1][:2]]
         evidence += [spans.at(reading.readme, use.start, use.end) for use in reading.grounding.uses[1][:3]]
     return Criterion(
         4,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.rubric import commands, terms
+from workbench.rubric import commands, spans, terms
 from workbench.rubric.grounding import Grounding
-from workbench.rubric.judging import Brief, Question
+from workbench.rubric.judging import Brief, Question, UntrueClaim
 from workbench.rubric.markdown import Outline
 from workbench.rubric.project import Project
 from workbench.rubric.scorecard import Criterion, Evidence
@@ -18,6 +19,11 @@ JUDGE = RULE
 
 ``offline`` was the first; people ask for the newest by ``offline``.
 """
+CRITERIA_OF_CLAIMS = {
+    "dependencies": ("extra", "python", "version"),
+    "run_command": ("option", "command"),
+}
+"""Which criterion an untrue claim costs, by its kind; any other, and all where there are no facts, costs completeness."""
 GUESSED = 0.4
 """What is left of the points for something true that anybody could have guessed, in a README that shows no knowledge."""
 
@@ -32,11 +38,21 @@ class Reading:
     commands: tuple[commands.Command, ...]
     project: Project
     grounding: Grounding
+    claims: Mapping[str, Sequence[UntrueClaim]]
 
     @property
     def guess(self) -> float:
         """The factor (0.4–1) for what a stranger could have guessed: all of it where the README knows its project."""
         return GUESSED + (1 - GUESSED) * self.grounding.trust
+
+    def untrue(self, key: str) -> tuple[float, str, list[Evidence]]:
+        """Return what untrue claims leave of a criterion, that in words, and where they stand."""
+        mine = self.claims.get(key, ())
+        if not mine:
+            return 1.0, "", []
+        factor = 1 / (1 + 0.25 * len(mine))
+        said = f"; all × {factor:.2f} for {spans.counted(len(mine), 'untrue claim')}: {mine[0].reason}"
+        return factor, said, [one.place for one in mine[:3]]
 
 
 def read(brief: Brief, outline: Outline) -> Reading:
@@ -44,7 +60,12 @@ def read(brief: Brief, outline: Outline) -> Reading:
     found = commands.commands(outline)
     project = Project.known_from(brief.facts, brief.view)
     grounding = Grounding(brief.readme, outline, project, sources_of(brief.view, brief.facts))
-    return Reading(brief.readme, outline, terms.tokens(outline.text), found, project, grounding)
+    claims: dict[str, list[UntrueClaim]] = {}
+    for claim in brief.untrue:
+        of_kind = (key for key, kinds in CRITERIA_OF_CLAIMS.items() if claim.kind in kinds)
+        key = next(of_kind, "completeness") if brief.facts is not None else "completeness"
+        claims.setdefault(key, []).append(claim)
+    return Reading(brief.readme, outline, terms.tokens(outline.text), found, project, grounding, claims)
 
 
 def verdict(question: Question, points: float | None, reason: str, evidence: list[Evidence] | None = None) -> Criterion:

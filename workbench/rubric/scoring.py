@@ -9,7 +9,7 @@ from dataclasses import replace
 from workbench.errors import UsageError
 from workbench.rubric import aeo_bench, strict
 from workbench.rubric.format_given import skeleton
-from workbench.rubric.judging import Brief, FactsLike, Judge, Question, ViewLike, unscored
+from workbench.rubric.judging import Brief, FactsLike, Judge, Question, UntrueClaim, ViewLike, unscored
 from workbench.rubric.offline_judge import OfflineJudge
 from workbench.rubric.rules import Document, Rubric
 from workbench.rubric.scorecard import Criterion, Scorecard, Spread
@@ -47,6 +47,7 @@ async def score(
     judge: Judge,
     without_facts: float | None = None,
     shape: str | None = None,
+    untrue: Sequence[UntrueClaim] = (),
 ) -> Scorecard:
     """Score one document.
 
@@ -63,13 +64,14 @@ async def score(
             without facts (``NO_FACTS_POINTS``). None leaves the tier unscored.
         shape: The grammar that the answer was held to; the points that it earned by itself are then counted. Of a judge
             that is a model only the rules' tiers are: it is not asked about a document that nobody wrote.
+        untrue: Claims of the README that were looked up and are not so; each costs its criterion by the offline judge.
 
     Raises:
         UsageError: there is no such rubric.
     """
     readme = readme if isinstance(readme, str) else ""
     chosen = rubric_named(rubric)
-    brief = Brief(rubric, (), readme, metadata, facts, reference_readme, view, 0, chosen.reference_limit)
+    brief = Brief(rubric, (), readme, metadata, facts, reference_readme, view, 0, chosen.reference_limit, tuple(untrue))
     document = Document(readme, metadata, parsed, facts, view)
     criteria = [rule.apply(document) for rule in chosen.rules]
     accuracy, quality = chosen.questions(3), chosen.questions(4)

@@ -144,8 +144,6 @@ class Sources:
 
     Attributes:
         names: What it defines, in lower case → as it is spelled: functions, classes, options, files, commands.
-        said: Name in lower case → stems of its documentation: docstring, parameters, an option's help.
-        around: Name in lower case → stems of the names and short strings of its body.
         identifiers: Every identifier that occurs, in lower case.
         signatures: Name → the signatures of the functions and classes of that name.
         salient: Stems that are this project's own → weight from 0 to 1.
@@ -154,8 +152,6 @@ class Sources:
     """
 
     names: dict[str, str] = field(default_factory=dict)
-    said: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    around: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     identifiers: set[str] = field(default_factory=set)
     signatures: dict[str, list[Signature]] = field(default_factory=lambda: defaultdict(list))
     salient: Mapping[str, float] = field(default_factory=dict)
@@ -176,8 +172,6 @@ def sources_of(view: ViewLike | None, facts: FactsLike | None) -> Sources:
     read = _of_view(view)
     found = Sources(
         dict(read[0].names),
-        defaultdict(Counter, {name: Counter(words) for name, words in read[0].said.items()}),
-        read[0].around,
         set(read[0].identifiers),
         read[0].signatures,
         described=set(read[0].described),
@@ -266,11 +260,7 @@ def _add_tree(found: Sources, words: Counter[str], tree: ast.Module) -> None:
         if isinstance(documented, ast.Module):
             words.update(stem for stem in _stems([ast.get_docstring(documented) or ""]) for _ in range(3))
         if isinstance(documented, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            name = documented.name.lower()
             docstring = ast.get_docstring(documented) or ""
-            parameters = [arg.arg for arg in ast.walk(documented) if isinstance(arg, ast.arg)][:20] if docstring else []
-            found.said[name].update(_stems([docstring[:2_000], documented.name, *parameters]))
-            found.around[name].update(_stems(_texts_in(documented)))
             words.update(_stems([docstring, documented.name]))
             if isinstance(documented, ast.FunctionDef | ast.AsyncFunctionDef):
                 owner = documented.name if documented.name != "__init__" else ""
@@ -286,7 +276,6 @@ def _add_tree(found: Sources, words: Counter[str], tree: ast.Module) -> None:
             ]
             for option in strings:
                 if isinstance(option, str) and _OPTION.fullmatch(option.split("/")[0]):
-                    found.said[option.split("/")[0].lower()].update(_stems(str(text) for text in strings))
                     words.update(_stems(str(text) for text in strings))
         elif isinstance(documented, ast.Assign):
             for target in documented.targets:
@@ -304,23 +293,6 @@ def _add_class(found: Sources, node: ast.ClassDef) -> None:
 
 def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _texts_in(node: ast.AST) -> list[str]:
-    """Return names and short strings of a definition."""
-    found: list[str] = []
-    for part in ast.walk(node):
-        if isinstance(part, ast.arg):
-            found.append(part.arg)
-        elif isinstance(part, ast.Attribute):
-            found.append(part.attr)
-        elif isinstance(part, ast.Name):
-            found.append(part.id)
-        elif isinstance(part, ast.Constant) and isinstance(part.value, str) and len(part.value) < 200:
-            found.append(part.value)
-        if len(found) > 300:
-            break
-    return found
 
 
 def _signature(arguments: ast.arguments, *, bound: bool = False) -> Signature:
@@ -356,12 +328,10 @@ def _add_facts(found: Sources, words: Counter[str], facts: FactsLike) -> None:
         for stem in _stems([text]):
             words[stem] += 3
     for feature in facts.key_features:
-        stems = _stems([feature])
         first = feature.split()[0].rstrip(":,") if feature.split() else ""
         for name in {*(name for name in facts.must_mention if name.lower() in feature.lower()), first}:
             if re.search(r"[_\d]|--|[a-z][A-Z]", name) or name in facts.must_mention:
                 _add_name(found, name)
-                found.said[name.lower()].update(stems)
 
 
 def _salient(words: Counter[str]) -> Mapping[str, float]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from workbench.agents import Submission, make_agent
 from workbench.agents.agent_context import AgentContext, Asker, Assignment, Step, Turn
 from workbench.agents.agent_context import Conversation as Messages
-from workbench.agents.protocol import CLOSE, GO_ON, HAND_IN_NOW, OPEN, RESPOND
+from workbench.agents.protocol import CLOSE, CUT, OPEN, OWN_CLOSINGS, RESPOND
 from workbench.agents.tools import Observation, normal
 from workbench.models.reasoning import split_reasoning
 from workbench.models.types import Answer, Request
@@ -27,6 +27,9 @@ from workbench.text import one_line
 _NAMED = re.compile(r"^[\s>*#-]*(?:project|repository)(?:[ _-]name)?[*\s]*:[*\s]*(\S.*)$", re.I | re.M)
 _DESCRIBED = re.compile(r"^[\s>*#-]*(?:project[ _-])?description[*\s]*:[*\s]*(\S.*)$", re.I | re.M)
 _RESULT = re.compile(r"\A\s*Tool call result for '[^'\n]*':\n", re.I)
+_CLOSING = re.compile(
+    rf"\n\n(?:{re.escape(CUT)}[^\n]*|{re.escape(OWN_CLOSINGS.go_on)}|{re.escape(OWN_CLOSINGS.hand_in)})\Z"
+)
 _LONGEST_DESCRIPTION = 2_000
 _NOTHING = "The steps are used up, and there is nothing to hand in."
 
@@ -58,10 +61,7 @@ def assignment_in(message: str) -> Assignment:
 
 def result_in(message: str) -> str:
     """Return a tool's result as it is in a message: without the line before it and the invitation after it."""
-    text = _RESULT.sub("", message, count=1)
-    for closing in (GO_ON, HAND_IN_NOW):
-        text = text.removesuffix(f"\n\n{closing}")
-    return text
+    return _CLOSING.sub("", _RESULT.sub("", message, count=1))
 
 
 def observation_of(tool: str, kwargs: Mapping[str, object], text: str) -> Observation:

@@ -117,7 +117,7 @@ def app_for(card: AgentCard, executor: AgentExecutor, token: str) -> ASGIApp:
     """Return the web application that speaks A2A for an executor."""
     handler = DefaultRequestHandler(agent_executor=executor, task_store=InMemoryTaskStore(), agent_card=card)
     routes = [
-        *create_agent_card_routes(card),
+        *(route for place in _CARDS for route in create_agent_card_routes(card, card_url=place)),
         *create_jsonrpc_routes(handler, "/", enable_v0_3_compat=True, shutdown_grace_period=_GRACE - 1),
         *create_rest_routes(handler, enable_v0_3_compat=True),
     ]

@@ -12,9 +12,11 @@ from workbench.agents.names import agent_info, current_name
 from workbench.agents.remote_names import PREFIX
 from workbench.catalog import find_case, load_cases
 from workbench.errors import UsageError
+from workbench.json_answers import objects_in
 
 MOST_AGENTS, MOST_REPEATS, MOST_TRIALS = 16, 20, 500
 _TAG = r"<{0}>\s*(.*?)\s*</{0}>"
+_TAGS = (("white_agent_url", "agents"), ("test_config", ""), ("env_config", ""), ("json", ""), ("cases", "cases"))
 _SHAPE = (
     'Name agents by address and cases by id, as JSON: {"agents": ["http://127.0.0.1:9002"], "cases": ["word_counter"]}; '
     '"cases" may be "all", and "repeats" a number.'
@@ -47,12 +49,14 @@ def read_assessment(message: str) -> Assessment:
     values = {**(config if isinstance(config, Mapping) else {}), **given}
     named = values.get("agents", values.get("participants"))
     agents = [current_name(one if one.startswith(PREFIX) else PREFIX + one) for one in _texts(named)]
-    cases = _texts(values.get("cases", values.get("case_ids")))
+    cases = (
+        _numbered(values["test_ids"]) if "test_ids" in values else _texts(values.get("cases", values.get("case_ids")))
+    )
     repeats = values.get("repeats", 1)
     if not agents or not cases:
         raise UsageError(_SHAPE)
     if "all" in cases:
-        cases = [case.id for case in load_cases()[0] if case.kind != "own"]
+        cases = _bundled()
     repeats = int(repeats) if isinstance(repeats, float) and repeats.is_integer() else repeats
     if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
         raise UsageError(f'"repeats" must be a number from 1 to {MOST_REPEATS}.')
@@ -70,7 +74,7 @@ def read_assessment(message: str) -> Assessment:
 
 def _values(message: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for tag, key in (("white_agent_url", "agents"), ("env_config", ""), ("json", ""), ("cases", "cases")):
+    for tag, key in _TAGS:
         texts = re.findall(_TAG.format(tag), message, re.S)
         for text in texts:
             decoded = _decoded(text)
@@ -80,11 +84,26 @@ def _values(message: str) -> dict[str, Any]:
                 found |= decoded
     if found:
         return found
-    start = message.find("{")
-    decoded = _decoded(message[start:]) if start >= 0 else None
-    if not isinstance(decoded, dict):
+    objects = [one.value for one in objects_in(message)]
+    if not objects:
         raise UsageError(_SHAPE)
-    return decoded
+    return next((one for one in reversed(objects) if {"agents", "participants"} & set(one)), objects[-1])
+
+
+def _bundled() -> list[str]:
+    return [case.id for case in load_cases()[0] if case.kind != "own"]
+
+
+def _numbered(test_ids: object) -> list[str]:
+    """Return the cases that AEO-Bench counts from 0 in the order of their names; None stands for all."""
+    cases = sorted(_bundled())
+    if test_ids is None:
+        return cases
+    asked: list[Any] = test_ids if isinstance(test_ids, list) else [test_ids]
+    places = [int(one) for one in asked if type(one) in (int, float) and one in range(len(cases))]
+    if len(places) != len(asked):
+        raise UsageError(f'"test_ids" count the cases from 0 to {len(cases) - 1}: {", ".join(cases)}.')
+    return [cases[place] for place in places]
 
 
 def _decoded(text: str) -> Any:

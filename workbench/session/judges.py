@@ -6,7 +6,7 @@ OFFLINE = "offline"
 """How people ask for the judge that needs no model, and the name of its first rule; a later rule is ``offline-2`` and so on."""
 
 
-RULE = "offline-2"
+RULE = "offline-3"
 """The offline judge of today, as scorecards name it; counted on with every change of its points."""
 
 
@@ -18,6 +18,15 @@ def recorded_as(asked: str) -> str:
 def is_offline(judge: str) -> bool:
     """Tell whether a scorecard's judge is a rule of the offline judge rather than a model."""
     return judge == OFFLINE or (judge.startswith(f"{OFFLINE}-") and judge.removeprefix(f"{OFFLINE}-").isdigit())
+
+
+LIMIT = "form and names, not truth"
+"""What the offline judge's points are of; stands beside them."""
+
+
+def with_limit(words: str, judge: str) -> str:
+    """Return words that name a judge beside its points, with :data:`LIMIT` where it is the offline one."""
+    return f"{words} ({LIMIT})" if is_offline(judge) else words
 
 
 def in_words(judge: str) -> str:

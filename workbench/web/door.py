@@ -28,6 +28,8 @@ HEADERS = {
 }
 NOT_YOU = "This address lacks the right token: use the one that `workbench serve` printed."
 
+NOT_THE_PAGE = "Only the server's own page may ask for this."
+
 
 @dataclass(frozen=True, slots=True)
 class Door:
@@ -55,7 +57,7 @@ class Door:
         origin = request.headers.get("Origin", "")
         wants_socket = request.headers.get("Upgrade", "").lower() == "websocket"
         if (origin or wants_socket) and not self._own_origin(origin, request.host):
-            return "Only the server's own page may ask for this."
+            return NOT_THE_PAGE
         return ""
 
     def _asked_by_own_name(self, host: str) -> bool:

@@ -18,7 +18,7 @@ from textual_serve.server import Server
 
 from workbench.errors import UsageError, WorkbenchError
 from workbench.web.app_process import AppProcess, bounded
-from workbench.web.door import HEADERS, Door, guarded
+from workbench.web.door import HEADERS, NOT_THE_PAGE, Door, guarded
 
 _PAGE = Path(__file__).with_name("page")
 _LARGEST_MESSAGE = 1 << 20  # bytes that a browser may send at once; a paste is one message
@@ -85,12 +85,15 @@ class WorkbenchServer(Server):
             # What is no message of the page ends the connection.
             with contextlib.suppress(ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError):
                 await self._process_messages(browser, app)
+        except web.HTTPBadRequest:  # no handshake of a WebSocket
+            raise web.HTTPForbidden(text=f"{NOT_THE_PAGE}\n") from None
         except OSError as error:
             await browser.close(code=1011, message=f"The app cannot be started: {error.strerror}."[:120].encode())
         finally:
             self._browsers.discard(browser)
             await app.stop()
-            await browser.close()
+            if browser.prepared:
+                await browser.close()
         return browser
 
     async def handle_download(self, request: web.Request) -> web.StreamResponse:

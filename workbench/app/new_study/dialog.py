@@ -39,6 +39,7 @@ _KINDS = (
 _SCOPES = (
     (SCOPES[0], SCOPES[0], "all docstrings of the tree are the doc system's"),
     (SCOPES[1], SCOPES[1], "only that of the function itself"),
+    (SCOPES[2], SCOPES[2], "all docstrings, and no other text that documents code"),
 )
 _CHECKS = (
     ("no", "no", "points alone"),

@@ -187,7 +187,7 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
             return Refused("limit", "Limit must be a number, or empty for all tasks.")
         scope = self.text("scope") or SCOPES[0]
         if scope not in SCOPES:
-            return Refused("scope", f"Scope must be {' or '.join(SCOPES)}.")
+            return Refused("scope", f"Scope must be {', '.join(SCOPES[:-1])} or {SCOPES[-1]}.")
         session = self.text("session")
         if problem := problem_of_session(session):
             return Refused("session", problem)

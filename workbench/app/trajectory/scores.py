@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from workbench.app.toolkit.document import prepared
 from workbench.app.trajectory.loading import Card
 from workbench.session.json_forms import TIER_NAMES
-from workbench.session.judges import in_words, is_offline
+from workbench.session.judges import LIMIT, OFFLINE, in_words, is_offline
 from workbench.session.totals import own_points
 from workbench.text import one_line
 
@@ -154,7 +154,7 @@ def judge_of(card: Card) -> str:
     """Return who judged, in words: the offline judge is named as what it is."""
     judge = one_line(prepared(str(card.get("judge") or "")), 60)
     if is_offline(judge):
-        return f"{in_words(judge)}, no model"
+        return f"{OFFLINE}: {LIMIT}"
     return in_words(judge) if judge else "rules only"
 
 

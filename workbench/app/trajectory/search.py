@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.agents.protocol import split_answer
 from workbench.app.toolkit.document import prepared
 from workbench.app.trajectory.loading import PAGE_OF_STEPS, load_steps
-from workbench.app.trajectory.step_content import split_answer
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

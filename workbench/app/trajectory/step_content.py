@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from workbench.agents.protocol import split_answer
 from workbench.app.toolkit.amounts import money, size_of
 from workbench.app.toolkit.document import Document, Line, heading, joined, note, plain
 from workbench.app.toolkit.syntax import COLOURED_AT_FIRST, COLOURED_AT_MOST, code
@@ -84,19 +85,6 @@ def with_remarks(content: StepContent, remarks: Sequence[str]) -> StepContent:
     lines = [Line(f"✎ {one_line(text, 2000)}", ((0, 2_002, "notice"),), indent=2) for text in remarks]
     document = content.document
     return replace(content, document=replace(document, lines=(*lines, Line(""), *document.lines)))
-
-
-def split_answer(answer: str) -> tuple[str, str]:
-    """Return what stands before ``<json>`` and what stands inside it ("" where there is no such tag)."""
-    before, tag, rest = answer.partition("<json>")
-    if not tag:
-        return answer.strip(), ""
-    rest = rest.lstrip()
-    try:
-        # The README inside may itself hold a closing tag: only the decoder knows where the object ends.
-        return before.strip(), rest[: json.JSONDecoder(strict=False).raw_decode(rest)[1]]
-    except (ValueError, RecursionError):
-        return before.strip(), rest.rpartition("</json>")[0].strip() or rest.strip()
 
 
 def _telling(step: StepRow, empty: set[str]) -> str:

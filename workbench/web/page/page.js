@@ -23,6 +23,13 @@ document.addEventListener("DOMContentLoaded", () => {
   document.querySelector("#again").addEventListener("click", () => location.reload());
 });
 
+// textual.js speaks while its socket is still connecting, which a browser refuses. The size it sends once more by itself.
+const send = WebSocket.prototype.send;
+WebSocket.prototype.send = function (data) {
+  if (this.readyState !== WebSocket.CONNECTING) send.call(this, data);
+  else if (!data.startsWith('["resize"')) this.addEventListener("open", () => send.call(this, data), { once: true });
+};
+
 // Keys are for the app from the start, without a click.
 const focusTerminal = () => document.querySelector(".xterm-helper-textarea")?.focus();
 window.addEventListener("focus", focusTerminal);
