@@ -122,15 +122,10 @@ def run(spec: dict[str, Any], descriptor: int, start: ProcessState) -> NoReturn:
     processes.limit_child(spec["limits"], spec.get("address_space_mb"), spec.get("process_limit"))
     wire = Wire(descriptor, spec.pop("nonce"))
     check_syntax(spec, wire)
-    tracer = None
-    if spec["trace"]:
-        from .trace import Tracer
-
-        tracer = Tracer(spec["root"], tests=spec["trace_tests"])
     mouth = None if words is None else SuiteErrorWriter(words, spec["limits"]["seconds"])
-    reporter = Reporter(wire, spec, tracer, mouth, start)
     start.listen(*candidate(spec))
     try:
+        reporter = Reporter(wire, spec, _tracer(spec), mouth, start)
         code = pytest.main(arguments(spec), plugins=[reporter])
     except BaseException:
         if mouth is not None:
@@ -139,6 +134,17 @@ def run(spec: dict[str, Any], descriptor: int, start: ProcessState) -> NoReturn:
     if mouth is not None:
         mouth.close()
     finish(wire, reporter, int(code))
+
+
+def _tracer(spec: dict[str, Any]) -> Tracer | None:
+    if not spec["trace"]:
+        return None
+    from .trace import Tracer
+
+    try:
+        return Tracer(spec["root"], tests=spec["trace_tests"])
+    except ImportError as problem:  # an image may lack a library of the interpreter's
+        raise ImportError(f"coverage.py cannot be imported in this sandbox: {problem}") from None
 
 
 def candidate(spec: dict[str, Any]) -> tuple[str, str]:

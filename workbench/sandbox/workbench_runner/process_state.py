@@ -73,7 +73,7 @@ class _Versions:
         self._views = None if place is None else [number.from_address(id(thing) + place) for thing in objects]
         self._before = b"".join(self._views or ())
         # Number 0 stands for a class whose changes are not counted.
-        self._unnumbered = {at for at, version in enumerate(self._numbers(self._before)) if not version}
+        self.unnumbered = {at for at, version in enumerate(self._numbers(self._before)) if not version}
 
     def _numbers(self, data: bytes) -> array.array[int]:
         return array.array("I" if self._number is ctypes.c_uint else "Q", data)
@@ -84,9 +84,9 @@ class _Versions:
             return range(self._count)
         now = b"".join(self._views)
         if now == self._before:
-            return self._unnumbered
+            return self.unnumbered
         pairs = zip(self._numbers(now), self._numbers(self._before), strict=True)
-        return self._unnumbered | {at for at, (new, old) in enumerate(pairs) if new != old}
+        return self.unnumbered | {at for at, (new, old) in enumerate(pairs) if new != old}
 
 
 class ProcessState:
@@ -180,7 +180,7 @@ class ProcessState:
         if _CLASS_VERSION is None:
             return
         changed = {self._classes[at] for at in moved}
-        for at in moved:
+        for at in set(moved) - self._class_versions.unnumbered:
             cls = self._classes[at]
             same = not any(_different(self._attributes[at], _namespace(cls))) and cls.__bases__ == self._bases[at]
             # A class counts changes of its bases as its own.
