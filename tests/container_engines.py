@@ -110,7 +110,7 @@ def _serve(command: list[str], base: Path, host: str) -> Iterator[Engine]:
     try:
         engine.until_it_answers()
         client = docker.DockerClient(base_url=host, timeout=60)
-        client.api.import_image_from_data(root_file_system(), repository=IMAGE, tag="latest")
+        client.api.import_image_from_data(root_file_system(command[0]), repository=IMAGE, tag="latest")
         client.close()
         yield engine
     finally:
@@ -125,13 +125,16 @@ def _serve(command: list[str], base: Path, host: str) -> Iterator[Engine]:
         shutil.rmtree(base, ignore_errors=True)
 
 
-def root_file_system() -> bytes:
+def root_file_system(engine: str) -> bytes:
     """An image without programs: the tests mount the machine's own ``/usr`` into it, read-only."""
+    modes = {"tmp": 0o1777}
+    if engine == "dockerd":  # as in every image only root may enter its own home, where an interpreter may be mounted
+        modes["root"] = 0o700
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name in ("usr", "etc", "proc", "sys", "dev", "tmp", "home"):
+        for name in ("usr", "etc", "proc", "sys", "dev", "home", *modes):
             entry = tarfile.TarInfo(name)
-            entry.type, entry.mode = tarfile.DIRTYPE, 0o1777 if name == "tmp" else 0o755
+            entry.type, entry.mode = tarfile.DIRTYPE, modes.get(name, 0o755)
             archive.addfile(entry)
         for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
             if Path("/", name).is_symlink():

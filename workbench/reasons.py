@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from workbench.text import clean, one_line
+from workbench.text import clean, one_line, shortened
 
 _WIDTH = 300
 
@@ -30,6 +30,8 @@ _FRAME = re.compile(r'^\s+File "|^Traceback |^\s*[~^]+\s*$')
 def last_words(output: str, width: int = _WIDTH) -> str:
     """Return the line of a program's output that says why it failed; "" if there was no output.
 
+    Of a long line the middle is left out: its end has the cause of what its beginning tells.
+
     Args:
         output: What it printed, including tracebacks and advice.
         width: Maximum length of the line.
@@ -41,9 +43,9 @@ def last_words(output: str, width: int = _WIDTH) -> str:
             found["message"] for line in plain if (found := pattern.match(line)) and not _EMPTY.search(found["message"])
         ]
         if message:
-            return one_line(message[-1], width).rstrip(". ")
+            return shortened(message[-1].rstrip(". "), width)
     useful = [line for line in plain if not _EMPTY.search(line)] or plain
-    return one_line(useful[-1], width).rstrip(". ") if useful else ""
+    return shortened(useful[-1].rstrip(". "), width) if useful else ""
 
 
 def reason_of(error: BaseException) -> str:

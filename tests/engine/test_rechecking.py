@@ -12,6 +12,7 @@ import pytest
 from engine.following import ended
 from engine.tiny_repository import TASKS, make_repository
 
+from workbench.commands.regeneration_watching import candidate_line
 from workbench.engine import client, launching
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.rechecking import RANDOM_SHARE, why_again
@@ -43,7 +44,11 @@ def test_a_false_fast_verdict_is_found_replaced_and_shown(
 ) -> None:
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "regeneration-cache"))
     session = tmp_path / "looked.session"
-    run = plan_regeneration(session, RegenerationPlan(str(make_repository(tmp_path / "small")), evaluator="stub"))
+    answers = tmp_path / "answers.jsonl"
+    body = "import sys\nsys.path.append('/nowhere')\nreturn first + second"
+    answers.write_text(json.dumps({"task_id": TASKS[0], "completion": body}) + "\n")
+    plan = RegenerationPlan(str(make_repository(tmp_path / "small")), evaluator=f"samples:{answers}", samples=1, k=(1,))
+    run = plan_regeneration(session, plan)
 
     def work() -> None:
         assert ended(session, run, until) == "done"
@@ -56,6 +61,16 @@ def test_a_false_fast_verdict_is_found_replaced_and_shown(
     originals = [row for row in candidates(session, run) if row.evaluator == "reference"]
     assert len(originals) == len(TASKS)
     assert all(row.recheck and row.route == "hot" and row.backend == "bubblewrap" for row in originals)
+    # A pass that changed the process is tested again at once.
+    (changed,) = (
+        row for row in candidates(session, run) if row.evaluator.startswith("samples:") and row.plain is not None
+    )
+    assert (changed.verdict, changed.route, json.loads(changed.recheck or "{}")["why"]) == (
+        "passed",
+        "cold",
+        "suspicious",
+    )
+    assert "it changed sys.path" in str(candidate_line(changed, TASKS[0])["doubtful"])
 
     # What a broken fast route would have left behind: originals that failed, and tasks taken out for it.
     connection = sqlite3.connect(session)

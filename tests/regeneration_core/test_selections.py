@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
+
 import pytest
 
 from workbench.errors import UsageError
@@ -49,7 +51,7 @@ def test_what_only_parametrised_tests_reach_is_left_out() -> None:
 def test_test_files_count_unless_they_lie_below_tests() -> None:
     counted = ["test_schema.py", "test/test_tabulate.py", "pkg/a.py", "tests.py"]
     left_out = ["tests/test_a.py", "pkg/tests/deep/helpers.py"]
-    assert [path for path in counted + left_out if is_published_file(path.split("/"))] == counted
+    assert [path for path in counted + left_out if is_published_file(PurePosixPath(path))] == counted
 
 
 def test_a_selection_is_one_of_two() -> None:

@@ -126,3 +126,11 @@ def test_the_innermost_reason_is_told() -> None:
 )  # fmt: skip
 def test_the_line_that_says_it(said: str, told: str) -> None:
     assert last_words(said) == told
+
+
+def test_a_long_line_keeps_its_cause() -> None:
+    said = f"failed to create task: unable to start container process: exec: {'/folder' * 60}: stat {'/folder' * 60}: permission denied"
+    told = last_words(said)
+    assert told.startswith("failed to create task: ")
+    assert told.endswith(": permission denied")
+    assert len(told) <= 300

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from workbench.reasons import last_words
 from workbench.sandbox import (
     Job,
     Limits,
@@ -208,6 +209,19 @@ async def test_a_repository_that_exits_while_it_is_collected_is_told(bubblewrap,
         report = await opened.run(Job("suite", limits=LIMITS))
     assert (report.verdict, report.reason) == (Verdict.CRASHED, Reason.EARLY_EXIT)
     assert report.detail.endswith("before the report was complete while pytest loaded its plugins and conftest.py.")
+
+
+async def test_what_keeps_a_run_from_being_traced_is_told(bubblewrap, workspace: Workspace) -> None:
+    """As in an image without a library that the interpreter was built with."""
+    (workspace.root / "coverage.py").write_text(
+        "raise ImportError('libsqlite3.so.0: cannot open shared object file')\n"
+    )
+    async with pool(bubblewrap, workspace, workers=1, limits=LIMITS) as opened:
+        report = await opened.run(Job("suite", limits=LIMITS, trace=True, route=Route.COLD))
+    assert (report.verdict, report.reason) == (Verdict.CRASHED, Reason.EARLY_EXIT)
+    assert last_words(report.said).endswith(
+        "cannot be imported in this sandbox: libsqlite3.so.0: cannot open shared object file"
+    )
 
 
 async def test_an_interpreter_that_does_not_start_is_one_sentence(bubblewrap, workspace: Workspace) -> None:

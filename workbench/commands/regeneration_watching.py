@@ -140,6 +140,7 @@ def candidate_line(row: CandidateRow, task: str) -> dict[str, Any]:
         "sample": row.sample,
         "verdict": row.verdict,
         "reason": row.verdict_reason,
+        "doubtful": row.doubtful,
         "route": row.route,
         "path": row.route,  # the former name, for one version
         "seconds": row.tested_s,

@@ -212,7 +212,9 @@ class Candidates:
         if report.suspicious and report.passed and report.route is not Route.COLD:
             cold = await self._pool.run(replace(job, route=Route.COLD))
             look = Recheck("suspicious", report.verdict, cold)
-            report = replace(cold, suspicious=tuple(dict.fromkeys((*report.suspicious, *cold.suspicious))))
+            suspicious = tuple(dict.fromkeys((*report.suspicious, *cold.suspicious)))
+            doubtful = (cold.doubtful or report.doubtful) if cold.passed else ""
+            report = replace(cold, suspicious=suspicious, doubtful=doubtful)
         self._verdict(work, report, look)
 
     # -- what is written

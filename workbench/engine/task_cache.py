@@ -24,7 +24,7 @@ from workbench.regeneration.tasks import Dropped, Task, TaskSet
 from workbench.repository import Snapshot
 
 #: Incremented whenever the same repository would yield different tasks.
-TASKS_FORMAT = 2
+TASKS_FORMAT = 3
 
 
 class TaskCache:

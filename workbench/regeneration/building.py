@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from workbench.regeneration.environment import Environment
+from workbench.regeneration.project_layout import is_test_file
 from workbench.regeneration.selections import is_published_file, missed_lines, why_not_published
 from workbench.regeneration.stubs import stubs
 from workbench.regeneration.suite import Rules, Suite, run_suite
@@ -17,7 +18,7 @@ from workbench.regeneration.tasks import STAGES, Dropped, Progress, Task, TaskSe
 from workbench.regeneration.tracing import FunctionTrace, trace_functions
 from workbench.repository.functions import Function, find_functions
 from workbench.repository.splicing import body_text, splice
-from workbench.sandbox import Backend, Job, Limits, Pool, Report, Verdict, pool
+from workbench.sandbox import Backend, Job, Limits, Pool, Report, Verdict, Workspace, pool
 from workbench.sandbox.worker import is_left_out
 from workbench.task_groups import task_group
 
@@ -106,8 +107,12 @@ async def build_tasks(
             )
             await asyncio.to_thread(record.keep_suite, suite)
         on_progress(Progress("suite", 0, 0, suite.sentence))
-        sources = await asyncio.to_thread(_sources, snapshot_root, rules.selection)
-        builder = _Builder(workers_pool, limits, suite, rules, record, on_progress)
+        is_source = await asyncio.to_thread(
+            source_rule, replace(workspace, test_paths=suite.test_paths or workspace.test_paths)
+        )
+        wanted = is_published_file if rules.selection == "published" else is_source
+        sources = await asyncio.to_thread(_sources, snapshot_root, wanted)
+        builder = _Builder(workers_pool, limits, suite, rules, record, on_progress, is_source)
         await builder.build(sources)
     return TaskSet(
         tasks=tuple(builder.tasks),
@@ -136,7 +141,9 @@ class _Builder:
         rules: Rules,
         record: Record,
         on_progress: Callable[[Progress], None],
+        is_source: Callable[[PurePosixPath], bool],
     ) -> None:
+        self.is_source = is_source
         self.pool = workers
         self.limits = limits
         self.suite = suite
@@ -246,7 +253,7 @@ class _Builder:
         return self._missed_lines[path]
 
     def _task(self, function: Function, source: bytes, trace: FunctionTrace, seconds: float) -> Task:
-        in_a_test_file = not _is_source(PurePosixPath(function.path).parts)
+        in_a_test_file = not self.is_source(PurePosixPath(function.path))
         return Task(
             id=function.id,
             path=function.path,
@@ -312,22 +319,28 @@ def _why_untested(trace: FunctionTrace | None) -> str:
     return "No stable test executes it."
 
 
-def _sources(root: Path, selection: str) -> dict[str, bytes]:
-    """Return the Python files whose functions may be tasks: by default the project's own, without tests and documentation."""
-    wanted = is_published_file if selection == "published" else _is_source
+def _sources(root: Path, wanted: Callable[[PurePosixPath], bool]) -> dict[str, bytes]:
+    """Return the Python files whose functions may be tasks."""
     return {
         str(relative): path.read_bytes()
         for path in sorted(root.rglob("*.py"))
         for relative in [PurePosixPath(path.relative_to(root).as_posix())]
-        if path.is_file() and not is_left_out(relative) and wanted(relative.parts)
+        if path.is_file() and not is_left_out(relative) and wanted(relative)
     }
 
 
-def _is_source(parts: Sequence[str]) -> bool:
-    name = parts[-1]
-    return not (
-        _NOT_SOURCES.intersection(parts[:-1])
-        or name in _NOT_FILES
-        or name.startswith("test_")
-        or name.endswith("_test.py")
-    )
+def source_rule(workspace: Workspace) -> Callable[[PurePosixPath], bool]:
+    """Return what tells the project's own files from tests, documentation and examples."""
+    is_test = is_test_file(workspace.root, workspace.import_roots, workspace.own_modules)
+
+    def is_source(path: PurePosixPath) -> bool:
+        return not (
+            _NOT_SOURCES.intersection(path.parts[:-1])
+            or path.name in _NOT_FILES
+            or path.name.startswith("test_")
+            or path.name.endswith("_test.py")
+            or str(path) in workspace.test_paths
+            or is_test(path)
+        )
+
+    return is_source

@@ -9,8 +9,9 @@ import re
 import shlex
 import sys
 import tomllib
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
 
 from workbench import python_syntax
 
@@ -155,22 +156,64 @@ def belongs(name: str, own: Sequence[str]) -> bool:
 
 def pytest_options(root: Path) -> tuple[str, ...]:
     """Return a replacement for the project's ``addopts``, without reports, coverage and parallel runs."""
+    words = _stated_words(root, "addopts")
+    return ("-o", f"addopts={shlex.join(filtered_options(words))}") if words else ()
+
+
+def is_test_file(root: Path, roots: Sequence[str], own: Sequence[str]) -> Callable[[PurePosixPath], bool]:
+    """Return what tells the project's test files from others by its own ``python_files`` and ``testpaths``.
+
+    A pattern that every file matches tells nothing, nor do folders that hold all of the project's modules.
+
+    Args:
+        root: The project.
+        roots: Where its modules are imported from.
+        own: Their names.
+    """
+    patterns = [
+        pattern for pattern in _stated_words(root, "python_files") if not fnmatch("any/name_of_a_file.py", pattern)
+    ]
+    modules = [PurePosixPath(folder, *name.split(".")) for folder in roots for name in own]
+    folders = [
+        PurePosixPath(path.relative_to(root).as_posix())
+        for stated in _stated_words(root, "testpaths")
+        for path in _matching(root, stated)
+    ]
+    if all(any(module.is_relative_to(folder) for folder in folders) for module in modules):
+        folders = [folder for folder in folders if not any(module.is_relative_to(folder) for module in modules)]
+
+    def is_test(path: PurePosixPath) -> bool:
+        return any(path.is_relative_to(folder) for folder in folders) or any(
+            fnmatch(f"/{path}" if "/" in pattern else path.name, f"*/{pattern}" if "/" in pattern else pattern)
+            for pattern in patterns
+        )
+
+    return is_test
+
+
+def _matching(root: Path, pattern: str) -> Iterator[Path]:
+    with contextlib.suppress(
+        ValueError, NotImplementedError, IndexError
+    ):  # pytest refuses it as well, or looks elsewhere
+        yield from (path for path in root.glob(pattern) if path.is_relative_to(root))
+
+
+def _stated_words(root: Path, option: str) -> list[str]:
+    """Return the words of an option of pytest in the project's configuration; none where pytest itself will complain."""
     stated: object = None
     for name, section in _SECTIONS:
         config = configparser.ConfigParser(interpolation=None, strict=False)
         with contextlib.suppress(configparser.Error, UnicodeDecodeError):
             config.read(root / name, encoding="utf-8")
-        stated = stated or config.get(section, "addopts", fallback=None)
+        stated = stated or config.get(section, option, fallback=None)
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         options = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]["pytest"]["ini_options"]
-        stated = stated or options["addopts"]
-    try:
-        words = [str(word) for word in stated] if isinstance(stated, list) else shlex.split(str(stated), comments=True)
-    except ValueError:
-        return ()  # pytest itself will report what is wrong with it
-    if not stated or not isinstance(stated, str | list):
-        return ()
-    return ("-o", f"addopts={shlex.join(filtered_options(words))}")
+        stated = stated or options[option]
+    if isinstance(stated, list):
+        return [str(word) for word in stated]
+    with contextlib.suppress(ValueError):
+        return shlex.split(stated, comments=True) if isinstance(stated, str) else []
+    return []
 
 
 def pytest_configuration(root: Path) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 from workbench import python_syntax
 from workbench.errors import UsageError
@@ -30,9 +31,9 @@ def parse_selection(text: str) -> str:
     return selection
 
 
-def is_published_file(parts: Sequence[str]) -> bool:
+def is_published_file(path: PurePosixPath) -> bool:
     """Return whether the functions of a file count: it lies below no folder called ``tests``."""
-    return "tests" not in parts[:-1]
+    return "tests" not in path.parts[:-1]
 
 
 def missed_lines(source: bytes) -> frozenset[int]:

@@ -16,6 +16,8 @@ from workbench.repository.indentation import reindent
 from workbench.repository.lines import LineKind, read_lines
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
+#: What does not stand in a source as it is: Python reads a carriage return as a line feed, and refuses others.
+_UNWRITTEN = re.compile(r"[\x00\x0c\r\x7f\ud800-\udfff]")
 _TABS = re.compile(rb"^\t+[^\s#]", re.MULTILINE)
 
 
@@ -85,7 +87,7 @@ def replace_docstring(source: bytes, function: Function, docstring: str | None) 
     r"""Return ``source`` with the docstring of ``function`` set to exactly ``docstring``, or removed when None.
 
     A removed docstring is replaced by ``pass`` if it was the whole body, or if its removal would turn the next string
-    expression into a docstring. The new literal evaluates to ``docstring``, with ``\r`` line ends read as ``\n``.
+    expression into a docstring. The new literal evaluates to exactly ``docstring``.
 
     Raises:
         SpliceError: The literal cannot be written in the file's encoding.
@@ -128,8 +130,7 @@ def lay_out_docstring(source: bytes, function: Documented, text: str) -> str:
 
 def quote(text: str, encoding: str = "utf-8") -> str:
     r"""Return ``text`` as a docstring literal: in plain triple quotes if possible, else raw, else escaped."""
-    text = _LINE_END.sub("\n", text)
-    plain = not re.search(r"[\x00\x0c\x7f\ud800-\udfff]", text) and _encodable(text, encoding)
+    plain = not _UNWRITTEN.search(text) and _encodable(text, encoding)
     if plain:
         for literal in (f'"""{text}"""', f"'''{text}'''"):
             if "\\" not in text and literal_text(literal) == text:
@@ -137,10 +138,8 @@ def quote(text: str, encoding: str = "utf-8") -> str:
         for literal in (f'r"""{text}"""', f"r'''{text}'''"):
             if "\\" in text and literal_text(literal) == text:
                 return literal
-    escaped = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    if escaped.endswith('"'):
-        escaped = escaped[:-1] + '\\"'
-    escaped = re.sub(r"[\x00\x0c\x7f\ud800-\udfff]", lambda match: _escape(match[0]), escaped)
+    escaped = re.sub(r'"{3,}|"+\Z', lambda match: '\\"' * len(match[0]), text.replace("\\", "\\\\"))
+    escaped = _UNWRITTEN.sub(lambda match: _escape(match[0]), escaped)
     if not _encodable(escaped, encoding):
         escaped = "".join(c if _encodable(c, encoding) else _escape(c) for c in escaped)
     return f'"""{escaped}"""'

@@ -112,7 +112,9 @@ class Docker:
         if shared:
             image, folders = self.image, {str(mount): str(mount) for mount in launch.mounts} | {runner: str(RUNNER)}
             if any(mount.is_relative_to("/root") for mount in launch.mounts):
-                tmpfs["/root"] = "ro,mode=755,size=1m"  # an ordinary user may not pass through an image's own /root
+                # An ordinary user may not pass through an image's own /root; runc gives a tmpfs the mode of what it covers,
+                # whatever mode it is asked for, but an owner may pass.
+                tmpfs["/root"] = f"ro,{owner},size=1m"
         else:
             hidden = [str(m) for m in launch.mounts if any(m.is_relative_to(folder) for folder in tmpfs)]
             if hidden:

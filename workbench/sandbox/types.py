@@ -201,8 +201,9 @@ class Report:
         slower: Why a faster route was not used; empty if it was.
         backend: The back end's name.
         suspicious: What speaks against the report (a patched pytest, a runner that died); re-check cold.
+        changed: What is not in the process as it was before the tests: classes, modules, functions, ``sys``.
         plain: Whether the changed body uses only what cannot reach its reporter; None where that was not judged.
-        doubtful: Why a pass is marked: the body is not plain, and it passed what else could be tried; empty otherwise.
+        doubtful: Why a pass is marked: the body is not plain or changed the process; empty otherwise.
         running: The test that was running when the process ended before its time; "" otherwise.
         notes: Modules that could not be imported while tests were collected, one line each.
         trace: Line contexts, when the job asked for them; see ``workbench.regeneration.tracing``.
@@ -219,6 +220,7 @@ class Report:
     slower: str = ""
     backend: str = ""
     suspicious: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
     plain: bool | None = None
     doubtful: str = ""
     running: str = ""
@@ -249,6 +251,7 @@ class Report:
             "slower": self.slower,
             "backend": self.backend,
             "suspicious": list(self.suspicious),
+            "changed": list(self.changed),
             "plain": self.plain,
             "doubtful": self.doubtful,
             "running": self.running,
@@ -271,6 +274,7 @@ class Report:
             slower=str(data.get("slower", "")),
             backend=str(data.get("backend", "")),
             suspicious=tuple(str(note) for note in data.get("suspicious", ())),
+            changed=tuple(str(name) for name in data.get("changed", ())),
             plain=None if data.get("plain") is None else bool(data["plain"]),
             doubtful=str(data.get("doubtful", "")),
             running=str(data.get("running", "")),

@@ -41,6 +41,9 @@ _TOLD_SECONDS = 2.0
 #: What a test says when there is no room on the disk; it says something else when a file grows past its limit.
 _NO_SPACE = f"OSError: [Errno {errno.ENOSPC}]"
 
+#: How many names of what it changed the reason of a doubtful pass has.
+_MOST_CHANGES = 5
+
 #: Why a runner died, as reason and detail of a candidate under which it died twice.
 _DIED = (Reason.TAMPERED, "It took the runner down twice; its end could not be observed.")
 _KILLED = (Reason.OUT_OF_MEMORY, "It used more memory than allowed, and the kernel ended the sandbox.")
@@ -50,7 +53,13 @@ _OVERRUN = (Reason.DISK_FULL, "It wrote more than allowed, and was ended.")
 class Worker:
     """One sandbox, started when first needed and restarted after a candidate crashed it."""
 
-    def __init__(self, backend: Backend, workspace: Workspace, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        workspace: Workspace,
+        limits: Limits | None = None,
+        changed_by_originals: dict[tuple[object, ...], frozenset[str]] | None = None,
+    ) -> None:
         self.backend = backend
         self.workspace = workspace
         self.limits = limits or Limits()
@@ -59,9 +68,12 @@ class Worker:
         self._channel: Channel | None = None
         self._death = _DIED
         self._originals: dict[str, tuple[bytes, PlainnessCheck]] = {}
+        self._changed_by_originals = {} if changed_by_originals is None else changed_by_originals
 
     async def run(self, job: Job) -> Report:
         """Test one candidate; a body that passes without being plain is tested in further ways, see :meth:`_confirm`.
+
+        A plain one is doubtful, too, if it left the process in another state than the original body does.
 
         A runner that dies under a candidate is started again and the candidate tried once more, cold; when it dies
         again, the candidate did it.
@@ -80,9 +92,10 @@ class Worker:
             original, check = await self._original(job.path)
             found = await asyncio.to_thread(check.judge, job.content, job.function)
             report = replace(report, plain=found.plain)
-            # What is the repository's own needs no proof.
-            if report.passed and not found.plain and job.content != original:
-                report = await self._confirm(job, report, original, found.reason)
+            if report.passed and job.content == original:
+                self._changed_by_originals[_same_tests(job, report.route)] = frozenset(report.changed)
+            elif report.passed and (report.changed or not found.plain):
+                report = await self._doubted(job, report, original, [] if found.plain else [found.reason])
         return replace(report, backend=self.backend.name)
 
     async def _original(self, path: str) -> tuple[bytes, PlainnessCheck]:
@@ -96,13 +109,34 @@ class Worker:
             self._originals[path] = content, await asyncio.to_thread(PlainnessCheck, content, names)
         return self._originals[path]
 
-    async def _confirm(self, job: Job, report: Report, original: bytes, reason: str) -> Report:
+    async def _doubted(self, job: Job, report: Report, original: bytes, doubts: list[str]) -> Report:
+        assert job.function is not None
+        if await asyncio.to_thread(forgery.is_same_body, job.content, original, job.function):
+            return report  # what is the repository's own needs no proof
+        changed = await self._changed_beyond_original(job, report, original)
+        report = replace(report, suspicious=(*report.suspicious, *changed))
+        if doubts:
+            return await self._confirm(job, report, original, [*doubts, *changed])
+        return replace(report, doubtful="; ".join(changed))
+
+    async def _changed_beyond_original(self, job: Job, report: Report, original: bytes) -> list[str]:
+        """Return in sentences what a candidate changed in its process, and the original body with the same tests does not."""
+        if not report.changed:
+            return []
+        key = _same_tests(job, report.route)
+        if key not in self._changed_by_originals:
+            honest = await self._attempt(replace(job, content=original, route=report.route))
+            self._changed_by_originals[key] = frozenset(honest.changed if honest is not None and honest.passed else ())
+        beyond = [name for name in report.changed if name not in self._changed_by_originals[key]]
+        more = f" and {len(beyond) - _MOST_CHANGES} more" if len(beyond) > _MOST_CHANGES else ""
+        return [f"it changed {', '.join(beyond[:_MOST_CHANGES])}{more}"] if beyond else []
+
+    async def _confirm(self, job: Job, report: Report, original: bytes, doubts: list[str]) -> Report:
         """Run a candidate that passed in ways in which it must not pass; see :mod:`workbench.sandbox.forgery`.
 
         Returns:
             A failed report where it passes nevertheless, else the report with why it is doubtful.
         """
-        doubts = [reason]
         if not await self._fails_without_result(job):
             if await self._fails_without_result(replace(job, content=original)):
                 return _forged(report, "It reports success even when its result is discarded.")
@@ -248,6 +282,10 @@ class Worker:
         return await channel.close() if channel is not None else ""
 
 
+def _same_tests(job: Job, route: Route) -> tuple[object, ...]:
+    return job.path, job.function, job.tests, route
+
+
 def _was_killed(answer: dict[str, Any] | None) -> bool:
     """Return whether a candidate or the whole runner ended as by SIGKILL, which the kernel sends for memory."""
     return answer is None or (answer.get("reason") == Reason.SIGNAL and "signal 9" in str(answer.get("detail")))
@@ -265,7 +303,8 @@ class Pool:
     def __init__(
         self, backend: Backend, workspace: Workspace, *, workers: int = 2, limits: Limits | None = None
     ) -> None:
-        self.workers = [Worker(backend, workspace, limits) for _ in range(max(1, workers))]
+        changed: dict[tuple[object, ...], frozenset[str]] = {}
+        self.workers = [Worker(backend, workspace, limits, changed) for _ in range(max(1, workers))]
         self._idle: asyncio.Queue[Worker] = asyncio.Queue()
         for worker in self.workers:
             self._idle.put_nowait(worker)

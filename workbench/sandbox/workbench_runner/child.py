@@ -7,7 +7,6 @@ the tests does not change a verdict (a rule, not an accident: it would otherwise
 
 from __future__ import annotations
 
-import builtins
 import contextlib
 import json
 import os
@@ -21,6 +20,7 @@ import pytest
 
 from . import fast_path
 from .own_modules import OwnModules
+from .process_state import ProcessState
 from .suite_errors import SuiteErrorWriter
 
 if TYPE_CHECKING:
@@ -29,16 +29,6 @@ if TYPE_CHECKING:
     from .trace import Tracer
 
 _MESSAGE, _TRACEBACK, _FULL_TRACEBACKS = 300, 6000, 5
-
-#: Modules of pytest that have no say in an outcome; "assertion" because pytest sets hooks there for every test.
-_HARMLESS = tuple(
-    "_pytest." + name
-    for name in (
-        "_argcomplete", "_io", "_py", "_version", "assertion", "cacheprovider", "debugging", "deprecated", "doctest",
-        "faulthandler", "freeze_support", "helpconfig", "hookspec", "junitxml", "legacypath", "mark.expression", "pastebin",
-        "pytester", "setuponly", "setupplan", "stepwise", "terminal", "timing", "warning_types",
-    )
-)  # fmt: skip
 
 _FRAMEWORK = (f"{os.sep}_pytest{os.sep}", f"{os.sep}pluggy{os.sep}")
 
@@ -117,8 +107,14 @@ def arguments(spec: dict[str, Any]) -> list[str]:
     return [*spec["pytest_args"], *ours, *(bases or spec["test_paths"])]
 
 
-def run(spec: dict[str, Any], descriptor: int) -> NoReturn:
-    """Test the candidate; never returns."""
+def run(spec: dict[str, Any], descriptor: int, start: ProcessState) -> NoReturn:
+    """Test the candidate; never returns.
+
+    Args:
+        spec: What to test, and how.
+        descriptor: Where the report goes.
+        start: The process before the repository is imported, which may call the candidate already.
+    """
     from . import processes
 
     words = spec.get("words")
@@ -126,14 +122,10 @@ def run(spec: dict[str, Any], descriptor: int) -> NoReturn:
     processes.limit_child(spec["limits"], spec.get("address_space_mb"), spec.get("process_limit"))
     wire = Wire(descriptor, spec.pop("nonce"))
     check_syntax(spec, wire)
-    tracer = None
-    if spec["trace"]:
-        from .trace import Tracer
-
-        tracer = Tracer(spec["root"], tests=spec["trace_tests"])
     mouth = None if words is None else SuiteErrorWriter(words, spec["limits"]["seconds"])
-    reporter = Reporter(wire, spec, tracer, mouth)
+    start.listen(*candidate(spec))
     try:
+        reporter = Reporter(wire, spec, _tracer(spec), mouth, start)
         code = pytest.main(arguments(spec), plugins=[reporter])
     except BaseException:
         if mouth is not None:
@@ -142,6 +134,22 @@ def run(spec: dict[str, Any], descriptor: int) -> NoReturn:
     if mouth is not None:
         mouth.close()
     finish(wire, reporter, int(code))
+
+
+def _tracer(spec: dict[str, Any]) -> Tracer | None:
+    if not spec["trace"]:
+        return None
+    from .trace import Tracer
+
+    try:
+        return Tracer(spec["root"], tests=spec["trace_tests"])
+    except ImportError as problem:  # an image may lack a library of the interpreter's
+        raise ImportError(f"coverage.py cannot be imported in this sandbox: {problem}") from None
+
+
+def candidate(spec: dict[str, Any]) -> tuple[str, str]:
+    """Return the file that was changed and the function in it, as code objects name them."""
+    return os.path.join(spec["root"], spec["path"]), (spec["function"] or [""])[0]
 
 
 def finish(wire: Wire, reporter: Reporter, code: int) -> NoReturn:
@@ -154,6 +162,7 @@ def finish(wire: Wire, reporter: Reporter, code: int) -> NoReturn:
         exit=code,
         wrong_copy=wrong,
         patched=reporter.patched,
+        changed=reporter.changed,
         compared=reporter.compared,
         collected=reporter.collected,
     )
@@ -164,7 +173,12 @@ class Reporter:
     """The pytest plugin: selects the required tests, reports each of them, watches over pytest itself."""
 
     def __init__(
-        self, wire: Wire, spec: dict[str, Any], tracer: Tracer | None = None, mouth: SuiteErrorWriter | None = None
+        self,
+        wire: Wire,
+        spec: dict[str, Any],
+        tracer: Tracer | None = None,
+        mouth: SuiteErrorWriter | None = None,
+        start: ProcessState | None = None,
     ) -> None:
         self.wire = wire
         self.spec = spec
@@ -175,9 +189,18 @@ class Reporter:
         self._failures = 0
         self.unpassed = 0
         self.compared = False
-        self._prints: Fingerprint | None = None
+        self._start = start
+        self._collected_state: ProcessState | None = None
         self.patched: list[str] = []
+        self.changed: list[str] = []
         self.modules = OwnModules(spec)
+
+    def pytest_addoption(self, parser: Any) -> None:
+        """Know the options of the plugin that is off, and heed none: they choose tests by former runs, of which there are none."""
+        from _pytest import cacheprovider, stepwise
+
+        for module in (cacheprovider, stepwise):
+            module.pytest_addoption(parser)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
@@ -201,18 +224,18 @@ class Reporter:
     def pytest_collection_finish(self, session: Any) -> None:
         if self.mouth is not None:
             self.mouth.hangs_no_more()
-        self.remember_framework()
-
-    def remember_framework(self) -> None:
-        """Take the fingerprint of the test framework, after every plugin has had its say."""
-        self._prints = Fingerprint()
+        # After every plugin has had its say.
+        self._collected_state = ProcessState()
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         # Before pytest takes back its own patches, which it does when it is unconfigured.
         # What failed has failed, whatever it changed: only a pass can have been forged.
-        if self._prints is not None and not self.unpassed:
-            self.patched = self._prints.changed()[:20]
+        if self._collected_state is not None and not self.unpassed:
+            self.patched, changed = self._collected_state.changes()
+            if self._start is not None:
+                changed += self._start.changes_by_import()
+            self.changed = sorted(set(changed))
             self.compared = True
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
@@ -322,42 +345,7 @@ def _without_framework(text: str) -> str:
     return "".join(kept)
 
 
-class Fingerprint:
-    """The functions of the test framework as they are now; each is held, so that identity is proof enough later."""
-
-    def __init__(self) -> None:
-        # name, namespace, key, value, function, code
-        self._parts: list[tuple[str, Any, str, Any, Any, Any]] = []
-        for key, value in vars(builtins).items():
-            if key != "_":
-                self._parts.append(("builtins." + key, vars(builtins), key, value, None, None))
-        for name, module in list(sys.modules.items()):
-            framework = name.startswith(("_pytest.", "pluggy.", "unittest.case", "unittest.suite"))
-            if module is not None and framework and not name.startswith(_HARMLESS):
-                self._module(name, module)
-
-    def _module(self, name: str, module: Any) -> None:
-        for key, value in list(vars(module).items()):
-            code = getattr(value, "__code__", None)
-            if code is not None:
-                self._parts.append((f"{name}.{key}", vars(module), key, value, value, code))
-            elif isinstance(value, type) and value.__module__ == name:
-                for inner, attribute in list(vars(value).items()):
-                    function = getattr(attribute, "__func__", attribute)
-                    code = getattr(function, "__code__", None)
-                    if code is not None:
-                        self._parts.append((f"{name}.{key}.{inner}", vars(value), inner, attribute, function, code))
-
-    def changed(self) -> list[str]:
-        """Return the names of what is not what it was."""
-        return sorted(
-            name
-            for name, namespace, key, value, function, code in self._parts
-            if namespace.get(key) is not value or (code is not None and function.__code__ is not code)
-        )
-
-
 def main() -> NoReturn:
     """Entry point of the cold route: the specification on standard input, the report's descriptor as argument."""
     spec = json.loads(sys.stdin.buffer.read())
-    run(spec, int(sys.argv[1]))
+    run(spec, int(sys.argv[1]), ProcessState())

@@ -58,7 +58,8 @@ class ForkServer:
         assert hot is not None
         hot.drain()
         processes.wake(hot.pids)
-        command = {"nonce": nonce, "tests": job["tests"], "path": job["path"], "unit": unit, "limits": job["limits"]}
+        command = {name: job[name] for name in ("tests", "path", "function", "limits")}
+        command |= {"nonce": nonce, "unit": unit}
         command["text"] = base64.b64encode(text).decode()
         try:
             hot.send(command)

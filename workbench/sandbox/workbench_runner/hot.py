@@ -103,7 +103,7 @@ class Loop(child.Reporter):
         command = self._command
         self.wire.nonce = command["nonce"]
         self.wire.emit("begun")
-        self.spec = dict(self.spec, tests=command["tests"])
+        self.spec = dict(self.spec, **{name: command[name] for name in ("tests", "path", "function")})
         processes.soften_child()
         processes.limit_work(command["limits"])
         missing = [test for test in command["tests"] if test not in items]
@@ -114,6 +114,8 @@ class Loop(child.Reporter):
         except NotTheSame as reason:
             self.wire.emit("slower", reason=str(reason))
             os._exit(0)
+        assert self._collected_state is not None
+        self._collected_state.listen(*child.candidate(self.spec))
         manager = session.config.pluginmanager
         capture = manager.getplugin("capturemanager")
         if capture is not None:

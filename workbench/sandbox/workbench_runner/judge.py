@@ -16,7 +16,7 @@ _FULL = ("OSError: [Errno 28]", "OSError: [Errno 122]", "OSError: [Errno 27]")
 def judge(
     events: list[dict[str, Any]], required: Sequence[str], status: int | None, ended: str, memory_exceeded: bool = False
 ) -> dict[str, Any]:
-    """Return ``{"verdict", "reason", "detail", "tests", "suspicious"}``.
+    """Return ``{"verdict", "reason", "detail", "tests", "suspicious", "changed"}`` and more.
 
     Args:
         events: What the process reported under the right nonce, in order.
@@ -67,6 +67,7 @@ def judge(
         "detail": detail,
         "tests": outcomes,
         "suspicious": suspicious,
+        "changed": list(last.get("changed", ())) if last else [],
         "running": unfinished[-1] if (unfinished and ended != "exit") or (unfinished and last is None) else "",
         "notes": [f"{problem['id']}: {problem['message']}" for problem in problems],
     }

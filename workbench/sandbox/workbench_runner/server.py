@@ -24,6 +24,7 @@ from .fork_server import ForkServer
 from .introspection_check import INTROSPECTS
 from .judge import judge
 from .own_modules import belongs
+from .process_state import ProcessState
 from .suite_errors import SuiteErrors, of_suite
 from .tree import Tree
 from .watching import Exit, watch
@@ -69,6 +70,9 @@ class Server:
         )
         self.extra_paths = [settings["metadata_root"]] if settings.get("metadata") else []
         self.failed = self._preload()
+        self._preloaded = ProcessState()
+        gc.collect()
+        gc.freeze()  # pytest looks for garbage when it ends; none of this is
         self.limits = processes.own_limits()
         self.fork_server = ForkServer(self)
         self.harvested = False
@@ -95,8 +99,6 @@ class Server:
                     del sys.modules[added]
         sys.meta_path.remove(blocker)
         importlib.invalidate_caches()
-        gc.collect()
-        gc.freeze()  # pytest looks for garbage when it ends; none of this is
         return failed
 
     def specification(self, job: dict[str, Any], nonce: str) -> dict[str, Any]:
@@ -105,6 +107,7 @@ class Server:
         return {
             "root": settings["root"],
             "path": job["path"],
+            "function": job["function"],
             "tests": job["tests"],
             "test_paths": settings.get("test_paths", []),
             "order": job["order"],
@@ -180,7 +183,7 @@ class Server:
         if pid == 0:
             try:
                 os.close(reader)
-                child.run(spec, writer)
+                child.run(spec, writer, self._preloaded)
             finally:
                 os._exit(70)
         os.close(writer)

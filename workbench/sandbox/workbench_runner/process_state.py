@@ -1,0 +1,363 @@
+"""What a candidate changed in its own process: classes, modules, functions, and what of ``sys`` decides how code runs.
+
+Library calls set attributes of any name, so a body that looks harmless can exchange the ``==`` of a class, and what it
+returns is then equal to whatever a test expects. No rule about its text can know that; the process can be compared.
+
+CPython numbers every change of a class and of a dictionary. All numbers are read in half a millisecond, and attributes are
+compared only where one moved: reading attributes counts references, and every count costs a fork the page it stands on.
+"""
+
+from __future__ import annotations
+
+import abc
+import array
+import builtins
+import ctypes
+import gc
+import sys
+import types
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+#: Modules of the test framework, whose functions decide about outcomes, and of the runner itself.
+_FRAMEWORK = ("_pytest.", "pluggy.", "unittest.case", "unittest.suite", "workbench_runner.", "builtins")
+
+#: Modules of pytest that have no say in an outcome; "assertion" because pytest sets hooks there for every test.
+_NO_SAY = tuple(
+    "_pytest." + name
+    for name in (
+        "_argcomplete", "_io", "_py", "_version", "assertion", "cacheprovider", "debugging", "deprecated", "doctest",
+        "faulthandler", "freeze_support", "helpconfig", "hookspec", "junitxml", "legacypath", "mark.expression", "pastebin",
+        "pytester", "setuponly", "setupplan", "stepwise", "terminal", "timing", "warning_types",
+    )
+)  # fmt: skip
+
+#: Attributes that Python itself sets when they are first asked for, or that describe and decide nothing.
+_DESCRIBING = frozenset(
+    f"__{name}__"
+    for name in [
+        "annotations",
+        "annotate",
+        "annotations_cache",
+        "cached",
+        "doc",
+        "slotnames",
+        "warningregistry",
+        "wrapped",
+    ]
+)
+#: What of ``sys`` pytest exchanges for every test, or Python when something fails.
+_OF_SYS = frozenset(["stdin", "stdout", "stderr", "last_type", "last_value", "last_traceback", "last_exc"])
+
+#: Attributes by which a function or an object becomes another one.
+_IDENTITY = frozenset(["__code__", "__defaults__", "__kwdefaults__", "__class__"])
+
+#: Special methods by which a value neither compares, nor counts, nor pretends to be another.
+_ORDINARY = frozenset(
+    f"__{name}__"
+    for name in ["init", "new", "post_init", "repr", "str", "enter", "exit", "aenter", "aexit", "iter", "next", "aiter", "anext",
+                 "call", "init_subclass", "class_getitem", "set_name", "del"]
+)  # fmt: skip
+
+_MISSING = object()
+_HEAP_TYPE, _IMMUTABLE_TYPE = 1 << 9, 1 << 8
+_MOST = 200
+
+
+class _Versions:
+    """The numbers of the changes of some objects; all count as changed where this Python has no such numbers."""
+
+    def __init__(self, objects: Sequence[object], place: int | None, number: type[Any]) -> None:
+        self._number = number
+        self._count = len(objects)
+        self._views = None if place is None else [number.from_address(id(thing) + place) for thing in objects]
+        self._before = b"".join(self._views or ())
+        # Number 0 stands for a class whose changes are not counted.
+        self.unnumbered = {at for at, version in enumerate(self._numbers(self._before)) if not version}
+
+    def _numbers(self, data: bytes) -> array.array[int]:
+        return array.array("I" if self._number is ctypes.c_uint else "Q", data)
+
+    def moved(self) -> Collection[int]:
+        """Return the places of the objects that changed."""
+        if self._views is None:
+            return range(self._count)
+        now = b"".join(self._views)
+        if now == self._before:
+            return self.unnumbered
+        pairs = zip(self._numbers(now), self._numbers(self._before), strict=True)
+        return self.unnumbered | {at for at, (new, old) in enumerate(pairs) if new != old}
+
+
+class ProcessState:
+    """The process as it is now, to be compared later."""
+
+    def __init__(self) -> None:
+        every = list(_all_classes())
+        self._known = {id(cls) for cls in every}
+        self._metaclasses = {cls for cls in every if type in _mro(cls)}
+        self._classes = [cls for cls in every if cls.__flags__ & (_HEAP_TYPE | _IMMUTABLE_TYPE) == _HEAP_TYPE]
+        for cls in self._classes:
+            type.__getattribute__(cls, "__init_subclass__")  # a class that was never asked has no number
+        self._attributes = [_tokens(_namespace(cls)) for cls in self._classes]
+        self._bases = [cls.__bases__ for cls in self._classes]
+        modules = {id(module): module for module in list(sys.modules.values()) if isinstance(module, types.ModuleType)}
+        self._modules = list(modules.values())
+        self._globals = [_tokens(vars(module)) for module in self._modules]
+        self._imported = dict(sys.modules)
+        self._system = _system()
+        self._token = abc.get_cache_token()
+        self._registered = [(cls, _registry(cls)) for cls in self._classes if "_abc_impl" in _namespace(cls)]
+        self._heard: set[str] = set()
+        self._body = ("", "")
+        self._class_versions = _Versions(self._classes, _CLASS_VERSION, ctypes.c_uint)
+        self._module_versions = _Versions([vars(module) for module in self._modules], _DICT_VERSION, ctypes.c_uint64)
+
+    def listen(self, file: str, function: str) -> None:
+        """Take note of what can be seen only when it happens: functions that become others, classes that come and go.
+
+        Args:
+            file: The candidate's file.
+            function: The qualified name of the function whose body it is; special methods that it defines count.
+        """
+        self._body = (file, f"{function}.<locals>.")
+        sys.addaudithook(self._audit)
+        gc.callbacks.append(self._before_collection)
+
+    def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event != "object.__setattr__" or arguments[1] not in _IDENTITY:
+            return
+        changed, name, value = arguments
+        if name == "__class__":
+            self._heard.add(f"the class of a {_name_of(type(changed))}")
+        elif isinstance(changed, types.FunctionType):
+            code = changed.__code__
+            made = code.co_filename.startswith("<")  # by a library call, of a text
+            if (value.co_code != code.co_code or value.co_consts != code.co_consts) if name == "__code__" else not made:
+                self._heard.add(f"{changed.__module__}.{code.co_qualname}.{name}")
+
+    def _before_collection(self, phase: str, collection: dict[str, int]) -> None:
+        if phase == "start":
+            for generation in range(collection["generation"] + 1):
+                self._heard.update(self._of_new_classes(gc.get_objects(generation)))
+
+    def changes(self) -> tuple[list[str], list[str]]:
+        """Return what changed: of the test framework, and of everything else."""
+        moved = self._class_versions.moved()
+        found = {*self._changes_by_import(moved), *self._restored_classes(moved), *self._of_modules()}
+        found.update(f"sys.{name}" for name, value in _system().items() if value != self._system[name])
+        found = {name for name in found if not name.startswith(_NO_SAY)}
+        framework = {name for name in found if name.startswith(_FRAMEWORK)}
+        return sorted(framework)[:_MOST], sorted(found - framework)[:_MOST]
+
+    def changes_by_import(self) -> list[str]:
+        """Return what changed since the repository was not yet imported, without what pytest and its plugins set up."""
+        found = set(self._changes_by_import(self._class_versions.moved()))
+        # Not after every hot verdict: whoever names the table of modules is never tested there.
+        found.update(
+            f"sys.modules[{name!r}]" for name, module in self._imported.items() if sys.modules.get(name) is not module
+        )
+        return sorted(name for name in found if not name.startswith((*_NO_SAY, *_FRAMEWORK)))[:_MOST]
+
+    def _changes_by_import(self, moved: Collection[int]) -> Iterator[str]:
+        yield from self._of_classes(moved)
+        yield from self._of_registers()
+        yield from self._of_new_classes(gc.get_objects())
+        yield from self._heard
+
+    def _of_classes(self, moved: Collection[int]) -> Iterator[str]:
+        for at in moved:
+            name, before, now = _name_of(self._classes[at]), self._attributes[at], _namespace(self._classes[at])
+            for attribute in _different(before, now):
+                private = attribute.startswith("_") and not attribute.startswith("__")
+                if not private or _is_code(before.get(attribute)) or _is_code(now.get(attribute)):
+                    yield f"{name}.{attribute}"
+            if self._classes[at].__bases__ != self._bases[at]:
+                yield f"{name}.__bases__"
+
+    def _restored_classes(self, moved: Collection[int]) -> Iterator[str]:
+        """Return classes that are what they were, but were not all the time."""
+        if _CLASS_VERSION is None:
+            return
+        changed = {self._classes[at] for at in moved}
+        for at in set(moved) - self._class_versions.unnumbered:
+            cls = self._classes[at]
+            same = not any(_different(self._attributes[at], _namespace(cls))) and cls.__bases__ == self._bases[at]
+            # A class counts changes of its bases as its own.
+            if same and changed.isdisjoint(_mro(cls)[1:]) and not _name_of(cls).startswith(_FRAMEWORK):
+                yield f"{_name_of(cls)}, which it put back"
+
+    def _of_modules(self) -> Iterator[str]:
+        for at in self._module_versions.moved():
+            module = self._modules[at]
+            name, before, now = str(module.__name__), self._globals[at], vars(module)
+            for attribute in _different(before, now):
+                if not self._is_ordinary(name, before, attribute, now.get(attribute, _MISSING)):
+                    yield f"{name}.{attribute}"
+
+    def _is_ordinary(self, module: str, before: dict[str, object], attribute: str, new: object) -> bool:
+        """Return whether modules do that by themselves: caches, what is made or imported when it is first used."""
+        old = before.get(attribute, _MISSING)
+        if module == "sys":
+            return attribute in _OF_SYS
+        if module == "builtins":
+            return attribute == "_"
+        if module == "warnings":
+            return True  # pytest exchanges what handles them for every test
+        if isinstance(new, types.ModuleType) and sys.modules.get(f"{module}.{attribute}") is new:
+            return True
+        if old is _MISSING and "__getattr__" in before:
+            return not hasattr(builtins, attribute)
+        if attribute.startswith("__") or _is_code(old) or _is_code(new):
+            return False
+        if module.startswith(_FRAMEWORK) or attribute.startswith("_"):
+            return True
+        library = module.partition(".")[0] in sys.stdlib_module_names
+        return library and (old in (_MISSING, id(None), id(False)) or type(new) is dict)
+
+    def _of_registers(self) -> Iterator[str]:
+        """Return classes that count as subclasses of others now, but for those of modules imported since."""
+        if abc.get_cache_token() == self._token:
+            return
+        for cls, before in self._registered:
+            for reference in _registry(cls) - before:
+                added = reference()
+                if added is not None and (id(added) in self._known or added.__module__ in self._imported):
+                    yield f"{_name_of(cls)}.register({_name_of(added)})"
+
+    def _of_new_classes(self, things: Iterable[Any]) -> Iterator[str]:
+        """Return special methods of new classes that the body made."""
+        metaclasses = self._metaclasses
+        for cls in [thing for thing in things if type(thing) in metaclasses]:
+            if id(cls) in self._known:
+                continue
+            for name, value in list(_namespace(cls).items()):
+                if not (name.startswith("__") and name.endswith("__")) or name in _ORDINARY:
+                    continue
+                if _made_by(value, *self._body) or (name in ("__eq__", "__ne__") and not _is_method(value)):
+                    yield f"{name} of the new class {_name_of(cls)}"
+
+
+def _registry(cls: type) -> set[Any]:
+    """Return references to the classes that count as subclasses of an abstract one."""
+    return set(getattr(abc, "_get_dump")(cls)[0])  # noqa: B009 - it is in no stub
+
+
+def _all_classes() -> Iterator[type]:
+    """Yield every class; :mod:`gc` leaves frozen ones out."""
+    found: set[int] = set()
+    pending: list[type] = [object]
+    while pending:
+        below: list[type] = type.__subclasses__(pending.pop())
+        for cls in below:
+            if id(cls) not in found:
+                found.add(id(cls))
+                pending.append(cls)
+                yield cls
+
+
+def _namespace(cls: type) -> Any:
+    return type.__dict__["__dict__"].__get__(cls)
+
+
+def _mro(cls: type) -> tuple[type, ...]:
+    found: tuple[type, ...] = type.__dict__["__mro__"].__get__(cls)
+    return found
+
+
+def _name_of(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+class _Kinds(dict[type, bool]):
+    """Types → whether their instances run something when they are called or looked up."""
+
+    def __missing__(self, kind: type) -> bool:
+        self[kind] = any("__call__" in _namespace(cls) or "__get__" in _namespace(cls) for cls in _mro(kind))
+        return self[kind]
+
+
+_IS_CODE = _Kinds()
+
+
+def _is_code(value: object) -> bool:
+    return _IS_CODE[type(value)]
+
+
+def _tokens(names: Iterable[Any]) -> dict[str, object]:
+    """Return the code under some names, and the identity of everything else, which must not live longer for us."""
+    return {name: value if _IS_CODE[type(value)] else id(value) for name, value in dict(names).items()}
+
+
+def _different(before: dict[str, object], now: Any) -> Iterator[str]:
+    for name, value in list(now.items()):
+        old = before.get(name, _MISSING)
+        if old is not value and (type(old) is not int or old != id(value)) and name not in _DESCRIBING:
+            yield name
+    for name in before:
+        if name not in now and name not in _DESCRIBING:
+            yield name
+
+
+def _system() -> dict[str, object]:
+    """Return what decides which modules are imported and how code runs."""
+    lists = {name: getattr(sys, name) for name in ("path", "meta_path", "path_hooks")}
+    found: dict[str, object] = {
+        name: [value if type(value) is str else id(value) for value in values] for name, values in lists.items()
+    }
+    found |= {"settrace": id(sys.gettrace()), "setprofile": id(sys.getprofile())}
+    return found | {"setrecursionlimit": sys.getrecursionlimit()}
+
+
+def _made_by(value: object, file: str, prefix: str) -> bool:
+    """Return whether a method's code stands in a file, in a function whose qualified name begins so."""
+    for part in (value, getattr(value, "__func__", None), getattr(value, "fget", None), getattr(value, "func", None)):
+        if isinstance(part, types.FunctionType):
+            code = part.__code__
+            if code.co_filename == file and code.co_qualname.startswith(prefix):
+                return True
+    return False
+
+
+def _is_method(value: object) -> bool:
+    """Return whether a value is what classes have for ``==``: a function of theirs, one of Python's, a mock's, or none."""
+    kinds = (types.FunctionType, types.WrapperDescriptorType, types.MethodDescriptorType)
+    return value is None or isinstance(value, kinds) or type(value).__module__ == "unittest.mock"
+
+
+def _place(read: Any, changes: Sequence[Any]) -> int | None:
+    """Return the index of the one number that moves with every change; None where there is none."""
+    seen = [read()]
+    for change in changes:
+        change()
+        seen.append(read())
+    moving = [at for at, numbers in enumerate(zip(*seen, strict=True)) if len(set(numbers)) == len(numbers)]
+    return moving[0] if len(moving) == 1 else None
+
+
+def _size(cls: type) -> int:
+    return int(type.__dict__["__basicsize__"].__get__(cls))
+
+
+def _place_in_classes() -> int | None:
+    class Probe:
+        value = 0
+
+    words = ctypes.c_uint * (_size(type) // 4)
+
+    def change() -> None:
+        Probe.value += 1
+        Probe.value  # noqa: B018 - the next number is given when an attribute is looked up
+
+    place = _place(lambda: list(words.from_address(id(Probe))), [change] * 4)
+    return None if place is None else place * 4
+
+
+def _place_in_dicts() -> int | None:
+    probe = {"value": 0}
+    words = ctypes.c_uint64 * (_size(dict) // 8)
+    place = _place(lambda: list(words.from_address(id(probe))), [lambda: probe.update(value=probe["value"] + 1)] * 4)
+    return None if place is None else place * 8
+
+
+_CLASS_VERSION, _DICT_VERSION = _place_in_classes(), _place_in_dicts()
