@@ -86,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when every candidate has a verdict, 1 if that or the self-check failed, 130 if interrupted."""
     from workbench.commands.damaged import look_for_damage
-    from workbench.commands.regeneration_watching import position, watch_regeneration
+    from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
     from workbench.commands.run import session_path
     from workbench.engine import launching
     from workbench.engine.plan import RegenerationPlan
@@ -124,7 +124,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.detach:
         say_path(session)
         return damaged
-    code = max(damaged, watch_regeneration(session, order, process, since, arguments.json, began=began))
+    code = max(
+        damaged,
+        watch_regeneration(session, order, process, RegenerationWatch(since, order.ask), arguments.json, began=began),
+    )
     if code == 2 and new:
         _remove_empty(session, order, process)
     return code

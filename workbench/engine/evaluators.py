@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.engine.plan import Ask
 from workbench.engine.records import SessionCallLog
@@ -32,6 +32,10 @@ first ::= "    " [^ `"'#\n] [^`\n]{0,160} "\n"
 line ::= "    " " "{0,16} [^ `\n] [^`\n]{0,160} "\n"
 """
 SAMPLES = "samples:"
+_CUT = {
+    "length": "the answer was cut at the token limit",
+    "content_filter": "the answer was cut by the provider's content filter",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +128,8 @@ class ModelEvaluator:
             # The model spoke, and said nothing: that is its candidate, not our failure.
             return Given(Extraction(None, (str(error),), "the answer is empty"), call=self._calls.last_call(candidate))
         extraction = read_answer(answer.text, item)
-        if answer.finish_reason == "length":
-            notes = (*extraction.notes, "the answer was cut at the token limit")
-            extraction = Extraction(extraction.body, notes, extraction.reason)
+        if cut := _CUT.get(answer.finish_reason):
+            extraction = Extraction(extraction.body, (*extraction.notes, cut), extraction.reason)
         return Given(extraction, answer.text, answer, self._calls.last_call(candidate))
 
     def _grammar(self, item: TaskItem) -> str | None:
@@ -226,6 +229,10 @@ class Evaluators:
         if key not in self._made:
             self._made[key] = self._make(ask)
         return self._made[key]
+
+    def billed(self, candidate: str) -> dict[str, Any]:
+        """Return what was billed for a candidate, as columns of its row."""
+        return self._calls.billed(candidate)
 
     def _make(self, ask: Ask) -> Evaluator:
         if ask.evaluator in CONTROLS:

@@ -26,6 +26,7 @@ _CONTEXT = re.compile(
 )
 _FILTER = re.compile(r"content[ _-]?(?:filter|policy|management)|safety|responsible ai", re.I)
 _QUOTA = re.compile(r"insufficient[_ ]quota|exceeded your current quota|billing|credit balance", re.I)
+_RATE = re.compile(r"rate[ _-]?limit|too many requests", re.I)
 _PREFIX = re.compile(r"^(?:litellm\.)?(?:Timeout|Timeout Error|\w{0,60}(?:Error|Exception)\w{0,60})(?:: | - )")
 _TRACEBACK = "Traceback (most recent call last)"
 _ERROR_CHARACTERS = 4000  # only so many characters of an error are examined: a proxy's error page may have millions
@@ -53,6 +54,28 @@ class Failure:
     wait_s: float | None = None
     unsupported: str | None = None
     dropped: bool = False
+
+
+class FailedAnswer(Exception):
+    """A gateway's error in place of an answer, or beside a part of one, in a response with status 200.
+
+    Args:
+        error: What the response says of it: an object, as in OpenAI's API, or words.
+    """
+
+    def __init__(self, error: object) -> None:
+        given = error if isinstance(error, Mapping) else {"message": error}
+        words = given.get("message") or given.get("type") or given.get("code") or "it gave no reason"
+        super().__init__(str(words))
+        self.code = str(given.get("code") or given.get("type") or "")
+        numbers = [int(one) for one in map(str, map(given.get, ("code", "status", "status_code"))) if one.isdecimal()]
+        self.status_code = next((number for number in numbers if 400 <= number < 600), None) or self._status_meant()
+
+    def _status_meant(self) -> int | None:
+        said = f"{self} {self.code}"
+        if _RATE.search(said) or _QUOTA.search(said):
+            return 429
+        return 400 if _CONTEXT.search(said) or _FILTER.search(self.code) else None
 
 
 def classify(

@@ -128,9 +128,15 @@ class ModelError(WorkbenchError):
     Args:
         sentence: What happened and what to do about it.
         lasting: Whether every request will fail until the user fixes it (a wrong name, key or address).
+
+    Attributes:
+        usage: Tokens of a response that was billed although it cannot be used; None where no response came.
+        cost_usd: Its price, ``None`` if that is unknown.
     """
 
     kind = "model"
+    usage: Usage | None = None
+    cost_usd: float | None = None
 
     def __init__(self, sentence: str, *, lasting: bool = False) -> None:
         super().__init__(sentence)
@@ -235,7 +241,11 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One finished call with all its tries; either ``answer`` or ``error`` is set."""
+    """One billed request or one finished call; either ``answer`` or ``error`` is set.
+
+    A call is recorded once it is finished, with all its tries. A try that was billed and is followed by another one has a
+    record of its own, at once.
+    """
 
     request: Request
     nth: int
@@ -243,6 +253,16 @@ class CallRecord:
     error: ModelError | None
     attempts: tuple[Attempt, ...]
     started_at: float
+
+    @property
+    def usage(self) -> Usage | None:
+        """Return what the provider counted, None where no response came."""
+        return self.answer.usage if self.answer else self.error.usage if self.error else None
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Return what was billed in US dollars, None where that is unknown."""
+        return self.answer.cost_usd if self.answer else self.error.cost_usd if self.error else None
 
 
 class CallLog(Protocol):
