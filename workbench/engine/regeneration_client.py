@@ -149,6 +149,9 @@ def full_ask(plan: RegenerationPlan) -> Ask:
 
     evaluator = plan.evaluator or defaults.evaluator(load())
     base = Ask(evaluator, plan.samples or defaults.SAMPLES, plan.tasks, plan.limit)
+    # Also where nobody is asked: a name that means nothing is a mistake.
+    own = _own_prompt(plan.prompt, plan.asks) if plan.prompt else None
+    _check_context(plan.context)
     if evaluator in CONTROLS:
         return replace(base, samples=plan.samples or 1)
     if evaluator.startswith("samples:"):
@@ -158,8 +161,8 @@ def full_ask(plan: RegenerationPlan) -> Ask:
         read_samples(path)
         return replace(base, evaluator=f"samples:{path}", samples=plan.samples)
     if evaluator.startswith("replay:"):
-        return _replayed(base, evaluator, plan)
-    return _worded(base, plan.prompt, plan.context, plan.asks)
+        return _replayed(base, evaluator, plan, own)
+    return _worded(base, plan.prompt, plan.context, own)
 
 
 def _check_model(model: str, role: str) -> None:
@@ -171,19 +174,23 @@ def _check_model(model: str, role: str) -> None:
     check_model(model, role, base_url=settings.base_url, local_model_path=settings.local_model_path)
 
 
-def _worded(ask: Ask, prompt: str, context: str, recorded: Sequence[Ask] = ()) -> Ask:
+def _check_context(context: str) -> None:
+    from workbench.regeneration.context import POLICIES
+
+    if context and context not in POLICIES:
+        raise UsageError(f"There is no context policy {context!r}; choose one of {', '.join(POLICIES)}.")
+
+
+def _worded(ask: Ask, prompt: str, context: str, own: OwnPrompt | None) -> Ask:
     """Fill in the prompt version and context policy that suit the model, unless the user chose them."""
     from workbench.models.defaults import is_local
-    from workbench.regeneration.context import DEFAULT_POLICY, POLICIES
+    from workbench.regeneration.context import DEFAULT_POLICY
     from workbench.regeneration.prompts import PROMPT_VERSION
 
     _check_model(ask.evaluator, "the evaluator")
     small = is_local(ask.evaluator)
     prompt = prompt or ("short-1" if small else PROMPT_VERSION)
     context = context or ("function-1" if small else DEFAULT_POLICY)
-    own = _own_prompt(prompt, recorded)
-    if context not in POLICIES:
-        raise UsageError(f"There is no context policy {context!r}; choose one of {', '.join(POLICIES)}.")
     return replace(
         ask,
         prompt=own.name if own else prompt,
@@ -218,7 +225,7 @@ def _own_prompt(prompt: str, recorded: Sequence[Ask]) -> OwnPrompt | None:
     return read_prompt(path)
 
 
-def _replayed(ask: Ask, evaluator: str, plan: RegenerationPlan) -> Ask:
+def _replayed(ask: Ask, evaluator: str, plan: RegenerationPlan, own: OwnPrompt | None) -> Ask:
     """Use the prompt, context and settings of the recorded run, as otherwise no recorded answer would be found."""
     path = resolve_session(evaluator.removeprefix("replay:")).resolve()
     with SessionReader(path) as reader:
@@ -232,7 +239,6 @@ def _replayed(ask: Ask, evaluator: str, plan: RegenerationPlan) -> Ask:
     if not recorded:
         raise UsageError(f"{path.name} holds no answers of an evaluator to replay.")
     old = recorded[-1]
-    own = _own_prompt(plan.prompt, plan.asks) if plan.prompt else None
     return replace(
         ask,
         evaluator=f"replay:{path}",

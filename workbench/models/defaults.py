@@ -49,6 +49,9 @@ PROVIDER_KEYS: Mapping[str, tuple[str, ...]] = {
     "azure": ("AZURE_API_KEY",),
 }
 
+OLLAMA = ("ollama", "ollama_chat")
+OLLAMA_ADDRESS = "http://localhost:11434"
+
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import email.utils
+import os
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from workbench.models.defaults import OLLAMA, OLLAMA_ADDRESS, provider_of
 from workbench.models.secrets import scrub
 from workbench.models.types import (
     ContextOverflow,
@@ -176,7 +178,11 @@ def _connection_failure(raised: BaseException, model: str) -> Failure | None:
         sentence = f"The server of {model} does not speak HTTP properly; check the base URL."
         return Failure(ModelUnavailable(sentence), retry=True, dropped=True)
     if names & {"ConnectError", "ClientConnectorError", "ConnectionRefusedError", "gaierror"}:
-        sentence = f"{model} cannot be reached: nothing answers at its address; check the network and the base URL."
+        advice = "nothing answers at its address; check the network and the base URL"
+        if provider_of(model) in OLLAMA:
+            address = scrub(os.environ.get("OLLAMA_API_BASE") or OLLAMA_ADDRESS)
+            advice = f"no Ollama answers at {address}; start it with `ollama serve`, or set OLLAMA_API_BASE"
+        sentence = f"{model} cannot be reached: {advice}."
         return Failure(ModelUnavailable(sentence, lasting=True), retry=True, dropped=True)
     if "APIConnectionError" in names or "connection error" in str(raised)[:_ERROR_CHARACTERS].lower():
         sentence = f"{model} dropped the connection before its answer was complete; try again later."

@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from workbench.models import local_request
-from workbench.models.defaults import count_tokens, provider_of
+from workbench.models.defaults import OLLAMA, count_tokens, provider_of
 from workbench.models.failures import FailedAnswer
 from workbench.models.local_files import LOCAL_NAME
 from workbench.models.types import Answer, EmptyAnswer, MalformedAnswer, MissingKey, ModelRefused, Request, Usage
@@ -201,6 +201,8 @@ def check_key(model: str) -> None:
     Raises:
         MissingKey: It is not; the message names the variable.
     """
+    if provider_of(model) in OLLAMA:
+        return  # it needs none; LiteLLM asks for its address, although it knows the usual one
     found = load().validate_environment(model)
     missing = [str(name) for name in found.get("missing_keys", ())]
     if missing and not found.get("keys_in_environment"):

@@ -28,6 +28,7 @@ from workbench.session import lease
 _LOOKS = 6
 _MOST_LOOKS = 100
 _PAUSE_SECONDS = 0.02
+MOST_STEPS = 1_000_000
 _NAMES = "SELECT base, generation FROM log_identity"
 
 
@@ -123,6 +124,7 @@ def _names(path: Path, how: str) -> tuple[str, ...] | None:
 
 def _is_sound(path: Path) -> bool:
     with contextlib.suppress(sqlite3.Error), _opened(path, "mode=ro") as connection:
+        connection.set_progress_handler(None, 0)
         return bool(connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
     return False
 
@@ -130,6 +132,8 @@ def _is_sound(path: Path) -> bool:
 @contextlib.contextmanager
 def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, isolation_level=None, timeout=2.0)
+    # What is asked here has a row; where it has more than can be counted, the file is not ours.
+    connection.set_progress_handler(lambda: True, MOST_STEPS)
     try:
         yield connection
     finally:

@@ -9,6 +9,7 @@ import sqlite3
 from enum import Enum
 from pathlib import Path
 
+from workbench.files import building_beside
 from workbench.session import log
 
 
@@ -118,7 +119,7 @@ def copy_into(connection: sqlite3.Connection, target: Path) -> None:
         OSError: It cannot be written.
         sqlite3.Error: It cannot be written.
     """
-    building = target.with_name(f".{target.name}.{os.getpid()}.copy")
+    building = building_beside(target, "copy")
     try:
         copy = sqlite3.connect(building, isolation_level=None)
         try:
