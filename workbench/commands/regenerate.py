@@ -75,6 +75,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the prompt: paper-content-1, short-1 for small models, or a file with your own, in which {before} stands for the code",
     )
     parser.add_argument("--context", default="", help="context policy: prefix-1, signatures-1, tail-1, function-1")
+    parser.add_argument(
+        "--extra-body",
+        default="",
+        metavar="JSON",
+        help="further fields of each request, part of the result's identity; {} for none (qwen3: answers without thinking)",
+    )
     parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
     parser.add_argument("--rebuild", action="store_true", help="build the tasks anew although the cache has them")
     add_queue(parser)
@@ -108,6 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
         sandbox=arguments.sandbox,
         prompt=arguments.prompt,
         context=arguments.context,
+        extra_body=arguments.extra_body,
         spend_limit=arguments.spend_limit,
         rebuild=arguments.rebuild,
         engine=arguments.engine,

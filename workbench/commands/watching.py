@@ -18,6 +18,7 @@ from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan, PlanDamaged
 from workbench.session import SessionReader
 from workbench.session.judges import recorded_as
+from workbench.session.moved_files import Fate
 from workbench.session.pending_work import judges_of, problem_of, trial_state
 from workbench.session.reasons import Reason, counted
 from workbench.session.rows import RunRow, StepRow, TrialRow
@@ -254,7 +255,7 @@ def _follow(session: Path, run: str, process: subprocess.Popen[bytes] | None, sh
                 due = time.monotonic() + min(5.0, 20 * (time.monotonic() - began))
             # An engine of one's own that waits for its turn takes up what another one left.
             if over and (process is None or process.poll() is not None or not _may_go_on(row, state)):
-                _say_end(reader.run(run) or row, state, session, show)
+                _say_end(reader.run(run) or row, state, reader, show)
                 return state
             pause.wait(_LOOK_SECONDS)
 
@@ -271,22 +272,28 @@ def _waiting(reader: SessionReader, row: RunRow, process: subprocess.Popen[bytes
     return "interrupted" if now is None or now.state == "queued" else reader.run_state(now)
 
 
-def _say_end(row: RunRow, state: str, session: Path, show: Show) -> None:
-    """Say why a run did not come to its end, where it did not."""
+def _say_end(row: RunRow, state: str, reader: SessionReader, show: Show) -> None:
+    """Say why a run did not come to its end, where it did not, and how it goes on, once."""
     if state == "interrupted" and row.state == "queued":
         ended = launching.engine_of(row.id) is not None
-        what = f"The engine ended before it took up the run: {launching.end_of(row.id)}" if ended else ""
-        sentence = one_sentence(what or "No engine took up the run")
+        sentence = f"The engine ended before it took up the run: {launching.end_of(row.id)}" if ended else ""
+        sentence = sentence or "No engine took up the run"
     elif row.error:
         show({"type": "error", "sentence": row.error})
         return
     elif state == "interrupted":
-        sentence = one_sentence(f"The engine ended in the middle: {launching.end_of(row.id)}")
+        sentence = f"The engine ended in the middle: {launching.end_of(row.id)}"
     elif state == "cancelled":
         sentence = "The run was cancelled."
     else:
         return
-    show({"type": "error", "sentence": f"{sentence} Go on with: workbench resume {session}"})
+    resume, fate = f"workbench resume {reader.path}", reader.fate()
+    if fate is Fate.IN_PLACE and resume not in sentence:
+        sentence = f"{one_sentence(sentence)} Go on with: {resume}"
+    show({"type": "error", "sentence": sentence})
+    if fate in (Fate.MOVED, Fate.REMOVED, Fate.OVERWRITTEN):
+        # The engine has said where everything is; at the session's path is nothing, or something else.
+        raise SystemExit(1)
 
 
 def one_sentence(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -146,7 +146,8 @@ def read_answer(text: str, item: TaskItem, style: Style = "chat") -> Extraction:
 
 def sampling(ask: Ask) -> Sampling:
     """Return the settings that an ask sends to its model."""
-    return sampling_for(ask.sampled_as or ask.evaluator, "evaluator")
+    usual = sampling_for(ask.sampled_as or ask.evaluator, "evaluator")
+    return replace(usual, extra_body=json.loads(ask.extra_body)) if ask.extra_body else usual
 
 
 def sampling_text(ask: Ask) -> str:

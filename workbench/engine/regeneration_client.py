@@ -20,7 +20,7 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.extensions import is_dotted
 from workbench.files import expanded
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
-from workbench.session.groups import CONTROLS
+from workbench.session.groups import CONTROLS, canonical
 from workbench.session.identity import run_id
 from workbench.session.pending_work import is_missing
 from workbench.session.rows import RunRow, columns
@@ -125,6 +125,7 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
         samples=ask.samples,
         prompt=ask.prompt,
         context=ask.context,
+        extra_body=ask.extra_body,
         k=tuple(sorted(set(plan.k))),
         sandbox=sandbox,
         spend_limit=plan.spend_limit or load().spend_limit,
@@ -145,6 +146,7 @@ def _engine(text: str) -> str:
 
 def full_ask(plan: RegenerationPlan) -> Ask:
     """Return what a plan asks of its evaluator, with this machine's defaults and the wording written out."""
+    from workbench.models.defaults import extra_body_for, read_extra_body
     from workbench.settings import load
 
     evaluator = plan.evaluator or defaults.evaluator(load())
@@ -152,6 +154,7 @@ def full_ask(plan: RegenerationPlan) -> Ask:
     # Also where nobody is asked: a name that means nothing is a mistake.
     own = _own_prompt(plan.prompt, plan.asks) if plan.prompt else None
     _check_context(plan.context)
+    body = read_extra_body(plan.extra_body) if plan.extra_body else ""
     if evaluator in CONTROLS:
         return replace(base, samples=plan.samples or 1)
     if evaluator.startswith("samples:"):
@@ -161,8 +164,10 @@ def full_ask(plan: RegenerationPlan) -> Ask:
         read_samples(path)
         return replace(base, evaluator=f"samples:{path}", samples=plan.samples)
     if evaluator.startswith("replay:"):
-        return _replayed(base, evaluator, plan, own)
-    return _worded(base, plan.prompt, plan.context, own)
+        return _replayed(replace(base, extra_body=body), evaluator, plan, own)
+    if not body and (usual := extra_body_for(evaluator)):
+        body = canonical(usual)
+    return _worded(replace(base, extra_body=body), plan.prompt, plan.context, own)
 
 
 def _check_model(model: str, role: str) -> None:
@@ -247,6 +252,7 @@ def _replayed(ask: Ask, evaluator: str, plan: RegenerationPlan, own: OwnPrompt |
         prompt_text=own.text if own else "" if plan.prompt else old.prompt_text,
         context=plan.context or old.context,
         sampled_as=old.sampled_as or old.evaluator,
+        extra_body=ask.extra_body or old.extra_body,
     )
 
 
@@ -352,6 +358,7 @@ def grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
             limit=plan.limit,
             prompt=plan.prompt,
             context=plan.context,
+            extra_body=plan.extra_body,
             k=tuple(sorted({*old.k, *plan.k})),
             controls=old.controls or plan.controls,
             spend_limit=plan.spend_limit,
@@ -438,6 +445,7 @@ def add_samples(
         limit=last.limit,
         prompt=last.prompt,
         context=last.context,
+        extra_body=last.extra_body,
         asks=asks,
     )
     with SessionWriter(session) as writer, writer.transaction():

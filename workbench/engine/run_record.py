@@ -14,7 +14,7 @@ from workbench.repository import Snapshot
 from workbench.session import SessionWriter
 
 #: Fields of a plan that repeat its latest ask.
-_LAST = ("evaluator", "samples", "tasks", "limit", "prompt", "context")
+_LAST = ("evaluator", "samples", "tasks", "limit", "prompt", "context", "extra_body")
 
 
 def names(plan: RegenerationPlan, ask: Ask) -> bool:

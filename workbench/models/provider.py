@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from workbench.models import local_request
-from workbench.models.defaults import OLLAMA, count_tokens, provider_of
+from workbench.models.defaults import OLLAMA, PROVIDER_KEYS, count_tokens, provider_of
 from workbench.models.failures import FailedAnswer
 from workbench.models.local_files import LOCAL_NAME
 from workbench.models.types import Answer, EmptyAnswer, MalformedAnswer, MissingKey, ModelRefused, Request, Usage
@@ -30,6 +30,8 @@ _TYPICAL_ANSWER_TOKENS = 1500
 # No call has a billion tokens; a provider that reports more (or a negative number) has not counted at all.
 _MOST_TOKENS = 1_000_000_000
 _COUNTS = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
+#: LiteLLM sends what it does not know to these in the body as it is, to others by its own rules.
+_BY_FIELD = frozenset({"openai", "azure", *PROVIDER_KEYS}) - {"anthropic", "gemini", "cohere"}
 _THOUGHT = re.compile(r"think|thought|reason", re.I)
 #: Finish reasons of a generation that its server did not bring to an end.
 _FAILED = re.compile(r"(?:^|_)error$|^(?:fail|abort|cancel|interrupt|time_?out)", re.I)
@@ -214,10 +216,14 @@ def check_key(model: str) -> None:
 def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the optional parameters to send, and the names of those that the model does not support."""
     sampling = request.sampling
-    wanted: dict[str, Any] = {name: value for name, value in sampling.to_json().items() if name != "top_k"}
+    wanted: dict[str, Any] = {
+        name: value for name, value in sampling.to_json().items() if name not in ("top_k", "extra_body")
+    }
     if request.json_schema is not None and not (target.local and request.grammar):
         wanted["response_format"] = _response_format(request.json_schema)
-    extra: dict[str, Any] = {}
+    own = dict(sampling.extra_body or {})
+    named = not (target.local or target.base_url) and provider_of(target.model) not in _BY_FIELD
+    extra: dict[str, Any] = {} if named else own
     dropped: list[str] = []
     if target.local:
         wanted.pop("reasoning_effort", None)
@@ -242,6 +248,8 @@ def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple
             dropped.append("top_k")
         else:
             wanted["top_k"] = sampling.top_k
+    if named:
+        wanted = {**own, **wanted}
     if extra:
         wanted["extra_body"] = extra
     return wanted, tuple(dropped)

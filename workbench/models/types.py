@@ -21,7 +21,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Sampling parameters; ``None`` keeps the provider's default."""
+    """Sampling parameters; ``None`` keeps the provider's default.
+
+    ``extra_body`` holds fields of the request that only some providers know.
+    """
 
     temperature: float | None = None
     top_p: float | None = None
@@ -30,6 +33,7 @@ class Sampling:
     stop: tuple[str, ...] = ()
     seed: int | None = None
     reasoning_effort: str | None = None
+    extra_body: Mapping[str, object] | None = None
 
     def to_json(self) -> dict[str, object]:
         """Return only the parameters that are set, so that a new field never changes the digest of an old request."""
@@ -41,6 +45,7 @@ class Sampling:
             "stop": list(self.stop) or None,
             "seed": self.seed,
             "reasoning_effort": self.reasoning_effort,
+            "extra_body": dict(self.extra_body) if self.extra_body else None,
         }
         return {name: value for name, value in chosen.items() if value is not None}
 
