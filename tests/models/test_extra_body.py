@@ -21,7 +21,10 @@ THINKS_NOT = {"chat_template_kwargs": {"enable_thinking": False}}
 
 async def test_it_is_sent_beside_what_is_sent_anyway(loopback_server: LoopbackServer) -> None:
     gateway = Gateway(Log(), QUICK, base_url=loopback_server.base_url)
-    plain, more = ask(model="openai/qwen3"), ask(model="openai/qwen3", sampling=Sampling(top_k=20, extra_body=THINKS_NOT))
+    plain, more = (
+        ask(model="openai/qwen3"),
+        ask(model="openai/qwen3", sampling=Sampling(top_k=20, extra_body=THINKS_NOT)),
+    )
     await gateway.complete(more)
     (seen,) = loopback_server.seen
     assert (seen.body["chat_template_kwargs"], seen.body["top_k"]) == (THINKS_NOT["chat_template_kwargs"], 20)

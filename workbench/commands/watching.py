@@ -16,7 +16,7 @@ from workbench import glyphs
 from workbench.commands.output import tell
 from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan, PlanDamaged
-from workbench.session import SessionReader
+from workbench.session import SessionError, SessionReader
 from workbench.session.judges import recorded_as
 from workbench.session.moved_files import Fate
 from workbench.session.pending_work import judges_of, problem_of, trial_state
@@ -24,6 +24,7 @@ from workbench.session.reasons import Reason, counted
 from workbench.session.rows import RunRow, StepRow, TrialRow
 
 _LOOK_SECONDS = 0.1
+_PATIENCE_SECONDS = 15.0
 #: An engine ends itself after 30 seconds in which its work did not end.
 _GIVE_UP_SECONDS = 45.0
 _TOLD = {"running", "done", "unscored", "failed", "cancelled"}
@@ -196,10 +197,23 @@ def follow(
     Returns:
         ``done``, ``unscored``, ``failed``, ``cancelled``, ``interrupted``, or what ``end`` said.
     """
+    process = process or launching.engine_of(run)
     with _leaving(session):
-        return _follow(
-            session, run, process or launching.engine_of(run), show, look or TrialWatch(), end or (lambda _: "")
-        )
+        try:
+            return _follow(session, run, process, show, look or TrialWatch(), end or (lambda _: ""))
+        except SessionError:
+            # The engine meets what is wrong with the file as well, and says what it has saved.
+            if process is None or not (words := _last_words(run, process)):
+                raise
+            show({"type": "error", "sentence": f"The engine ended in the middle: {words}"})
+            raise SystemExit(1) from None
+
+
+def _last_words(run: str, process: subprocess.Popen[bytes]) -> str:
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_PATIENCE_SECONDS)
+        return launching.last_words(run)
+    return ""
 
 
 class _Ended(BaseException):

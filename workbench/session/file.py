@@ -211,7 +211,7 @@ def _require_session(path: Path) -> None:
         raise SessionCorrupt(f"{path} is a folder, not a session file.")
     if not stat.S_ISREG(status.st_mode):
         raise SessionCorrupt(f"{path} is no ordinary file, so it is no session.")
-    if status.st_size < 100:
+    if status.st_size < log.HEADER:
         raise _no_session(path)
 
 
