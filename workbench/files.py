@@ -1,14 +1,19 @@
-"""Read files named by the user: regular files of limited size; anything else is refused with a clear sentence.
+"""Read files named by the user: regular files of limited size; anything else is refused with a clear sentence. Where files are built.
 
 Opening a named pipe could wait for ever, reading a device may never end, and a folder is a mistake to report at once.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
+import re
+import shutil
 import stat
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +58,42 @@ def expanded(text: str | Path) -> Path:
 def shown(path: str | Path) -> str:
     """Return a path made safe for one line of a message."""
     return one_line(str(path).encode("utf-8", "backslashreplace").decode("utf-8"), 200)
+
+
+def building_beside(place: Path, what: str) -> Path:
+    """Return under which hidden name beside ``place`` this process builds it; what killed ones left there is removed.
+
+    Args:
+        place: The file or folder that is to appear complete.
+        what: The name's end; says to a person what was being done.
+    """
+    with contextlib.suppress(OSError), os.scandir(place.parent) as beside:
+        for entry in beside:
+            found = _BUILT.fullmatch(entry.name)
+            if found is None or _lives(int(found[2])):
+                continue
+            # Of another name it may be another machine's, on a shared disk.
+            if found[1] == place.name or time.time() - entry.stat(follow_symlinks=False).st_mtime > _STALE_SECONDS:
+                left = Path(entry.path)
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(left, ignore_errors=True)
+                else:
+                    left.unlink(missing_ok=True)
+    return place.with_name(f".{place.name}.{os.getpid()}-{threading.get_ident()}.{what}")
+
+
+_BUILT = re.compile(r"\.(.+)\.(\d{1,9})(?:-\d+)?\.(?:new|merging|migrating|moving|copy)(?:-wal|-shm|-journal)?")
+_STALE_SECONDS = 86_400.0
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def require_ordinary(path: Path, what: str = "", *, most: int | None = None) -> None:

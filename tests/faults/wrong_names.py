@@ -40,8 +40,16 @@ NAMES = (
     Wrong((*REGENERATE[:1], "pipe", *REGENERATE[2:]), ("is a pipe",)),
     Wrong((*REGENERATE[:1], "file:///nowhere.git", *REGENERATE[2:], "--session", ""), ("is empty",)),
     *(Wrong((*REGENERATE, option, "nosuch"), ("no", "nosuch")) for option in ("--sandbox", "--docs", "--engine")),
-    Wrong((*REGENERATE[:2], "--evaluator", "local", "--prompt", "nosuch"), ("no prompt version",)),
-    Wrong((*REGENERATE[:2], "--evaluator", "local", "--context", "nosuch"), ("no context policy",)),
+    *(
+        Wrong((*REGENERATE[:2], "--evaluator", evaluator, *wrong), (why,))
+        for evaluator in ("local", "reference")
+        for wrong, why in (
+            (("--prompt", "nosuch"), "no prompt version"),
+            (("--prompt", "hollow"), "is a folder"),
+            (("--context", "nosuch"), "no context policy"),
+        )
+    ),
+    Wrong(("metrics", EXAMPLE, "--model-path", "nosuch"), ("there is no folder",)),
     *(
         Wrong((*REGENERATE, option, ""), (f"for {option} is empty",))
         for option in ("--sandbox", "--engine", "--prompt", "--context", "--task", "--k")

@@ -342,3 +342,59 @@ def test_a_pipe_is_no_session(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.session")
     with pytest.raises(SessionError, match="no ordinary file"):
         SessionReader(tmp_path / "pipe.session")
+
+
+@pytest.mark.parametrize("how", ["emptied", "overwritten", "cut"])
+def test_what_an_overwritten_file_held_is_saved_beside_with_what_its_log_has_got_since(how: str, session: Path) -> None:
+    backup = session.read_bytes()
+    writer = filled(session)
+    writer.remember()
+    writer.add_run("more", "document", {})
+    assert writer.checkpoint()
+    writer.add_run("last", "document", {})
+    put = {"emptied": b"", "overwritten": backup, "cut": backup[:50]}[how]
+    with session.open("r+b") as file:  # as a shell's `>` and `cp` do: in place
+        file.truncate(0)
+        file.write(put)
+    assert writer.fate() is Fate.OVERWRITTEN
+    with contextlib.suppress(SessionError):  # who looks meanwhile takes nothing away
+        runs(session)
+    rescued, _ = writer.give_up()
+    assert rescued == session.with_name("demo.rescued.session")
+    assert sorted(runs(rescued)) == sorted([*named(0, 30), "more", "last"])
+    assert integrity_problem(rescued) is None
+    assert session.read_bytes() == put
+
+
+# Writes, loses its log, and ends as an engine does.
+_EMPTIED = """
+import os, sys
+from pathlib import Path
+from workbench.session import SessionWriter, log
+path = Path(sys.argv[1])
+writer = SessionWriter(path)
+writer.add_run("before", "document", {})
+assert writer.checkpoint()
+writer.add_run("after", "document", {})
+print(writer.fate().name)
+os.truncate(log.log_path(path), 0)
+print(writer.fate().name, writer.fate().name, writer.checkpoint(), writer.rescue())
+sys.stdout.flush()
+os._exit(0)
+"""
+
+
+def test_a_log_that_was_emptied_is_noticed_and_does_not_damage_the_file(session: Path) -> None:
+    said = subprocess.run([sys.executable, "-c", _EMPTIED, str(session)], capture_output=True, text=True, check=True)
+    assert said.stdout.splitlines() == ["IN_PLACE", "LOG_EMPTIED LOG_EMPTIED False None"]
+    assert visited(session) == ["before"]
+
+
+def test_checkpoints_of_several_writers_are_no_emptied_logs(session: Path) -> None:
+    with SessionWriter(session) as one, SessionWriter(session) as other:
+        for number in range(40):
+            (one, other)[number % 2].add_run(f"run-{number:04}", "document", {})
+            if number % 3 == 0:
+                (one, other)[number % 2].checkpoint()
+            assert (one.fate(), other.fate()) == (Fate.IN_PLACE, Fate.IN_PLACE)
+    assert runs(session) == named(0, 40)

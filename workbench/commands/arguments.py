@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workbench import numbers
 from workbench.errors import UsageError
-from workbench.files import expanded
+from workbench.files import expanded, shown
 
 
 def whole(least: int = 1, most: int = numbers.MOST_ITEMS) -> Callable[[str], int]:
@@ -45,6 +45,14 @@ def path(text: str) -> Path:
         return expanded(text)
     except UsageError as problem:
         raise argparse.ArgumentTypeError(str(problem).rstrip(".")) from None
+
+
+def folder(text: str) -> Path:
+    """Return the path of a folder that is there."""
+    found = path(text)
+    if not found.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {shown(found)}")
+    return found
 
 
 def add_rubrics(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from workbench.commands.arguments import dollars, names, path
+from workbench.commands.arguments import dollars, folder, names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="bleu, rouge-1, rouge-lsum, completeness-docagent, completeness-strict, truthfulness, leakage; these unless "
         "given; also bertscore-minilm (about a second for two texts) and codebertscore (with --model-path)",
     )
-    parser.add_argument("--model-path", type=path, metavar="DIR", help="the weights of codebertscore")
+    parser.add_argument("--model-path", type=folder, metavar="DIR", help="the weights of codebertscore")
     parser.add_argument(
         "--helpfulness",
         action="store_true",

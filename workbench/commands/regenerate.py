@@ -76,6 +76,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the prompt: paper-content-1, short-1 for small models, or a file with your own, in which {before} stands for the code",
     )
     parser.add_argument("--context", default="", help="context policy: prefix-1, signatures-1, tail-1, function-1")
+    parser.add_argument(
+        "--extra-body",
+        default="",
+        metavar="JSON",
+        help="further fields of each request, part of the result's identity; {} for none (qwen3: answers without thinking)",
+    )
     parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
     parser.add_argument("--rebuild", action="store_true", help="build the tasks anew although the cache has them")
     add_queue(parser)
@@ -87,7 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when every candidate has a verdict, 1 if that or the self-check failed, 130 if interrupted."""
     from workbench.commands.damaged import look_for_damage
-    from workbench.commands.regeneration_watching import position, watch_regeneration
+    from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
     from workbench.commands.run import session_path
     from workbench.engine import launching
     from workbench.engine.plan import RegenerationPlan
@@ -109,6 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
         sandbox=arguments.sandbox,
         prompt=arguments.prompt,
         context=arguments.context,
+        extra_body=arguments.extra_body,
         spend_limit=arguments.spend_limit,
         rebuild=arguments.rebuild,
         engine=arguments.engine,
@@ -125,7 +132,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.detach:
         say_path(session)
         return damaged
-    code = max(damaged, watch_regeneration(session, order, process, since, arguments.json, began=began))
+    code = max(
+        damaged,
+        watch_regeneration(session, order, process, RegenerationWatch(since, order.ask), arguments.json, began=began),
+    )
     if code == 2 and new:
         _remove_empty(session, order, process)
     return code

@@ -11,11 +11,11 @@ from workbench.commands.output import print_json, say, tell
 from workbench.commands.regeneration_summary import read_outcome, summary
 from workbench.commands.self_check import self_check_line
 from workbench.commands.watching import Show, follow, reason_lines, stop
-from workbench.engine.orders import Order, is_finished, refusal
+from workbench.engine.orders import Order, belongs, is_finished, refusal
 from workbench.engine.selection import row_id
 from workbench.reports.regenerated import is_former
 from workbench.session import SessionReader
-from workbench.session.groups import docs_words
+from workbench.session.groups import CONTROLS, docs_words
 from workbench.session.reasons import Reason, kind_of
 from workbench.text import one_line
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from rich.console import OverflowMethod
 
+    from workbench.engine.plan import Ask
     from workbench.session.rows import CandidateRow, StageRow, TaskRow
 
 _MOST_FAILURES = 3
@@ -45,10 +46,12 @@ class RegenerationWatch:
 
     Args:
         since: Sequence number of the last change that is known.
+        ask: Whose candidates are shown, beside controls; None for everybody's.
     """
 
-    def __init__(self, since: int = 0) -> None:
+    def __init__(self, since: int = 0, ask: Ask | None = None) -> None:
         self._since = since
+        self._ask = ask
         # Until an engine has come to a stage, what stands there was told when it was done; a session begun now has none such.
         self._began = time.time() if since else 0.0
         self._stages: dict[str, tuple[object, ...]] = {}
@@ -72,8 +75,11 @@ class RegenerationWatch:
                 self._task(reader.task(item), run, show)
             for item in dict.fromkeys(change.item for change in changes if change.kind == "candidate"):
                 row = reader.candidate(item)
-                if row is not None and row.run_id == run and row.verdict is not None:
+                if row is not None and row.run_id == run and row.verdict is not None and self._is_meant(row):
                     self._verdict(row, self._name(reader, row.task_id), show)
+
+    def _is_meant(self, row: CandidateRow) -> bool:
+        return self._ask is None or row.evaluator in CONTROLS or belongs(row, row.task_id, self._ask)
 
     def _verdict(self, row: CandidateRow, task: str, show: Show) -> None:
         """Show a verdict that is new; one that only stands again, because its rerun was cancelled, is not."""
@@ -377,7 +383,7 @@ def watch_regeneration(
     session: Path,
     run: str | Order,
     process: subprocess.Popen[bytes] | None,
-    since: int,
+    watch: RegenerationWatch,
     as_json: bool,
     advice: str = "",
     began: float | None = None,
@@ -388,7 +394,7 @@ def watch_regeneration(
         session: The session file.
         run: What was ordered; the id of a run alone follows that to its end and tells of its last order.
         process: The engine, where the caller started it.
-        since: Sequence number of the last change that is known.
+        watch: Shows what changes meanwhile.
         as_json: Whether lines of JSON are printed.
         advice: What to do after an interruption, if not resume.
         began: When it was ordered, unix seconds; by default now.
@@ -410,7 +416,7 @@ def watch_regeneration(
     began = time.time() if began is None else began
     try:
         order = run if isinstance(run, Order) else None
-        state = follow(session, key, process, show, RegenerationWatch(since), order_end(order) if order else None)
+        state = follow(session, key, process, show, watch, order_end(order) if order else None)
     except KeyboardInterrupt:
         interrupted = True
         stop(session, key)

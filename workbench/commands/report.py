@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.commands.arguments import names, path
+from workbench.commands.arguments import folder, names, path
 from workbench.commands.output import tell
 from workbench.reports import FORMATS, STUDY_FORMATS, format_by_name, in_words
 
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="metrics of texts in the report of a study of docs, as `workbench metrics` names them; without it the usual ones, as far as "
         "their packages are installed",
     )
-    parser.add_argument("--model-path", type=path, metavar="DIR", help="the weights of codebertscore")
+    parser.add_argument("--model-path", type=folder, metavar="DIR", help="the weights of codebertscore")
     parser.add_argument("--item", metavar="ITEM", help="only this trial or task: its id or the first characters of it")
 
 

@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _rerun_candidates(arguments: argparse.Namespace, original: Path) -> int:
-    from workbench.commands.regeneration_watching import position, watch_regeneration
+    from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
     from workbench.engine.regeneration_client import move
     from workbench.engine.rerunning import rerun_orders
     from workbench.engine.writable_copy import working_copy
@@ -89,7 +89,7 @@ def _rerun_candidates(arguments: argparse.Namespace, original: Path) -> int:
     advice = "" if arguments.model or arguments.samples else "What was not tested again keeps its former verdict."
     code = 0
     for key in runs:
-        code = max(code, watch_regeneration(session, key, None, since, arguments.json, advice))
+        code = max(code, watch_regeneration(session, key, None, RegenerationWatch(since), arguments.json, advice))
         if code == 130:
             break
     return code

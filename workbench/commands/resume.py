@@ -79,19 +79,18 @@ def _regenerations(arguments: argparse.Namespace, session: Path, taken: list[str
     """Follow the regeneration runs that were taken up; a script gets the summary of those that lacked nothing too."""
     from workbench.commands.output import print_json
     from workbench.commands.regeneration_summary import summary
-    from workbench.commands.regeneration_watching import position, watch_regeneration
+    from workbench.commands.regeneration_watching import RegenerationWatch, watch_regeneration
     from workbench.engine.orders import all_orders
     from workbench.session import SessionReader
 
-    code = 0
+    code, watch = 0, RegenerationWatch(since)
     for key in every:
         with SessionReader(session) as reader:
             row = reader.run(key)
         # Every figure that was asked for, not only that of the last order.
         for order in all_orders(row) if row is not None else ():
             if key in taken:
-                code = max(code, watch_regeneration(session, order, None, since, arguments.json))
-                since = position(session)
+                code = max(code, watch_regeneration(session, order, None, watch, arguments.json))
                 if code == 130:
                     return code
             elif arguments.json:

@@ -16,14 +16,16 @@ from workbench import glyphs
 from workbench.commands.output import tell
 from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan, PlanDamaged
-from workbench.session import SessionReader
+from workbench.session import SessionError, SessionReader
 from workbench.session.judges import recorded_as
+from workbench.session.moved_files import Fate
 from workbench.session.pending_work import judges_of, problem_of, trial_state
 from workbench.session.reasons import Reason, counted
 from workbench.session.rows import RunRow, StepRow, TrialRow
 from workbench.session.totals import own_points
 
 _LOOK_SECONDS = 0.1
+_PATIENCE_SECONDS = 15.0
 #: An engine ends itself after 30 seconds in which its work did not end.
 _GIVE_UP_SECONDS = 45.0
 _TOLD = {"running", "done", "unscored", "failed", "cancelled"}
@@ -203,10 +205,23 @@ def follow(
     Returns:
         ``done``, ``unscored``, ``failed``, ``cancelled``, ``interrupted``, or what ``end`` said.
     """
+    process = process or launching.engine_of(run)
     with _leaving(session):
-        return _follow(
-            session, run, process or launching.engine_of(run), show, look or TrialWatch(), end or (lambda _: "")
-        )
+        try:
+            return _follow(session, run, process, show, look or TrialWatch(), end or (lambda _: ""))
+        except SessionError:
+            # The engine meets what is wrong with the file as well, and says what it has saved.
+            if process is None or not (words := _last_words(run, process)):
+                raise
+            show({"type": "error", "sentence": f"The engine ended in the middle: {words}"})
+            raise SystemExit(1) from None
+
+
+def _last_words(run: str, process: subprocess.Popen[bytes]) -> str:
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_PATIENCE_SECONDS)
+        return launching.last_words(run)
+    return ""
 
 
 class _Ended(BaseException):
@@ -262,7 +277,7 @@ def _follow(session: Path, run: str, process: subprocess.Popen[bytes] | None, sh
                 due = time.monotonic() + min(5.0, 20 * (time.monotonic() - began))
             # An engine of one's own that waits for its turn takes up what another one left.
             if over and (process is None or process.poll() is not None or not _may_go_on(row, state)):
-                _say_end(reader.run(run) or row, state, session, show)
+                _say_end(reader.run(run) or row, state, reader, show)
                 return state
             pause.wait(_LOOK_SECONDS)
 
@@ -279,22 +294,28 @@ def _waiting(reader: SessionReader, row: RunRow, process: subprocess.Popen[bytes
     return "interrupted" if now is None or now.state == "queued" else reader.run_state(now)
 
 
-def _say_end(row: RunRow, state: str, session: Path, show: Show) -> None:
-    """Say why a run did not come to its end, where it did not."""
+def _say_end(row: RunRow, state: str, reader: SessionReader, show: Show) -> None:
+    """Say why a run did not come to its end, where it did not, and how it goes on, once."""
     if state == "interrupted" and row.state == "queued":
         ended = launching.engine_of(row.id) is not None
-        what = f"The engine ended before it took up the run: {launching.end_of(row.id)}" if ended else ""
-        sentence = one_sentence(what or "No engine took up the run")
+        sentence = f"The engine ended before it took up the run: {launching.end_of(row.id)}" if ended else ""
+        sentence = sentence or "No engine took up the run"
     elif row.error:
         show({"type": "error", "sentence": row.error})
         return
     elif state == "interrupted":
-        sentence = one_sentence(f"The engine ended in the middle: {launching.end_of(row.id)}")
+        sentence = f"The engine ended in the middle: {launching.end_of(row.id)}"
     elif state == "cancelled":
         sentence = "The run was cancelled."
     else:
         return
-    show({"type": "error", "sentence": f"{sentence} Go on with: workbench resume {session}"})
+    resume, fate = f"workbench resume {reader.path}", reader.fate()
+    if fate is Fate.IN_PLACE and resume not in sentence:
+        sentence = f"{one_sentence(sentence)} Go on with: {resume}"
+    show({"type": "error", "sentence": sentence})
+    if fate in (Fate.MOVED, Fate.REMOVED, Fate.OVERWRITTEN):
+        # The engine has said where everything is; at the session's path is nothing, or something else.
+        raise SystemExit(1)
 
 
 def one_sentence(text: str) -> str:

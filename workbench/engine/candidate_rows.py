@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -61,7 +62,7 @@ class CandidateTable:
         self._run = run
         self._asks: dict[str, Ask] = {}
         self._controls = True
-        self._tried: set[str] = set()
+        self._begun = False
         self._given_up: set[str] = set()
 
     def refused(self, asked: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators) -> dict[Ask, str]:
@@ -83,6 +84,7 @@ class CandidateTable:
         """Write a row for every candidate that the plan requires and the session lacks."""
         own = {ask.evaluator for ask in asked}
         self._controls = plan.controls
+        ordered: set[str] = set()
         with self._writer.transaction() as connection:
             if plan.controls:
                 every = {item.id: item for items in asked.values() for item in items}
@@ -102,7 +104,10 @@ class CandidateTable:
                     if isinstance(evaluator, SamplesEvaluator):
                         wanted = min(evaluator.count(item), ask.samples or evaluator.count(item))
                     for sample in range(wanted):
-                        self._add(item, ask, sample, control=False)
+                        identity = self._add(item, ask, sample, control=False)
+                        if ask in plan.waiting:
+                            ordered.add(identity)
+            self._take_up(ordered)
 
     def remarks(self, asked: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators, tasks: Collection[str]) -> str:
         """Return remarks for the user about the asks: lines of a samples file that match no task.
@@ -121,10 +126,28 @@ class CandidateTable:
                     told.append(evaluator.ignored(known))
         return " ".join(dict.fromkeys(filter(None, told)))
 
-    def _add(self, item: TaskItem, ask: Ask, sample: int, *, control: bool) -> None:
+    def _take_up(self, ordered: set[str]) -> None:
+        """Queue what an order lacks; what others have not got, and nobody works on, waits for a resume."""
+        with self._writer.transaction() as connection:
+            if ordered and not self._begun:
+                connection.execute(
+                    "UPDATE candidates SET state = 'cancelled' WHERE run_id = ? AND state IN ('queued', 'asking') "
+                    "AND verdict IS NULL AND answer_blob IS NULL AND evaluator NOT IN (?, ?) "
+                    "AND id NOT IN (SELECT value FROM json_each(?))",
+                    (self._run, *CONTROLS, json.dumps(list(ordered))),
+                )
+            self._begun = True
+            if ordered:
+                connection.execute(
+                    "UPDATE candidates SET state = 'queued' WHERE run_id = ? AND (verdict = 'error' OR state = 'cancelled') "
+                    "AND (evaluator IN (?, ?) OR id IN (SELECT value FROM json_each(?)))",
+                    (self._run, *CONTROLS, json.dumps(list(ordered))),
+                )
+
+    def _add(self, item: TaskItem, ask: Ask, sample: int, *, control: bool) -> str:
         identity = candidate_id(item.id, ask.evaluator, ask.prompt_version, sample)
         if identity in self._asks:
-            return
+            return identity
         self._asks[identity] = ask
         settings = sampling_text(ask)
         self._writer.insert(
@@ -150,14 +173,15 @@ class CandidateTable:
                 "WHERE id = ? AND settings != ? AND call_id IS NULL AND answer_blob IS NULL",
                 (settings, identity, settings),
             )
+        return identity
 
     def works(self, items: Mapping[str, TaskItem]) -> list[Work]:
-        """Return the candidates to test, ordered by task, then sample; an error is retried once per process."""
+        """Return the candidates to test, ordered by task, then sample."""
         places = {task: place for place, task in enumerate(items)}
         with SessionReader(self._writer.path) as reader:
             rows = self._due(reader)
             rows.sort(key=lambda row: (places[row.task_id], row.sample, row.evaluator))
-            works = [
+            return [
                 Work(
                     row.id,
                     items[row.task_id],
@@ -171,8 +195,6 @@ class CandidateTable:
                 )
                 for row in rows
             ]
-        self._tried.update(work.id for work in works)
-        return works
 
     def asked_again(self) -> bool:
         """Return whether there are candidates to test again, because the user asked for it meanwhile."""
@@ -189,9 +211,9 @@ class CandidateTable:
         return self._controls and row.evaluator in CONTROLS and row.sample == 0
 
     def _is_due(self, row: CandidateRow) -> bool:
-        if row.id in self._given_up:
-            return False
-        return row.state != "done" or (row.verdict == "error" and row.id not in self._tried)
+        # The task that such a candidate was taken out with may be in again.
+        waits = row.state != "cancelled" or row.verdict_reason == TAKEN_OUT
+        return row.id not in self._given_up and row.state != "done" and waits
 
     def give_up(self, ids: Collection[str]) -> None:
         """Skip candidates that could not be tested again; a resume tries them once more."""
@@ -202,7 +224,12 @@ class CandidateTable:
         due = {work.id for work in works}
         with SessionReader(self._writer.path) as reader:
             excluded = {task.id for task in reader.tasks(self._run) if task.state == "excluded"}
-            rows = [row for row in reader.candidates(self._run) if row.id in self._asks or row.state == "done"]
+            rows = [
+                row
+                for row in reader.candidates(self._run)
+                if row.state == "done"
+                or (row.id in self._asks and (row.state != "cancelled" or row.task_id in excluded))
+            ]
         done = [row for row in rows if row.id not in due and (row.state == "done" or row.task_id in excluded)]
         return {
             kind: (sum(bool(row.control) is kind for row in done), sum(bool(row.control) is kind for row in rows))

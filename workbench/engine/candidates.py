@@ -17,7 +17,7 @@ from workbench.engine.sandbox_provider import Sandboxes
 from workbench.engine.stages import StageProgress
 from workbench.engine.verdict_rows import Recheck, decide_task, write_verdict
 from workbench.errors import WorkbenchError
-from workbench.models.types import Answer, MissingKey, ModelError, SpendLimit
+from workbench.models.types import MissingKey, ModelError, SpendLimit
 from workbench.regeneration.extraction import Extraction
 from workbench.repository.splicing import SpliceError, splice
 from workbench.sandbox import Job, Limits, Report, Route, Verdict
@@ -159,6 +159,7 @@ class Candidates:
         except (SessionError, MissingKey):
             raise
         except WorkbenchError as error:
+            self._set(work, **self._evaluators.billed(work.id))
             self._error(work, str(error))
             self._despair(work, error)
             return
@@ -233,7 +234,7 @@ class Candidates:
                 body_blob=None if extraction.body is None else blob(extraction.body),
                 notes=json.dumps(extraction.notes, ensure_ascii=False) if extraction.notes else None,
                 repairs=None if given.text is None else len(extraction.repairs),
-                **_figures(answer),
+                **self._evaluators.billed(work.id),
                 asked_s=seconds if answer is None or answer.source == "replay" else answer.latency_s,
             )
 
@@ -289,16 +290,6 @@ class Candidates:
             note = f"{len(self.not_again)} could not be tested again and keep their verdicts: {why}"
         if total or end:
             self._progress.update(name, state, done=self._done[control], total=total, note=note)
-
-
-def _figures(answer: Answer | None) -> dict[str, object]:
-    if answer is None:
-        return {"prompt_tokens": None, "completion_tokens": None, "cost_usd": None}
-    return {
-        "prompt_tokens": answer.usage.prompt_tokens,
-        "completion_tokens": answer.usage.completion_tokens,
-        "cost_usd": answer.cost_usd,
-    }
 
 
 def _sentence(text: str) -> str:

@@ -18,7 +18,7 @@ from workbench.engine import defaults, queue
 from workbench.engine.extension_check import import_folders
 from workbench.engine.launching import WarmEngine, launch
 from workbench.engine.orders import all_orders, is_finished, ordered_work, refusal
-from workbench.engine.plan import DocumentPlan
+from workbench.engine.plan import DocumentPlan, RegenerationPlan
 from workbench.engine.plan_checks import check_document, check_place
 from workbench.engine.session_names import resolve_session
 from workbench.engine.stages import recount
@@ -384,7 +384,9 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
                 raise WorkbenchError(f"Run {run} is being executed right now (process {held.pid} on {held.host}).")
         # What waits in the queue has its engine already.
         queued = {row.id for row in queue.waiting(reader)}
-        waiting = [row.id for row in unfinished(reader) if run in (None, row.id) and row.id not in queued]
+        rows = [row for row in unfinished(reader) if run in (None, row.id) and row.id not in queued]
+    waiting = [row.id for row in rows]
+    ordered = {row.id for row in rows if row.kind == "regenerate" and RegenerationPlan.from_json(row.config).waiting}
     if not waiting:
         return []
     for key in waiting:
@@ -395,7 +397,12 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
             _expect_word(connection, key)
             connection.execute("UPDATE requests SET handled_at = 0 WHERE run_id = ? AND handled_at IS NULL", (key,))
             connection.execute(f"UPDATE trials SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
-            connection.execute(f"UPDATE candidates SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
+            # An order that no engine has taken up yet asks for no more than its own.
+            if key not in ordered:
+                connection.execute(
+                    f"UPDATE candidates SET state = 'queued' WHERE run_id = ? AND (state IN {_OPEN} OR verdict = 'error')",
+                    (key,),
+                )
             connection.execute(f"UPDATE checks SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
     if len(waiting) > 1:
         _in_turn(session, waiting)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.engine.plan import Ask
 from workbench.engine.records import SessionCallLog
@@ -33,6 +33,7 @@ line ::= "    " " "{0,16} [^ `\n] [^`\n]{0,160} "\n"
 """
 SAMPLES = "samples:"
 CUT_AT_LIMIT = "the answer was cut at the token limit"
+_CUT = {"length": CUT_AT_LIMIT, "content_filter": "the answer was cut by the provider's content filter"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +126,8 @@ class ModelEvaluator:
             # The model spoke, and said nothing: that is its candidate, not our failure.
             return Given(Extraction(None, (str(error),), "the answer is empty"), call=self._calls.last_call(candidate))
         extraction = read_answer(answer.text, item)
-        if answer.finish_reason == "length":
-            notes = (*extraction.notes, CUT_AT_LIMIT)
-            extraction = Extraction(extraction.body, notes, extraction.reason)
+        if cut := _CUT.get(answer.finish_reason):
+            extraction = Extraction(extraction.body, (*extraction.notes, cut), extraction.reason)
         return Given(extraction, answer.text, answer, self._calls.last_call(candidate))
 
     def _grammar(self, item: TaskItem) -> str | None:
@@ -144,7 +144,8 @@ def read_answer(text: str, item: TaskItem, style: Style = "chat") -> Extraction:
 
 def sampling(ask: Ask) -> Sampling:
     """Return the settings that an ask sends to its model."""
-    return sampling_for(ask.sampled_as or ask.evaluator, "evaluator")
+    usual = sampling_for(ask.sampled_as or ask.evaluator, "evaluator")
+    return replace(usual, extra_body=json.loads(ask.extra_body)) if ask.extra_body else usual
 
 
 def sampling_text(ask: Ask) -> str:
@@ -237,6 +238,10 @@ class Evaluators:
         if key not in self._made:
             self._made[key] = self._make(ask)
         return self._made[key]
+
+    def billed(self, candidate: str) -> dict[str, Any]:
+        """Return what was billed for a candidate, as columns of its row."""
+        return self._calls.billed(candidate)
 
     def _make(self, ask: Ask) -> Evaluator:
         if ask.evaluator in CONTROLS:

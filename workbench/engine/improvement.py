@@ -123,6 +123,7 @@ class Improvement:
             evaluator=order.ask.evaluator,
             prompt=order.ask.prompt,
             context=order.ask.context,
+            extra_body=order.ask.extra_body or "{}",
         )
         if proposals:
             self._project = Project(self._root(order.run))
@@ -272,7 +273,7 @@ class Improvement:
         """Return how held-out samples are asked for, and their numbers: the writer sees none of a second evaluator's."""
         plan = self._plan
         if plan.second_evaluator:
-            other = replace(base, evaluator=plan.second_evaluator, prompt="", context="", asks=())
+            other = replace(base, evaluator=plan.second_evaluator, prompt="", context="", extra_body="", asks=())
             return replace(other, samples=plan.held_out), range(plan.held_out)
         most = base.samples + plan.held_out
         return replace(base, samples=most), range(base.samples, most)

@@ -53,6 +53,7 @@ def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPla
             evaluator=known.evaluator,
             prompt=base.prompt or known.prompt,
             context=base.context or known.context,
+            extra_body=base.extra_body or known.extra_body or "{}",
             asks=(known,),
         )
     base = replace(base, samples=base.samples or defaults.SAMPLES)
@@ -104,6 +105,7 @@ def as_before(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
             sandbox=base.sandbox or last.base.sandbox,
             prompt=base.prompt or last.base.prompt,
             context=base.context or last.base.context,
+            extra_body=base.extra_body or last.base.extra_body,
             spend_limit=base.spend_limit or last.base.spend_limit,
         ),
         writer=plan.writer or last.writer,

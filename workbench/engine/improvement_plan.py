@@ -44,7 +44,7 @@ class ImprovementPlan:
         base = self.base
         return (
             (base.source, base.snapshot, base.docs_scope, base.selection, base.sandbox, base.tasks),
-            (base.evaluator, base.prompt, base.context, base.samples),
+            (base.evaluator, base.prompt, base.context, base.samples, *([base.extra_body] if base.extra_body else [])),
             (self.writer, self.held_out, self.below, self.second_evaluator),
         )
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from workbench.engine.merged_rows import COUNTED, Source, Tally, add_source
 from workbench.errors import UsageError, WorkbenchError
+from workbench.files import building_beside
 from workbench.session import SUFFIX, SessionError, SessionReader, create, schema
 from workbench.session.damage import summary
 from workbench.session.file import SessionExists, migrate, translated
@@ -84,7 +85,7 @@ def merge(sources: Sequence[Path], target: Path, told: Callable[[str], None] = l
 
 @contextlib.contextmanager
 def _folder_beside(target: Path) -> Iterator[Path]:
-    folder = target.parent / f".{target.name}.{os.getpid()}.merging"
+    folder = building_beside(target, "merging")
     try:
         folder.mkdir(parents=True)
     except OSError as error:

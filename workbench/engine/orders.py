@@ -62,9 +62,9 @@ class OrderedWork:
 
 def last_ask(plan: RegenerationPlan) -> Ask:
     """Return what a run was asked for last."""
-    wanted = (plan.evaluator, plan.tasks, plan.limit, plan.prompt, plan.context)
+    wanted = (plan.evaluator, plan.tasks, plan.limit, plan.prompt, plan.context, plan.extra_body)
     for ask in reversed(plan.asks):
-        if (ask.evaluator, ask.tasks, ask.limit, ask.prompt, ask.context) == wanted:
+        if (ask.evaluator, ask.tasks, ask.limit, ask.prompt, ask.context, ask.extra_body) == wanted:
             return ask
     return Ask(plan.evaluator, plan.samples, plan.tasks, plan.limit, plan.prompt, plan.context)
 

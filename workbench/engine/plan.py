@@ -102,6 +102,7 @@ class Ask:
         context: Context policy, see ``workbench.regeneration.POLICIES``.
         sampled_as: The model whose sampling settings are used: the recorded one in a replay, else the evaluator.
         prompt_text: The text of the person's own prompt, see :class:`workbench.regeneration.prompts.OwnPrompt`.
+        extra_body: Further fields of each request as JSON, see :func:`workbench.models.defaults.read_extra_body`.
     """
 
     evaluator: str
@@ -112,11 +113,13 @@ class Ask:
     context: str = ""
     sampled_as: str = ""
     prompt_text: str = ""
+    extra_body: str = ""
 
     @property
     def prompt_version(self) -> str:
-        """The part of a candidate's identity that identifies the prompt; empty if no model is asked."""
-        return f"{self.prompt}/{self.context}" if self.prompt else ""
+        """The part of a candidate's identity that identifies the prompt and further fields; empty if no model is asked."""
+        body = f"/{self.extra_body}" if self.extra_body not in ("", "{}") else ""
+        return f"{self.prompt}/{self.context}{body}" if self.prompt else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +159,7 @@ class RegenerationPlan:
         weaknesses: What a back end from outside does not isolate, as it declares it.
         prompt: Version of the prompt, or a file with one's own; empty = as fits the evaluator.
         context: Version of the context policy; empty = as fits the evaluator.
+        extra_body: Further fields of each request to the evaluator as JSON; empty = as fits the evaluator, ``{}`` = none.
         spend_limit: US dollars, 0 = no limit.
         rebuild: Whether the tasks are built anew although the cache has them.
         asks: Everything asked for in this run so far; the fields above say what was asked for last.
@@ -190,6 +194,7 @@ class RegenerationPlan:
     lasting: bool = False
     docs_scope: str = "repository"
     selection: str = "filtered"
+    extra_body: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan as JSON values."""

@@ -86,15 +86,25 @@ def _saved(writer: SessionWriter, fate: Fate) -> str:
     """Rescue the recorded data of a session file that was moved or replaced, and return a message saying where it is."""
     name = writer.path.name
     if fate is Fate.OVERWRITTEN:
-        kept = writer.give_up()
-        where = (
-            f"; what was recorded last is in {kept.name}, which only a copy of the former file can use" if kept else ""
-        )
-        return f"{name} was overwritten by another file while it was written, so the run was ended{where}. The file was left as it is."
+        try:
+            rescued, kept = writer.give_up()
+        except (WorkbenchError, OSError) as error:
+            return f"{name} was overwritten while it was written, so the run was ended. {error}"
+        where = "The file was left as it is."
+        if rescued:
+            where = f"All that it had recorded is in {rescued.name}. Go on with: workbench resume {rescued}"
+        elif kept:
+            where = f"What was recorded last is in {kept.name}, which only a copy of the former file can use."
+        return f"{name} was overwritten while it was written, so the run was ended. {where}"
     try:
         rescued = writer.rescue()
     except WorkbenchError as error:
         return f"{name} was {fate.value} while it was written, so the run was ended. {error}"
+    if fate is Fate.LOG_EMPTIED:
+        return (
+            f"The log beside {name} was emptied while it was written, so the run was ended; what was recorded in the last "
+            f"moment is lost. Go on with: workbench resume {writer.path}"
+        )
     if fate is Fate.WITHOUT_LOG:
         where = (
             f"all that it had recorded is in {rescued.name}" if rescued else "all that it had recorded is in the file"
@@ -204,6 +214,7 @@ def serve(session: Path, run_id: str) -> int:
         come_to_turn(session, run_id)
         with SessionWriter(session) as writer:
             held, waited = _acquired(writer, run_id)
+            writer.remember()
             try:
                 with SessionReader(session) as reader:
                     run = reader.run(run_id)

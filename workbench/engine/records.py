@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from workbench.agents.agent_context import Step
 from workbench.agents.inherited import INHERITED
@@ -18,6 +19,13 @@ JUDGE = "/judge"  # suffix that makes the scope of a trial's judge from the tria
 
 def _messages(writer: SessionWriter, messages: tuple[Message, ...]) -> str:
     return writer.blob(json.dumps([[message.role, writer.blob(message.content)] for message in messages]))
+
+
+# The tries of one request have a row each, those of an earlier process that came to no answer as well.
+_BILLED = """
+SELECT sum(tried.prompt_tokens), sum(tried.completion_tokens), sum(tried.cost_usd) FROM calls AS last JOIN calls AS tried
+USING (scope, digest, nth, sample, model) WHERE last.id = ? AND scope = ?
+"""
 
 
 class SessionCallLog:
@@ -41,6 +49,12 @@ class SessionCallLog:
         """Let a call of another work item be the latest of this one, whose answer it inherits."""
         self._last[scope] = call
 
+    def billed(self, scope: str) -> dict[str, Any]:
+        """Return tokens and US dollars of the latest request of a work item, with every try of it that was billed."""
+        with self._writer.transaction() as connection:
+            row = connection.execute(_BILLED, (self._last.get(scope), scope)).fetchone()
+        return dict(zip(("prompt_tokens", "completion_tokens", "cost_usd"), row, strict=True))
+
     def recall(self, request: Request, nth: int) -> Answer | None:
         """Return the answer that this session holds for the same work item and request."""
         if not request.scope:
@@ -60,7 +74,7 @@ class SessionCallLog:
 
     def record(self, call: CallRecord) -> None:
         """Write one finished call durably before returning."""
-        request, answer = call.request, call.answer
+        request, answer, usage = call.request, call.answer, call.usage
         # A grammar that the model was not held to (only the embedded one is) shaped nothing.
         grammar = request.grammar if answer is None or answer.shaped else None
         shape = grammar or (json.dumps(request.json_schema) if request.json_schema else None)
@@ -84,18 +98,18 @@ class SessionCallLog:
                     "finish_reason": answer.finish_reason if answer else None,
                     "error_kind": call.error.kind if call.error else None,
                     "error": str(call.error) if call.error else None,
-                    "prompt_tokens": answer.usage.prompt_tokens if answer else None,
-                    "completion_tokens": answer.usage.completion_tokens if answer else None,
-                    "cached_tokens": answer.usage.cached_tokens if answer else None,
-                    "cost_usd": answer.cost_usd if answer else None,
+                    "prompt_tokens": usage.prompt_tokens if usage else None,
+                    "completion_tokens": usage.completion_tokens if usage else None,
+                    "cached_tokens": usage.cached_tokens if usage else None,
+                    "cost_usd": call.cost_usd,
                     "latency_s": answer.latency_s if answer else None,
                     "attempts": json.dumps([asdict(attempt) for attempt in call.attempts]),
                     "source": answer.source if answer else "error",
                     "started_at": call.started_at,
                 },
             )
-            if answer and answer.cost_usd:
-                self._writer.add_spend(self._run, answer.cost_usd)
+            if call.cost_usd:
+                self._writer.add_spend(self._run, call.cost_usd)
         self._last[request.scope] = key
 
 
@@ -175,7 +189,8 @@ class TrialLog:
         """Write a step; a step that already exists (after a resume) is kept."""
         answer, observation = step.answer, step.observation
         # What a fork inherits was paid for by its parent.
-        paid = answer if answer is not None and answer.source != INHERITED else None
+        paid = bool(step.request) and (answer is None or answer.source != INHERITED)
+        billed = self._calls.billed(self._trial) if paid else {}
         settings = dict(step.request.sampling.to_json()) if step.request else {}
         if answer is not None and answer.dropped:
             settings["dropped"] = list(answer.dropped)
@@ -192,9 +207,9 @@ class TrialLog:
                     observation_blob=self._writer.blob(observation.text) if observation else None,
                     observation_size=len(observation.text.encode("utf-8", "surrogatepass")) if observation else 0,
                     problem=step.problem,
-                    prompt_tokens=paid.usage.prompt_tokens if paid else None,
-                    completion_tokens=paid.usage.completion_tokens if paid else None,
-                    cost_usd=paid.cost_usd if paid else None,
+                    prompt_tokens=billed.get("prompt_tokens"),
+                    completion_tokens=billed.get("completion_tokens"),
+                    cost_usd=billed.get("cost_usd"),
                     seconds=step.seconds,
                     model=answer.model if answer else (step.request.model if step.request else None),
                     settings=json.dumps(settings),

@@ -113,7 +113,7 @@ async def _with_tasks(
             remarks = candidates.remarks(fine, evaluators, {task.id for task in prepared.built.tasks})
             writer.set_run(run.id, note=" ".join(filter(None, (*refused.values(), remarks))) or None)
             works = candidates.works(tasks.items)
-            plan = record.take_up(refused, asked, [work.id for work in works])
+            plan = record.take_up(refused, asked)
             if not fine and not plan.waiting:
                 raise UsageError(" ".join(refused.values()))
             counts = candidates.counts(works)

@@ -20,7 +20,7 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.extensions import is_dotted
 from workbench.files import expanded
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
-from workbench.session.groups import CONTROLS
+from workbench.session.groups import CONTROLS, canonical
 from workbench.session.identity import run_id
 from workbench.session.pending_work import is_missing
 from workbench.session.rows import RunRow, columns
@@ -125,6 +125,7 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
         samples=ask.samples,
         prompt=ask.prompt,
         context=ask.context,
+        extra_body=ask.extra_body,
         k=tuple(sorted(set(plan.k))),
         sandbox=sandbox,
         spend_limit=plan.spend_limit or load().spend_limit,
@@ -145,10 +146,15 @@ def _engine(text: str) -> str:
 
 def full_ask(plan: RegenerationPlan) -> Ask:
     """Return what a plan asks of its evaluator, with this machine's defaults and the wording written out."""
+    from workbench.models.defaults import extra_body_for, read_extra_body
     from workbench.settings import load
 
     evaluator = plan.evaluator or defaults.evaluator(load())
     base = Ask(evaluator, plan.samples or defaults.SAMPLES, plan.tasks, plan.limit)
+    # Also where nobody is asked: a name that means nothing is a mistake.
+    own = _own_prompt(plan.prompt, plan.asks) if plan.prompt else None
+    _check_context(plan.context)
+    body = read_extra_body(plan.extra_body) if plan.extra_body else ""
     if evaluator in CONTROLS:
         return replace(base, samples=plan.samples or 1)
     if evaluator.startswith("samples:"):
@@ -158,8 +164,10 @@ def full_ask(plan: RegenerationPlan) -> Ask:
         read_samples(path)
         return replace(base, evaluator=f"samples:{path}", samples=plan.samples)
     if evaluator.startswith("replay:"):
-        return _replayed(base, evaluator, plan)
-    return _worded(base, plan.prompt, plan.context, plan.asks)
+        return _replayed(replace(base, extra_body=body), evaluator, plan, own)
+    if not body and (usual := extra_body_for(evaluator)):
+        body = canonical(usual)
+    return _worded(replace(base, extra_body=body), plan.prompt, plan.context, own)
 
 
 def _check_model(model: str, role: str) -> None:
@@ -171,19 +179,23 @@ def _check_model(model: str, role: str) -> None:
     check_model(model, role, base_url=settings.base_url, local_model_path=settings.local_model_path)
 
 
-def _worded(ask: Ask, prompt: str, context: str, recorded: Sequence[Ask] = ()) -> Ask:
+def _check_context(context: str) -> None:
+    from workbench.regeneration.context import POLICIES
+
+    if context and context not in POLICIES:
+        raise UsageError(f"There is no context policy {context!r}; choose one of {', '.join(POLICIES)}.")
+
+
+def _worded(ask: Ask, prompt: str, context: str, own: OwnPrompt | None) -> Ask:
     """Fill in the prompt version and context policy that suit the model, unless the user chose them."""
     from workbench.models.defaults import is_local
-    from workbench.regeneration.context import DEFAULT_POLICY, POLICIES
+    from workbench.regeneration.context import DEFAULT_POLICY
     from workbench.regeneration.prompts import PROMPT_VERSION
 
     _check_model(ask.evaluator, "the evaluator")
     small = is_local(ask.evaluator)
     prompt = prompt or ("short-1" if small else PROMPT_VERSION)
     context = context or ("function-1" if small else DEFAULT_POLICY)
-    own = _own_prompt(prompt, recorded)
-    if context not in POLICIES:
-        raise UsageError(f"There is no context policy {context!r}; choose one of {', '.join(POLICIES)}.")
     return replace(
         ask,
         prompt=own.name if own else prompt,
@@ -218,7 +230,7 @@ def _own_prompt(prompt: str, recorded: Sequence[Ask]) -> OwnPrompt | None:
     return read_prompt(path)
 
 
-def _replayed(ask: Ask, evaluator: str, plan: RegenerationPlan) -> Ask:
+def _replayed(ask: Ask, evaluator: str, plan: RegenerationPlan, own: OwnPrompt | None) -> Ask:
     """Use the prompt, context and settings of the recorded run, as otherwise no recorded answer would be found."""
     path = resolve_session(evaluator.removeprefix("replay:")).resolve()
     with SessionReader(path) as reader:
@@ -232,7 +244,6 @@ def _replayed(ask: Ask, evaluator: str, plan: RegenerationPlan) -> Ask:
     if not recorded:
         raise UsageError(f"{path.name} holds no answers of an evaluator to replay.")
     old = recorded[-1]
-    own = _own_prompt(plan.prompt, plan.asks) if plan.prompt else None
     return replace(
         ask,
         evaluator=f"replay:{path}",
@@ -241,6 +252,7 @@ def _replayed(ask: Ask, evaluator: str, plan: RegenerationPlan) -> Ask:
         prompt_text=own.text if own else "" if plan.prompt else old.prompt_text,
         context=plan.context or old.context,
         sampled_as=old.sampled_as or old.evaluator,
+        extra_body=ask.extra_body or old.extra_body,
     )
 
 
@@ -346,6 +358,7 @@ def grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
             limit=plan.limit,
             prompt=plan.prompt,
             context=plan.context,
+            extra_body=plan.extra_body,
             k=tuple(sorted({*old.k, *plan.k})),
             controls=old.controls or plan.controls,
             spend_limit=plan.spend_limit,
@@ -432,6 +445,7 @@ def add_samples(
         limit=last.limit,
         prompt=last.prompt,
         context=last.context,
+        extra_body=last.extra_body,
         asks=asks,
     )
     with SessionWriter(session) as writer, writer.transaction():

@@ -174,11 +174,18 @@ def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples:
         limit=0,
         prompt=before.prompt if before else "",
         context=before.context if before else "",
+        extra_body=(before.extra_body or "{}") if before else "",
     )
     check_regeneration(again)
     ask = full_ask(again)
     return replace(
-        again, evaluator=ask.evaluator, samples=ask.samples, prompt=ask.prompt, context=ask.context, asks=(ask,)
+        again,
+        evaluator=ask.evaluator,
+        samples=ask.samples,
+        prompt=ask.prompt,
+        context=ask.context,
+        extra_body=ask.extra_body,
+        asks=(ask,),
     )
 
 

@@ -14,7 +14,7 @@ from workbench.repository import Snapshot
 from workbench.session import SessionWriter
 
 #: Fields of a plan that repeat its latest ask.
-_LAST = ("evaluator", "samples", "tasks", "limit", "prompt", "context")
+_LAST = ("evaluator", "samples", "tasks", "limit", "prompt", "context", "extra_body")
 
 
 def names(plan: RegenerationPlan, ask: Ask) -> bool:
@@ -56,7 +56,7 @@ class RunRecord:
             if not connection.execute("SELECT 1 FROM candidates WHERE run_id = ? LIMIT 1", (self._run,)).fetchone():
                 self.amend(lasting=True)
 
-    def take_up(self, refused: Mapping[Ask, str], asked: Collection[Ask], again: Collection[str]) -> RegenerationPlan:
+    def take_up(self, refused: Mapping[Ask, str], asked: Collection[Ask]) -> RegenerationPlan:
         """Record for every ask whether its candidates are rows now, and return the updated plan.
 
         A refused ask is removed from the plan, unless it names a samples file (which may be corrected); if it was the
@@ -65,13 +65,8 @@ class RunRecord:
         Args:
             refused: Asks that cannot have candidates, with the reason.
             asked: Asks that were processed; later ones keep waiting.
-            again: Candidates that ended with a sandbox error and are about to be tested again.
         """
-        with self._writer.transaction() as connection:
-            for candidate in again:
-                connection.execute(
-                    "UPDATE candidates SET state = 'queued' WHERE id = ? AND state = 'done'", (candidate,)
-                )
+        with self._writer.transaction():
             plan = self.plan()
             if plan.rebuild:
                 # Ordered this moment: what is asked for is taken up with the tasks that are built then.

@@ -36,6 +36,7 @@ OPTIONS: dict[str, Counts] = {
     "evaluator": Counts.CANDIDATE,
     "prompt": Counts.CANDIDATE,
     "context": Counts.CANDIDATE,
+    "extra_body": Counts.CANDIDATE,
     "samples": Counts.CANDIDATE,
     "tasks": Counts.CANDIDATE,
     "limit": Counts.CANDIDATE,

@@ -162,6 +162,7 @@ def regeneration_plan(study: Study, row: str, column: Column) -> RegenerationPla
         sandbox=settings.sandbox,
         prompt=settings.prompt,
         context=settings.context,
+        extra_body=settings.extra_body,
         spend_limit=_most(study),
     )
 

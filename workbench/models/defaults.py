@@ -10,9 +10,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from workbench.errors import UsageError
+from workbench.files import parse_json
 from workbench.models.local_files import LOCAL_NAMES, LOCAL_WINDOW, local_model_status
+from workbench.models.secrets import scrub
 from workbench.models.types import Limits, Message, Sampling
 from workbench.settings import Settings
+from workbench.text import one_line
 
 # Defaults from the literature: AEO-Bench (agent and judge) and DocGenBench (evaluators).
 _HOSTED = {
@@ -48,6 +52,16 @@ PROVIDER_KEYS: Mapping[str, tuple[str, ...]] = {
     "cohere": ("COHERE_API_KEY", "CO_API_KEY"),
     "azure": ("AZURE_API_KEY",),
 }
+
+# Fields of a request that have an option, a setting or a place of their own.
+_OWN_FIELDS = frozenset({
+    "model", "messages", "stream", "stream_options", "n", "temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens",
+    "stop", "seed", "reasoning_effort", "response_format", "grammar", "api_key", "api_base", "base_url", "extra_body", "extra_headers",
+    "headers", "timeout", "tools", "functions",
+})  # fmt: skip
+_LONGEST_BODY = 10_000
+OLLAMA = ("ollama", "ollama_chat")
+OLLAMA_ADDRESS = "http://localhost:11434"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +141,43 @@ def sampling_for(model: str, purpose: str) -> Sampling:
     if "gpt-5" in name:
         return Sampling(temperature=1.0, reasoning_effort="medium" if purpose == "evaluator" else None)
     return _SAMPLING.get(purpose, _SAMPLING["agent"])
+
+
+def extra_body_for(model: str) -> Mapping[str, object]:
+    """Return the fields that the literature's setting of ``model`` needs beside the sampling: Qwen3 answers without thinking."""
+    name = model.lower()
+    if "qwen3" not in name or "thinking" in name:
+        return {}
+    provider = provider_of(model)
+    if provider == "dashscope":
+        return {"enable_thinking": False}
+    if provider == "openrouter":
+        return {"reasoning": {"enabled": False}}
+    return {"think": False} if provider in OLLAMA else {"chat_template_kwargs": {"enable_thinking": False}}
+
+
+def read_extra_body(text: str) -> str:
+    """Return JSON of further fields of a request in the one form that identifies them.
+
+    Raises:
+        UsageError: It is no JSON object, sets what has an option or a place of its own, or holds a key.
+    """
+    try:
+        body = parse_json(text)
+        canonical = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        body, canonical = None, ""
+    if not isinstance(body, dict) or len(canonical) > _LONGEST_BODY:
+        raise UsageError(
+            f"--extra-body takes a JSON object of at most {_LONGEST_BODY:,} characters, not {one_line(text, 60)!r}."
+        )
+    if taken := sorted(_OWN_FIELDS & body.keys()):
+        raise UsageError(f"--extra-body may not set {taken[0]!r}, which the workbench sets itself.")
+    if scrub(canonical) != canonical:
+        raise UsageError(
+            "--extra-body holds a key or what looks like one; it is stored with the results, so keys stay in the environment."
+        )
+    return canonical
 
 
 def limits_of(settings: Settings) -> Limits:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import email.utils
+import os
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from workbench.models.defaults import OLLAMA, OLLAMA_ADDRESS, provider_of
 from workbench.models.secrets import scrub
 from workbench.models.types import (
     ContextOverflow,
@@ -26,6 +28,7 @@ _CONTEXT = re.compile(
 )
 _FILTER = re.compile(r"content[ _-]?(?:filter|policy|management)|safety|responsible ai", re.I)
 _QUOTA = re.compile(r"insufficient[_ ]quota|exceeded your current quota|billing|credit balance", re.I)
+_RATE = re.compile(r"rate[ _-]?limit|too many requests", re.I)
 _PREFIX = re.compile(r"^(?:litellm\.)?(?:Timeout|Timeout Error|\w{0,60}(?:Error|Exception)\w{0,60})(?:: | - )")
 _TRACEBACK = "Traceback (most recent call last)"
 _ERROR_CHARACTERS = 4000  # only so many characters of an error are examined: a proxy's error page may have millions
@@ -53,6 +56,28 @@ class Failure:
     wait_s: float | None = None
     unsupported: str | None = None
     dropped: bool = False
+
+
+class FailedAnswer(Exception):
+    """A gateway's error in place of an answer, or beside a part of one, in a response with status 200.
+
+    Args:
+        error: What the response says of it: an object, as in OpenAI's API, or words.
+    """
+
+    def __init__(self, error: object) -> None:
+        given = error if isinstance(error, Mapping) else {"message": error}
+        words = given.get("message") or given.get("type") or given.get("code") or "it gave no reason"
+        super().__init__(str(words))
+        self.code = str(given.get("code") or given.get("type") or "")
+        numbers = [int(one) for one in map(str, map(given.get, ("code", "status", "status_code"))) if one.isdecimal()]
+        self.status_code = next((number for number in numbers if 400 <= number < 600), None) or self._status_meant()
+
+    def _status_meant(self) -> int | None:
+        said = f"{self} {self.code}"
+        if _RATE.search(said) or _QUOTA.search(said):
+            return 429
+        return 400 if _CONTEXT.search(said) or _FILTER.search(self.code) else None
 
 
 def classify(
@@ -153,7 +178,11 @@ def _connection_failure(raised: BaseException, model: str) -> Failure | None:
         sentence = f"The server of {model} does not speak HTTP properly; check the base URL."
         return Failure(ModelUnavailable(sentence), retry=True, dropped=True)
     if names & {"ConnectError", "ClientConnectorError", "ConnectionRefusedError", "gaierror"}:
-        sentence = f"{model} cannot be reached: nothing answers at its address; check the network and the base URL."
+        advice = "nothing answers at its address; check the network and the base URL"
+        if provider_of(model) in OLLAMA:
+            address = scrub(os.environ.get("OLLAMA_API_BASE") or OLLAMA_ADDRESS)
+            advice = f"no Ollama answers at {address}; start it with `ollama serve`, or set OLLAMA_API_BASE"
+        sentence = f"{model} cannot be reached: {advice}."
         return Failure(ModelUnavailable(sentence, lasting=True), retry=True, dropped=True)
     if "APIConnectionError" in names or "connection error" in str(raised)[:_ERROR_CHARACTERS].lower():
         sentence = f"{model} dropped the connection before its answer was complete; try again later."

@@ -32,6 +32,7 @@ from workbench.models.types import (
     NotRecorded,
     ReplaySource,
     Request,
+    Usage,
 )
 
 _REPLAY = "replay:"
@@ -106,10 +107,9 @@ class Gateway:
             if request.model.startswith(_REPLAY):
                 answer = self._replayed(request, digest, nth)
             else:
-                answer = await self._live(request, attempts)
+                answer = await self._live(request, nth, attempts)
         except ModelError as raised:
-            error = self._error_without_keys(raised)
-            self._log.record(CallRecord(request, nth, None, error, self._tries_without_keys(attempts), started_at))
+            error = self._record_failure(request, nth, raised, attempts, started_at)
             raise error from None
         except asyncio.CancelledError:
             # The call was not completed: when asked again, it is still the same (nth) request.
@@ -119,6 +119,13 @@ class Gateway:
         answer = self._answer_without_keys(answer)
         self._log.record(CallRecord(request, nth, answer, None, self._tries_without_keys(attempts), started_at))
         return answer
+
+    def _record_failure(
+        self, request: Request, nth: int, raised: ModelError, attempts: list[Attempt], started_at: float
+    ) -> ModelError:
+        error = self._error_without_keys(raised)
+        self._log.record(CallRecord(request, nth, None, error, self._tries_without_keys(attempts), started_at))
+        return error
 
     # -- every text from outside passes through here: a provider may echo the key that it was sent
 
@@ -132,7 +139,9 @@ class Gateway:
         )
 
     def _error_without_keys(self, error: ModelError) -> ModelError:
-        return type(error)(scrub(str(error), self._keys), lasting=error.lasting)
+        clean = type(error)(scrub(str(error), self._keys), lasting=error.lasting)
+        clean.usage, clean.cost_usd = error.usage, error.cost_usd
+        return clean
 
     def _tries_without_keys(self, attempts: list[Attempt]) -> tuple[Attempt, ...]:
         return tuple(
@@ -182,8 +191,7 @@ class Gateway:
     def _is_exclusive(request: Request) -> bool:
         return is_local(request.model) and request.purpose in PURPOSES
 
-    async def _live(self, request: Request, attempts: list[Attempt]) -> Answer:
-
+    async def _live(self, request: Request, nth: int, attempts: list[Attempt]) -> Answer:
         provider_limit = self._provider_limit(request)
         ask = self._conversations.ask if self._is_exclusive(request) else provider.ask
         deadline: float | None = None
@@ -206,11 +214,12 @@ class Gateway:
                 # The embedded model always makes progress, if slowly on a busy machine: a timeout would waste its work.
                 timeout = left if target.local else min(self._limits.timeout_s, left)
                 began_unix, began = time.time(), time.monotonic()
+                usage: Usage | None = None
                 cost: float | None = None
                 try:
                     response = await ask(request, target, settings, timeout)
                     seconds = time.monotonic() - began
-                    cost = provider.price(response, target)  # an empty answer costs money, too
+                    usage, cost = provider.usage_of(response), provider.price(response, target)
                     answer = provider.read(response, request, target, dropped, seconds)
                     attempts.append(Attempt(began_unix, seconds))
                     return dataclasses.replace(answer, attempts=len(attempts))
@@ -223,6 +232,8 @@ class Gateway:
                     failure = classify(raised, request.model, timeout, (target.key,), settings)
                 finally:
                     await self._budget.settle(estimate, cost)
+                # An answer that cannot be used costs money, too.
+                failure.error.usage, failure.error.cost_usd = usage, cost
                 seconds = time.monotonic() - began
                 if endpoint is not None and failure.dropped:
                     words = await self._local.crashed(endpoint.generation)
@@ -244,6 +255,9 @@ class Gateway:
             attempts.append(Attempt(began_unix, seconds, str(failure.error), 0.0 if wait is None or given_up else wait))
             if wait is None or given_up:
                 raise failure.error
+            if failure.error.usage is not None:
+                # Now: whoever stops the run while it waits stops nothing that was billed.
+                self._record_failure(request, nth, failure.error, attempts[-1:], began_unix)
             if failure.wait_s:
                 provider_limit.pause(wait)
             await asyncio.sleep(wait)

@@ -8,6 +8,7 @@ import gc
 import logging
 import math
 import os
+import re
 import threading
 import warnings
 from collections.abc import Mapping
@@ -16,7 +17,8 @@ from functools import lru_cache
 from typing import Any
 
 from workbench.models import local_request
-from workbench.models.defaults import count_tokens, provider_of
+from workbench.models.defaults import OLLAMA, PROVIDER_KEYS, count_tokens, provider_of
+from workbench.models.failures import FailedAnswer
 from workbench.models.local_files import LOCAL_NAME
 from workbench.models.types import Answer, EmptyAnswer, MalformedAnswer, MissingKey, ModelRefused, Request, Usage
 from workbench.text import one_line
@@ -27,6 +29,12 @@ _loading = threading.Lock()
 _TYPICAL_ANSWER_TOKENS = 1500
 # No call has a billion tokens; a provider that reports more (or a negative number) has not counted at all.
 _MOST_TOKENS = 1_000_000_000
+_COUNTS = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
+#: LiteLLM sends what it does not know to these in the body as it is, to others by its own rules.
+_BY_FIELD = frozenset({"openai", "azure", *PROVIDER_KEYS}) - {"anthropic", "gemini", "cohere"}
+_THOUGHT = re.compile(r"think|thought|reason", re.I)
+#: Finish reasons of a generation that its server did not bring to an end.
+_FAILED = re.compile(r"(?:^|_)error$|^(?:fail|abort|cancel|interrupt|time_?out)", re.I)
 _NAME = 200  # characters of a model's name or a finish reason
 _ERROR_PAGE = 20_000  # bytes kept of an error's body: LiteLLM's regular expressions take 9 s per MB
 
@@ -81,6 +89,7 @@ def load() -> Any:
         # It prints warnings about unusual answers, including their content, to standard error.
         warnings.filterwarnings("ignore", category=UserWarning, module=r"pydantic(\.|$)")
         _cut_error_pages()
+        _conform_answers()
         _litellm = litellm
     return _litellm
 
@@ -103,6 +112,85 @@ def _cut_error_pages() -> None:
     AsyncOpenAI._make_status_error_from_response = truncated  # type: ignore[method-assign]
 
 
+def _conform_answers() -> None:
+    """Let LiteLLM convert answers that it would refuse, with the tokens that were billed for them."""
+    from litellm.llms.azure import azure
+    from litellm.llms.openai import openai
+    from litellm.llms.openai.chat import gpt_transformation
+
+    convert = openai.convert_to_model_response_object
+
+    def converted(response_object: Any = None, *rest: Any, **named: Any) -> Any:
+        body = conformed(response_object) if isinstance(response_object, dict) else response_object
+        return convert(body, *rest, **named)
+
+    for module in (azure, openai, gpt_transformation):
+        module.convert_to_model_response_object = converted
+
+
+def conformed(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a chat completion whose choices have a text each; an error beside them stands in the first one."""
+    found, error = body.get("choices"), body.get("error")
+    choices = [one for each in found if (one := _conformed_choice(each))] if isinstance(found, list) else []
+    # Some gateways send an error without content with every answer.
+    if any(error.values()) if isinstance(error, dict) else error:
+        choices = [{**(choices[0] if choices else {"message": {"role": "assistant"}}), "error": error}]
+    usage = body.get("usage")
+    counts = {name: _whole(usage[name]) for name in _COUNTS & usage.keys()} if isinstance(usage, dict) else {}
+    return {
+        **body,
+        "error": None,
+        "choices": choices,
+        "usage": {**usage, **counts} if isinstance(usage, dict) else None,
+    }
+
+
+def _conformed_choice(choice: Any) -> dict[str, Any] | None:
+    said = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(said, dict) and not (isinstance(choice, dict) and _has_failed(choice)):
+        return None
+    message = {**(said if isinstance(said, dict) else {}), "role": "assistant"}
+    if isinstance(content := message.get("content"), list | dict):
+        parts = _parts(content)
+        message["content"] = parts.pop("text")
+        message |= {name: text for name, text in parts.items() if not message.get(name)}
+    for name in ("reasoning", "reasoning_content"):
+        if isinstance(message.get(name), list | dict):
+            message[name] = "".join(_parts(message[name]).values())
+    return {**choice, "message": message}
+
+
+def _has_failed(choice: Mapping[str, Any]) -> bool:
+    return bool(choice.get("error") or _FAILED.search(str(choice.get("finish_reason"))))
+
+
+def _parts(content: Any) -> dict[str, str]:
+    """Return the texts of content that comes in typed parts: what is said, thought and refused."""
+    found = {"text": ""}
+    for part in content if isinstance(content, list) else [content]:
+        values = part if isinstance(part, dict) else {"text": part}
+        kind = str(values.get("type") or "")
+        name = "refusal" if kind == "refusal" else "reasoning_content" if _THOUGHT.search(kind) else "text"
+        inner = next((values[key] for key in (kind, "text", "thinking", "reasoning", "content", "value", "summary")
+                      if values.get(key)), "")  # fmt: skip
+        text = (
+            inner
+            if isinstance(inner, str)
+            else "".join(_parts(inner).values())
+            if isinstance(inner, list | dict)
+            else ""
+        )
+        found[name] = found.get(name, "") + text
+    return found
+
+
+def _whole(value: Any) -> int:
+    try:
+        return int(float(value))
+    except (TypeError, ValueError, OverflowError):
+        return 0
+
+
 async def ready() -> None:
     """Load LiteLLM in a thread, because the import takes seconds."""
     if _litellm is None:
@@ -115,6 +203,8 @@ def check_key(model: str) -> None:
     Raises:
         MissingKey: It is not; the message names the variable.
     """
+    if provider_of(model) in OLLAMA:
+        return  # it needs none; LiteLLM asks for its address, although it knows the usual one
     found = load().validate_environment(model)
     missing = [str(name) for name in found.get("missing_keys", ())]
     if missing and not found.get("keys_in_environment"):
@@ -126,10 +216,14 @@ def check_key(model: str) -> None:
 def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the optional parameters to send, and the names of those that the model does not support."""
     sampling = request.sampling
-    wanted: dict[str, Any] = {name: value for name, value in sampling.to_json().items() if name != "top_k"}
+    wanted: dict[str, Any] = {
+        name: value for name, value in sampling.to_json().items() if name not in ("top_k", "extra_body")
+    }
     if request.json_schema is not None and not (target.local and request.grammar):
         wanted["response_format"] = _response_format(request.json_schema)
-    extra: dict[str, Any] = {}
+    own = dict(sampling.extra_body or {})
+    named = not (target.local or target.base_url) and provider_of(target.model) not in _BY_FIELD
+    extra: dict[str, Any] = {} if named else own
     dropped: list[str] = []
     if target.local:
         wanted.pop("reasoning_effort", None)
@@ -154,6 +248,8 @@ def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple
             dropped.append("top_k")
         else:
             wanted["top_k"] = sampling.top_k
+    if named:
+        wanted = {**own, **wanted}
     if extra:
         wanted["extra_body"] = extra
     return wanted, tuple(dropped)
@@ -241,6 +337,7 @@ def read(response: Any, request: Request, target: Target, dropped: tuple[str, ..
 
     Raises:
         EmptyAnswer: It holds no text.
+        FailedAnswer: It holds a gateway's error.
         MalformedAnswer: It holds no choices.
         ModelRefused: The model or the provider's filter withheld it.
     """
@@ -250,8 +347,11 @@ def read(response: Any, request: Request, target: Target, dropped: tuple[str, ..
     message = choices[0].message
     finish = one_line(str(choices[0].finish_reason or "stop"), _NAME)
     text = message.content
+    fields, around = (getattr(one, "provider_specific_fields", None) or {} for one in (message, choices[0]))
+    native = str(around.get("native_finish_reason") or finish)
+    if (error := around.get("error") or fields.get("error")) or _FAILED.search(native):
+        raise FailedAnswer(error or f"its answer ended with the finish reason {one_line(native, _NAME)!r}")
     if not isinstance(text, str) or not text.strip():
-        fields = getattr(message, "provider_specific_fields", None) or {}
         refusal = getattr(message, "refusal", None) or fields.get("refusal")
         if finish == "content_filter" or refusal:
             words = one_line(str(refusal or "its content filter took the answer away"), 240).rstrip(". ")

@@ -1,15 +1,19 @@
 """Remove keys from texts that are shown or stored.
 
 From error messages, everything that looks like a key is removed: losing an innocent word does no harm. Answers contain
-code that is tested, so in them only the exact values of configured or sent keys are masked.
+code that is tested, so in them only configured or sent keys are masked, as they are or encoded.
 """
 
 from __future__ import annotations
 
+import base64
+import html
+import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from urllib.parse import parse_qsl, unquote, urlsplit
+from functools import lru_cache
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
 _NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 # Variables that hold a secret; not GPG_KEY_FILE, KEYBOARD_LAYOUT, TOKENIZERS_PARALLELISM or SECRET_NAME.
@@ -37,7 +41,7 @@ def scrub(text: str, also: Iterable[str] = ()) -> str:
 
 
 def hide(text: str, also: Iterable[str] = ()) -> str:
-    """Return an answer with the exact values of configured keys and of ``also`` masked, and nothing else changed."""
+    """Return an answer with configured keys and those in ``also`` masked, also encoded ones, and nothing else changed."""
     return _masked(text, {*configured_secrets(), *filter(looks_like_secret, also)})
 
 
@@ -70,7 +74,22 @@ def secrets_in_url(url: str) -> set[str]:
 
 
 def _masked(text: str, values: Iterable[str]) -> str:
-    for value in sorted(values, key=len, reverse=True):
-        if len(value) >= _SHORTEST and value in text:
-            text = text.replace(value, HIDDEN)
+    forms = {form for value in values if len(value) >= _SHORTEST for form in _forms(value)}
+    for form in sorted(forms, key=len, reverse=True):
+        if form in text:
+            text = text.replace(form, HIDDEN)
     return text
+
+
+@lru_cache(maxsize=512)
+def _forms(value: str) -> frozenset[str]:
+    """Return a secret as it is and as what sends it on may write it: encoded for JSON, URLs and HTML, in hex and base64."""
+    data = value.encode("utf-8", "surrogatepass")
+    forms = {value, json.dumps(value)[1:-1], quote(data, safe=""), quote_plus(data), html.escape(value), data.hex()}
+    forms |= {data.hex().upper(), quote(data, safe="").lower()}
+    for before in range(3):
+        # Within a longer text its digits depend on where it begins; those that it shares with its neighbours are left out.
+        digits = base64.b64encode(bytes(before) + data).decode().rstrip("=")
+        inner = digits[(before * 8 + 5) // 6 : (before + len(data)) * 8 // 6]
+        forms |= {inner, inner.translate(str.maketrans("+/", "-_"))}
+    return frozenset(forms)

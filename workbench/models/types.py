@@ -21,7 +21,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Sampling parameters; ``None`` keeps the provider's default."""
+    """Sampling parameters; ``None`` keeps the provider's default.
+
+    ``extra_body`` holds fields of the request that only some providers know.
+    """
 
     temperature: float | None = None
     top_p: float | None = None
@@ -30,6 +33,7 @@ class Sampling:
     stop: tuple[str, ...] = ()
     seed: int | None = None
     reasoning_effort: str | None = None
+    extra_body: Mapping[str, object] | None = None
 
     def to_json(self) -> dict[str, object]:
         """Return only the parameters that are set, so that a new field never changes the digest of an old request."""
@@ -41,6 +45,7 @@ class Sampling:
             "stop": list(self.stop) or None,
             "seed": self.seed,
             "reasoning_effort": self.reasoning_effort,
+            "extra_body": dict(self.extra_body) if self.extra_body else None,
         }
         return {name: value for name, value in chosen.items() if value is not None}
 
@@ -128,9 +133,15 @@ class ModelError(WorkbenchError):
     Args:
         sentence: What happened and what to do about it.
         lasting: Whether every request will fail until the user fixes it (a wrong name, key or address).
+
+    Attributes:
+        usage: Tokens of a response that was billed although it cannot be used; None where no response came.
+        cost_usd: Its price, ``None`` if that is unknown.
     """
 
     kind = "model"
+    usage: Usage | None = None
+    cost_usd: float | None = None
 
     def __init__(self, sentence: str, *, lasting: bool = False) -> None:
         super().__init__(sentence)
@@ -235,7 +246,11 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One finished call with all its tries; either ``answer`` or ``error`` is set."""
+    """One billed request or one finished call; either ``answer`` or ``error`` is set.
+
+    A call is recorded once it is finished, with all its tries. A try that was billed and is followed by another one has a
+    record of its own, at once.
+    """
 
     request: Request
     nth: int
@@ -243,6 +258,16 @@ class CallRecord:
     error: ModelError | None
     attempts: tuple[Attempt, ...]
     started_at: float
+
+    @property
+    def usage(self) -> Usage | None:
+        """Return what the provider counted, None where no response came."""
+        return self.answer.usage if self.answer else self.error.usage if self.error else None
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Return what was billed in US dollars, None where that is unknown."""
+        return self.answer.cost_usd if self.answer else self.error.cost_usd if self.error else None
 
 
 class CallLog(Protocol):

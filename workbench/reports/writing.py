@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from workbench.errors import UsageError, WorkbenchError
+from workbench.files import building_beside
 
 _SQLITE = b"SQLite format 3\x00"
 
@@ -59,7 +60,7 @@ def write_atomically(out: Path, chunks: Iterable[str | bytes]) -> Path:
     """
     place = out.resolve()
     direct = place.exists() and not place.is_file()
-    building = place if direct else place.with_name(f".{place.name}.{os.getpid()}.new")
+    building = place if direct else building_beside(place, "new")
     try:
         with building.open("wb") as file:
             for chunk in chunks:

@@ -7,6 +7,9 @@ import sqlite3
 import zlib
 from typing import Any
 
+MOST = 2**28
+"""Bytes that a text has at most: a file from elsewhere may unpack to more than there is memory."""
+
 _WORTH_COMPRESSING = 256  # bytes; below that zlib gains nothing
 
 
@@ -50,7 +53,7 @@ def get(connection: sqlite3.Connection, digest: str, limit: int | None = None) -
         content = data if limit is None else data[:limit]
     else:
         try:
-            content = zlib.decompress(data) if limit is None else _front(data, limit)
+            content = _front(data, min(size, MOST) + 1 if limit is None else min(limit, MOST))
         except (zlib.error, MemoryError):
             raise BlobDamaged("it cannot be unpacked") from None
     # Only the whole can be compared with its name.

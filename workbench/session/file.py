@@ -7,19 +7,22 @@ import os
 import shutil
 import sqlite3
 import stat
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from workbench import __version__
 from workbench.errors import WorkbenchError
+from workbench.files import building_beside
 from workbench.read_only import must_write
 from workbench.session import former_schemas, lease, log, schema, sqlite_errors
 from workbench.session.views import VIEWS
 
 SUFFIX = ".session"
 BUSY_MS = 10_000
+
+_COUNTED_STEPS, _LEAST_STEPS, _STEPS_PER_BYTE = 100_000, 50_000_000, 100
 
 #: What SQLite calls a write that failed without saying why.
 _WRITING = frozenset(
@@ -57,6 +60,27 @@ class SessionFull(SessionError):
     """The disk is full (or the file may not grow)."""
 
 
+class _Bounded(sqlite3.Connection):
+    """A connection whose statements end: pages of a file from elsewhere can be linked so that a look at a table never would."""
+
+    _steps = 0
+
+    def bound(self, path: Path) -> None:
+        """Interrupt a statement that takes more steps than any that looks at each byte of the file many times."""
+        most = _LEAST_STEPS + _STEPS_PER_BYTE * path.stat().st_size
+
+        def count() -> bool:
+            self._steps += _COUNTED_STEPS
+            return self._steps > most
+
+        self.set_progress_handler(count, _COUNTED_STEPS)
+
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:
+        """Execute a statement, whose steps are counted from here on."""
+        self._steps = 0
+        return super().execute(*arguments)
+
+
 @contextlib.contextmanager
 def translated(path: Path) -> Iterator[None]:
     """Turn SQLite's errors inside the block into sentences about ``path``."""
@@ -74,6 +98,8 @@ def translate(error: sqlite3.Error, path: Path) -> SessionError:
             f"The disk is full: {path.name} could not be written. Everything finished so far is kept; "
             f"free some space, then run: workbench resume {path}"
         )
+    if "interrupted" in words:
+        return SessionCorrupt(f"{path.name} is damaged: a look at it came to no end; nothing was changed.")
     if "disk i/o" in words:
         return _disk_error(error, path)
     if "locked" in words or "busy" in words:
@@ -185,7 +211,7 @@ def _require_session(path: Path) -> None:
         raise SessionCorrupt(f"{path} is a folder, not a session file.")
     if not stat.S_ISREG(status.st_mode):
         raise SessionCorrupt(f"{path} is no ordinary file, so it is no session.")
-    if status.st_size < 100:
+    if status.st_size < log.HEADER:
         raise _no_session(path)
 
 
@@ -206,9 +232,14 @@ def _opened(path: Path, *, write: bool) -> tuple[sqlite3.Connection, int]:
             isolation_level=None,
             timeout=BUSY_MS / 1000,
             check_same_thread=False,
+            factory=_Bounded,
         )
         try:
             connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+            # The file may be anybody's: nothing in its schema may call what does more than compute.
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA cell_size_check = ON")
+            connection.bound(path)
             try:
                 application = int(connection.execute("PRAGMA application_id").fetchone()[0])
                 version = int(connection.execute("PRAGMA user_version").fetchone()[0])
@@ -218,6 +249,10 @@ def _opened(path: Path, *, write: bool) -> tuple[sqlite3.Connection, int]:
                 raise
             if application != schema.APPLICATION_ID:
                 raise _no_session(path)
+            if version <= schema.SCHEMA_VERSION and (part := former_schemas.foreign_part(connection, version)):
+                raise SessionCorrupt(
+                    f"{path.name} is not opened: it holds {part}, which no session of the workbench has; nothing was changed."
+                )
         except BaseException:
             connection.close()
             raise
@@ -269,7 +304,7 @@ def create(path: Path, name: str | None = None) -> None:
     must_write("make a session")
     if path.exists():
         raise SessionExists(f"{path} exists already; choose another name or open it.")
-    building = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.new")
+    building = building_beside(path, "new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with translated(path):
@@ -322,7 +357,7 @@ def migrate(path: Path) -> Path | None:
     if version >= schema.SCHEMA_VERSION:
         return None
     real = path.resolve()
-    copy = real.with_name(f".{real.name}.{os.getpid()}.migrating")
+    copy = building_beside(real, "migrating")
     kept = real.with_name(f"{real.name}.schema-{version}")
     try:
         with translated(path):

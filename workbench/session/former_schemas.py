@@ -6,11 +6,13 @@ import contextlib
 import re
 import sqlite3
 from collections.abc import Callable
+from functools import cache
 
 from workbench.session.groups import former_groups
 from workbench.session.schema import SCHEMA_VERSION, TABLES, TRIGGERS
 from workbench.session.verdict_counts import COUNTED, COUNTS_OF_CANDIDATES, GROUPED
 from workbench.session.views import VIEWS
+from workbench.text import one_line
 
 _ADDED_IN_2: dict[str, tuple[str, ...]] = {
     "tasks": ("branches INTEGER", "branches_covered INTEGER", "unstable INTEGER"),
@@ -136,6 +138,63 @@ READ_AS: dict[int, dict[str, dict[str, str]]] = {
 }  # fmt: skip
 _NEW_TABLES = {2: ("former_verdicts",), 6: _TABLES_OF_7, 7: _TABLES_OF_8, 8: _TABLES_OF_9}
 _WITH_ROWID = frozenset({"tasks", "candidates", "trials", "leases"})
+
+
+@cache
+def _own_schema() -> frozenset[tuple[str, str, str | None]]:
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(f"{TABLES} {TRIGGERS} {VIEWS}")
+        found = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    return frozenset((str(kind), str(name), sql) for kind, name, sql in found)
+
+
+def foreign_part(connection: sqlite3.Connection, version: int) -> str:
+    """Return what of a file's schema no session has, "" where there is nothing.
+
+    A view in place of a table can have rows without an end, and a trigger does what it likes with a writer's rights.
+    """
+    rows = connection.execute("SELECT type, name, sql FROM main.sqlite_master").fetchall()
+    own = _own_schema()
+    for kind, name, sql in rows:
+        if (kind, name, sql) in own or (sql is None and kind == "index"):
+            continue
+        allowed = _ALLOWED.get(kind)
+        if not isinstance(sql, str) or allowed is None or not allowed(str(name), " ".join(sql.split()), version):
+            return f"the {kind} {one_line(str(name), 60)!r}"
+    return ""
+
+
+def _is_plain_table(name: str, sql: str, version: int) -> bool:
+    """Return whether a table has columns and constraints alone, which call no function and compute nothing."""
+    bare = _NOT_CODE.sub(" x ", sql)
+    called = {word.lower() for word in re.findall(r"(\w+)\s*\(", re.sub(r"(?i)\breferences\s+\w+", "key", bare))}
+    words = {word.lower() for word in re.findall(r"\w+", bare)}
+    calls = called - {"check", "key", "in", "unique", "x", name.lower()}
+    return not calls and not words & {"virtual", "generated", "select"}
+
+
+def _is_plain_index(name: str, sql: str, version: int) -> bool:
+    return bool(_INDEX.fullmatch(sql))
+
+
+def _feeds(name: str, sql: str, version: int) -> bool:
+    return bool(_FEEDING.fullmatch(sql))
+
+
+def _is_former_view(name: str, sql: str, version: int) -> bool:
+    # Those of older versions were worded otherwise; they are for people, and a migration makes them anew.
+    return version < 6 and ("view", name) in {(kind, known) for kind, known, _ in _own_schema()}
+
+
+# Texts, quoted names and comments.
+_NOT_CODE = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|/\*.*?\*/", re.S)
+_COLUMN = r'"?\w+"?(?: ASC| DESC)?'
+_INDEX = re.compile(rf'CREATE (?:UNIQUE )?INDEX "?\w+"? ON "?\w+"? ?\({_COLUMN}(?:, ?{_COLUMN})*\)', re.I)
+_FEEDING = re.compile(
+    r"CREATE TRIGGER \w+ AFTER (?:INSERT|UPDATE) ON \w+ BEGIN INSERT INTO changes \(kind, item, part\) "
+    r"VALUES \('\w+', NEW\.\w+, (?:NEW\.\w+|NULL)\); END"
+)
+_ALLOWED = {"table": _is_plain_table, "index": _is_plain_index, "trigger": _feeds, "view": _is_former_view}
 
 
 def views(version: int) -> list[str]:

@@ -28,6 +28,8 @@ from workbench.session import lease
 _LOOKS = 6
 _MOST_LOOKS = 100
 _PAUSE_SECONDS = 0.02
+MOST_STEPS = 1_000_000
+HEADER = 100  # bytes; a file that has fewer is no database
 _NAMES = "SELECT base, generation FROM log_identity"
 
 
@@ -100,7 +102,7 @@ def age(path: Path) -> tuple[str, int] | None:
     SQLite does not notice that a file's content was exchanged. The count does: in one session it only ever grows.
     """
     with (
-        contextlib.suppress(sqlite3.Error, TypeError, ValueError, OverflowError),
+        contextlib.suppress(sqlite3.Error, OSError, TypeError, ValueError, OverflowError),
         _opened(path, "mode=ro&immutable=1") as connection,
     ):
         created = connection.execute("SELECT value FROM meta WHERE key = 'created_at'").fetchone()[0]
@@ -110,7 +112,7 @@ def age(path: Path) -> tuple[str, int] | None:
 
 def _names(path: Path, how: str) -> tuple[str, ...] | None:
     """Return (base, generation) as seen with or without the log, () where the schema has no names, None if unreadable."""
-    with contextlib.suppress(sqlite3.Error), _opened(path, how) as connection:
+    with contextlib.suppress(sqlite3.Error, OSError), _opened(path, how) as connection:
         try:
             row = connection.execute(_NAMES).fetchone()
         except sqlite3.OperationalError as error:
@@ -122,14 +124,20 @@ def _names(path: Path, how: str) -> tuple[str, ...] | None:
 
 
 def _is_sound(path: Path) -> bool:
-    with contextlib.suppress(sqlite3.Error), _opened(path, "mode=ro") as connection:
+    with contextlib.suppress(sqlite3.Error, OSError), _opened(path, "mode=ro") as connection:
+        connection.set_progress_handler(None, 0)
         return bool(connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
     return False
 
 
 @contextlib.contextmanager
 def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
+    if path.stat().st_size < HEADER:
+        # SQLite would delete the log of an empty file, which has what was recorded last.
+        raise sqlite3.DatabaseError("file is not a database")
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, isolation_level=None, timeout=2.0)
+    # What is asked here has a row; where it has more than can be counted, the file is not ours.
+    connection.set_progress_handler(lambda: True, MOST_STEPS)
     try:
         yield connection
     finally:

@@ -5,11 +5,17 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import shutil
 import sqlite3
+from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 
+from workbench.files import building_beside
 from workbench.session import log
+
+#: Bytes of a session that an engine keeps a copy of: some milliseconds and as much memory.
+_MOST_REMEMBERED = 16_000_000
 
 
 class Fate(Enum):
@@ -17,7 +23,7 @@ class Fate(Enum):
 
     ``MOVED`` has another name now; ``REMOVED`` has none any more (it was deleted, or another file took its name);
     ``OVERWRITTEN`` is in its place with the content of another file; ``WITHOUT_LOG`` is in its place, and the log that was
-    beside it is not.
+    beside it is not; ``LOG_EMPTIED`` has a log from which something was taken away.
     """
 
     IN_PLACE = "in place"
@@ -25,6 +31,7 @@ class Fate(Enum):
     REMOVED = "removed"
     OVERWRITTEN = "overwritten"
     WITHOUT_LOG = "left without its log"
+    LOG_EMPTIED = "left with an emptied log"
 
 
 class Original:
@@ -42,6 +49,9 @@ class Original:
         self._looked = self._stamp()
         self._age = log.age(path)
         self._log: tuple[int, int] | None = None
+        self._logged = 0
+        self._remembers = False
+        self._image: bytes | None = None
 
     def close(self) -> None:
         """Let go of the file."""
@@ -54,6 +64,69 @@ class Original:
             status = self._path.stat()
             return status.st_mtime_ns, status.st_size
         return 0, 0
+
+    def has_lost_log(self, connection: sqlite3.Connection) -> bool:
+        """Return whether something was taken out of the log that is not in the file; asks the connection only if it shrank.
+
+        Args:
+            connection: The writer's, outside any transaction.
+        """
+        before, self._logged = self._logged, log.log_size(self._path)
+        if self._logged >= before:
+            return False
+        try:
+            recorded = connection.execute("SELECT transactions FROM log_identity").fetchone()[0]
+        except sqlite3.OperationalError as error:
+            return "locked" not in str(error)
+        except sqlite3.Error:
+            return True
+        if log.log_size(self._path):
+            return False
+        in_file = log.age(self._path)
+        return in_file is not None and in_file[1] < recorded
+
+    def remember(self, connection: sqlite3.Connection, *, again: bool = False) -> None:
+        """Keep in memory what the file holds, where that is not too much; what comes after is in its log.
+
+        Args:
+            connection: The writer's, outside any transaction, when the log is empty.
+            again: Only where it was remembered before.
+        """
+        if again and not self._remembers:
+            return
+        self._remembers = True
+        with contextlib.suppress(sqlite3.Error, OSError, MemoryError):
+            small = self._path.stat().st_size <= _MOST_REMEMBERED
+            self._image = connection.serialize() if small else None
+
+    def restored(self, log_file: Path | None) -> Path | None:
+        """Write what the file held, and what its log has got since, into a session beside the file's place.
+
+        Args:
+            log_file: Where its log lies now; None where it is gone.
+
+        Returns:
+            The rescued session, as :func:`rescue` names it; None where nothing was remembered.
+
+        Raises:
+            OSError: It cannot be written.
+            sqlite3.Error: It cannot be written.
+        """
+        if self._image is None:
+            return None
+        target = _rescued(self._path)
+        building = building_beside(target, "copy")
+        with _built(building, target):
+            building.write_bytes(self._image)
+            beside = log.log_path(building)
+            if log_file is not None:
+                shutil.copyfile(log_file, beside)
+                if not log.belongs(building):
+                    beside.unlink()
+            with contextlib.closing(sqlite3.connect(building, isolation_level=None)) as connection:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                _made_its_own(connection)
+        return target
 
     def fate(self) -> Fate:
         """Return what became of the file; costs microseconds while nothing wrote into it."""
@@ -68,6 +141,8 @@ class Original:
             aside = {_inode(kept) for kept in log.logs_set_aside(self._path)}
             return Fate.OVERWRITTEN if self._log in aside else Fate.WITHOUT_LOG
         stamp = self._stamp()
+        if stamp[1] < log.HEADER:
+            return Fate.OVERWRITTEN
         if stamp != self._looked:
             now = log.age(self._path)
             if now and self._age and (now[0] != self._age[0] or now[1] < self._age[1]):
@@ -103,11 +178,16 @@ def rescue(connection: sqlite3.Connection, path: Path) -> Path:
         OSError: It cannot be written.
         sqlite3.Error: It cannot be written.
     """
+    target = _rescued(path)
+    copy_into(connection, target)
+    return target
+
+
+def _rescued(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     target, number = path.with_name(f"{path.stem}.rescued{path.suffix}"), 2
     while target.exists():
         target, number = path.with_name(f"{path.stem}.rescued-{number}{path.suffix}"), number + 1
-    copy_into(connection, target)
     return target
 
 
@@ -118,19 +198,26 @@ def copy_into(connection: sqlite3.Connection, target: Path) -> None:
         OSError: It cannot be written.
         sqlite3.Error: It cannot be written.
     """
-    building = target.with_name(f".{target.name}.{os.getpid()}.copy")
+    building = building_beside(target, "copy")
+    with _built(building, target), contextlib.closing(sqlite3.connect(building, isolation_level=None)) as copy:
+        connection.backup(copy)
+        _made_its_own(copy)
+
+
+def _made_its_own(copy: sqlite3.Connection) -> None:
+    """Let a copy be a file of its own: no log of the original belongs to it, and no engine works on it."""
+    with contextlib.suppress(sqlite3.OperationalError):
+        copy.execute("DELETE FROM leases")
+        copy.execute(
+            "UPDATE log_identity SET base = lower(hex(randomblob(16))), generation = lower(hex(randomblob(16)))"
+        )
+
+
+@contextlib.contextmanager
+def _built(building: Path, target: Path) -> Iterator[None]:
+    """Put what is built in the block into its place once it is complete."""
     try:
-        copy = sqlite3.connect(building, isolation_level=None)
-        try:
-            connection.backup(copy)
-            with contextlib.suppress(sqlite3.OperationalError):
-                copy.execute("DELETE FROM leases")
-                # From here on the copy is a file of its own: no log of the original belongs to it.
-                copy.execute(
-                    "UPDATE log_identity SET base = lower(hex(randomblob(16))), generation = lower(hex(randomblob(16)))"
-                )
-        finally:
-            copy.close()
+        yield
         building.replace(target)
     finally:
         for leftover in (building, Path(f"{building}-wal"), Path(f"{building}-shm")):

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from workbench.files import building_beside
 from workbench.read_only import must_write
 from workbench.session import log
 from workbench.session.file import BUSY_MS, SUFFIX, SessionError, SessionExists, SessionLocked
@@ -101,6 +102,7 @@ def _holding(path: Path, wal: Path) -> Iterator[list[Path]]:
         yield [wal]
         return
     with contextlib.closing(connection):
+        connection.set_progress_handler(lambda: True, log.MOST_STEPS)
         try:
             if engine_lives(connection):
                 raise _busy(path)
@@ -134,7 +136,7 @@ def _rename(path: Path, target: Path) -> None:
         raise
     except OSError as error:
         if error.errno == errno.EXDEV:
-            building = target.with_name(f".{target.name}.{os.getpid()}.moving")
+            building = building_beside(target, "moving")
             try:
                 shutil.copy2(path, building)
                 building.rename(target)

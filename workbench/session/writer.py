@@ -23,21 +23,9 @@ from workbench.session.rows import AccessedFileRow, AttemptRow, ScoreRow, StepRo
 _CHECKPOINT_SECONDS = 2.0
 _RUN_FIELDS = {"state", "started_at", "finished_at", "error", "note", "spend_usd", "config", "turn", "paused"}
 _TRIAL_FIELDS = {
-    "state",
-    "error_kind",
-    "error",
-    "snapshot",
-    "parsed",
-    "readme_blob",
-    "metadata_blob",
-    "steps",
-    "prompt_tokens",
-    "completion_tokens",
-    "cost_usd",
-    "started_at",
-    "finished_at",
-    "seconds",
-}
+    "state", "error_kind", "error", "snapshot", "parsed", "readme_blob", "metadata_blob", "steps", "prompt_tokens",
+    "completion_tokens", "cost_usd", "started_at", "finished_at", "seconds",
+}  # fmt: skip
 
 
 def _storable(value: object) -> object:
@@ -64,7 +52,7 @@ class SessionWriter:
         self._depth = 0
         self._connection = connect(path, write=True)
         self._original = Original(path)
-        self._closed = False
+        self._closed = self._log_lost = False
         self._checkpointed = time.monotonic()
 
     def close(self) -> None:
@@ -73,9 +61,9 @@ class SessionWriter:
             if self._closed:
                 return
             self._closed = True
-            fate = self._original.fate()
-            if fate is Fate.OVERWRITTEN:
-                leave_open(self._connection, self.path)
+            fate = self.fate()
+            if fate in (Fate.OVERWRITTEN, Fate.LOG_EMPTIED):
+                leave_open(self._connection, self.path if fate is Fate.OVERWRITTEN else None)
                 return
             if fate is Fate.WITHOUT_LOG:
                 self.rescue()
@@ -96,20 +84,24 @@ class SessionWriter:
     def fate(self) -> Fate:
         """Return what became of the file since it was opened."""
         with self._lock:
-            return self._original.fate()
+            fate = self._original.fate()
+            if fate is Fate.IN_PLACE and not self._depth:
+                self._log_lost = self._log_lost or self._original.has_lost_log(self._connection)
+            return Fate.LOG_EMPTIED if fate is Fate.IN_PLACE and self._log_lost else fate
 
     def rescue(self) -> Path | None:
         """Save what this writer has of a file that is not in its place any more, or that lost its log, and close.
 
         Returns:
-            The session that has it now; None where the file itself has everything (it was moved, say).
-
-        Raises:
-            SessionError: It cannot be written.
+            The session that has it now; None where the file itself has everything (it was moved, say), or all there is.
         """
         with self._lock, translated(self.path):
             self._closed = True
             fate = self.fate()
+            if fate is Fate.LOG_EMPTIED:
+                # What it had is nowhere any more; brought into the file, its nothing would damage that.
+                leave_open(self._connection, None)
+                return None
             replaced = fate is Fate.REMOVED or (fate is Fate.WITHOUT_LOG and log.log_path(self.path).exists())
             kept = None
             try:
@@ -128,20 +120,30 @@ class SessionWriter:
             self._original.close()
         return kept
 
-    def give_up(self) -> Path | None:
-        """Leave a file that another one's content has overwritten as it is; returns where the log lies that was for the former one."""
-        with self._lock:
+    def give_up(self) -> tuple[Path | None, Path | None]:
+        """Leave an overwritten file as it is; return the session that has what it held, if known, and where its log lies."""
+        with self._lock, translated(self.path):
             self._closed = True
-            return leave_open(self._connection, self.path)
+            kept = leave_open(self._connection, self.path)
+            return self._original.restored(kept), kept
+
+    def remember(self) -> None:
+        """Keep in memory what the file holds, from now on, so that it can be saved if the file is overwritten."""
+        with self._lock:
+            self._original.remember(self._connection)
 
     def checkpoint(self) -> bool:
         """Bring everything into the file itself, so that a copy of that file alone has it; False while a reader is in the way."""
         with self._lock, translated(self.path):
-            if self._depth or self._original.fate() is not Fate.IN_PLACE:
+            if self._depth or self.fate() is not Fate.IN_PLACE:
                 return False
             self._checkpointed = time.monotonic()
             try:
-                return log.checkpoint(self._connection, self.path, BUSY_MS)
+                news = log.log_size(self.path) > 0
+                done = log.checkpoint(self._connection, self.path, BUSY_MS)
+                if done and news:
+                    self._original.remember(self._connection, again=True)
+                return done
             except log.ForeignLog:
                 return False  # `fate` says so to whoever asks
 

@@ -31,7 +31,7 @@ _NUMBERS = {AGENTS: ("repeats",), DOCS: ("samples",)}
 _LIMITS = {AGENTS: ("steps", "read", "answer_tokens"), DOCS: ("tasks",)}
 _SETTINGS = {
     AGENTS: ("judges", "judge_repeats", "rubrics", "checks"),
-    DOCS: ("docs_scope", "selection", "tasks", "prompt", "context", "sandbox", "controls"),
+    DOCS: ("docs_scope", "selection", "tasks", "prompt", "context", "extra_body", "sandbox", "controls"),
 }
 _LISTS = frozenset({"judges", "rubrics", "tasks"})
 
@@ -103,6 +103,7 @@ class Settings:
     tasks: tuple[str, ...] = ()
     prompt: str = ""
     context: str = ""
+    extra_body: str = ""
     sandbox: str = ""
     controls: bool = True
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from workbench import __version__, paths
 from workbench.app.facts import SessionFacts
 from workbench.app.sessions.listing import SessionEntry
+from workbench.files import building_beside
 
 _FORM = f"{__version__}/1"
 _LIVING = frozenset({"running", "queued", "interrupted"})
@@ -47,7 +47,7 @@ class Remembered:
             return
         self._entries, self._dirty = entries, False
         place = _place()
-        building = place.with_name(f".{place.name}.{os.getpid()}.new")
+        building = building_beside(place, "new")
         with contextlib.suppress(OSError):
             place.parent.mkdir(parents=True, exist_ok=True)
             building.write_text(json.dumps({"form": _FORM, "entries": entries}), encoding="utf-8")
