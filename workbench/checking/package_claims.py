@@ -113,7 +113,9 @@ class PackageClaims:
             return self._claim(line, "dependency", name, Truth.TRUE)
         if stands_for_one(name) or known.is_known(name) or not self._name or self._is_named(said):
             return self._claim(line, "dependency", name, Truth.UNKNOWN, "the project does not declare it")
-        if meant := slip_of(said, {self._name, *self._declared}):
+        names = {self._name, *self._declared}
+        joined = {one for one in names if one.replace("-", "") == said.replace("-", "")}
+        if meant := slip_of(said, names) or min(joined, default=""):
             reason = f"neither the project nor what it needs is called {name}"
             return self._claim(line, "dependency", name, Truth.UNTRUE, reason, (meant, meant == self._name))
         if self._installs_only({said}):

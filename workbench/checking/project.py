@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from workbench.checking.declared_options import Option, literal_of, options_of
 from workbench.checking.environment import tree_files
 from workbench.checking.kinds import python_of
+from workbench.checking.nearest import slip_of
 from workbench.regeneration.declarations import Declarations, declarations
 from workbench.regeneration.project_layout import import_roots, own_modules
 
@@ -52,6 +53,8 @@ class Project:
         self._hidden: dict[str, bool] = {}
         self._defaults: dict[str, tuple[tuple[str, str], ...]] = {}
         self._parsed: dict[str, ast.Module | None] = {}
+        self._members: dict[str, tuple[frozenset[str], bool] | None] = {}
+        self._meant: dict[str, str] = {}
 
     @cached_property
     def declared(self) -> Declarations:
@@ -121,6 +124,12 @@ class Project:
         return frozenset(
             name.decode() for name in re.findall(rb"^\s*(?:async\s+)?(?:def|class)\s+([A-Za-z_]\w*)", own, re.M)
         )
+
+    def meant(self, name: str) -> str:
+        """Return the only function or class that a name is a slip of, "" for none."""
+        if name not in self._meant:
+            self._meant[name] = slip_of(name, self.defined)
+        return self._meant[name]
 
     def occurs(self, word: str) -> bool:
         """Tell whether a word occurs in the code."""
@@ -244,13 +253,22 @@ class Project:
 
         They need not be all where a base is not in the project, or where a metaclass, a decorator or ``__getattr__`` may make more.
         """
-        classes = [one for one in self._definitions_with(name) if isinstance(one, ast.ClassDef) and one.name == name]
+        if name not in self._members:
+            self._members[name] = self._members_of(name, depth)
+        return self._members[name]
+
+    def _members_of(self, name: str, depth: int) -> tuple[frozenset[str], bool] | None:
+        there = self._definitions_with(name) if name in self.defined else ()
+        classes = [one for one in there if isinstance(one, ast.ClassDef) and one.name == name]
         found: set[str] = set()
         whole = depth < 5
         for node in classes:
             found |= {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute) and not _is_load(one)}
             found |= {one for statement in node.body for one in _declared_by(statement)}
-            whole = whole and not (node.keywords or node.decorator_list or {"__getattr__", "__getattribute__"} & found)
+            makers = [
+                one for one in node.decorator_list if not re.match(r"(?:dataclasses\.)?dataclass\b", ast.unparse(one))
+            ]
+            whole = whole and not (node.keywords or makers or {"__getattr__", "__getattribute__"} & found)
             for base in node.bases:
                 base_name = base.id if isinstance(base, ast.Name) else ""
                 inherited = self.members(base_name, depth + 1) if base_name and depth < 5 else None
@@ -355,8 +373,8 @@ def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, param
         for one in node.body:
             if isinstance(one, ast.FunctionDef) and one.name == "__init__":
                 values += [value for name, value in _with_defaults(one) if name == parameter]
-            elif isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and one.target.id == parameter:
-                values += [one.value] if one.value is not None else []
+            elif isinstance(one, ast.AnnAssign | ast.Assign) and one.value is not None and parameter in _bound_by(one):
+                values.append(one.value)
     elif node.name != "__init__":
         values = [value for name, value in _with_defaults(node) if name == parameter]
     for value in values:

@@ -29,7 +29,7 @@ _FAMILIES = (
 _AT_LEAST = (
     re.compile(r"\bpython\s*(?:version\s*|>=\s*|≥\s*|v)*(?P<v>\d\.\d{1,2})\s*(?:\+|or\s+(?:newer|later|higher|above|greater|up)|and\s+(?:newer|later|higher|above|up)|\(or\s+(?:newer|later|higher))", re.I),
     re.compile(r"\bpython\s*(?:version\s*)?(?:>=|≥)\s*(?P<v>\d\.\d{1,2})\b", re.I),
-    re.compile(r"\brequires?\s+(?:at\s+least\s+)?python\s*(?:version\s*)?(?:>=|≥)?\s*(?P<v>\d\.\d{1,2})\b(?!\.)", re.I),
+    re.compile(r"\brequires?\s+(?:at\s+least\s+)?python\s*(?:version\s*)?(?:>=|≥)?\s*(?P<v>\d\.\d{1,2})\b(?!\.\d)", re.I),
     re.compile(r"\bat\s+least\s+python\s*(?P<v>\d\.\d{1,2})\b", re.I),
 )  # fmt: skip
 

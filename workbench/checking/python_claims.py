@@ -190,9 +190,10 @@ class PythonClaims:
             return
         first, *rest = name.split(".")
         if rest and first not in self._defined and (bound := self._bound.get(first)):
-            name = ".".join(part for part in (bound.module, bound.name, *rest) if part)  # import x as y
+            # import x as y, from x import y as z
+            name = ".".join((bound.name or bound.module, *rest))
             first, *rest = name.split(".")
-        if rest and first in self._project.modules:
+        if rest and first in self._project.modules and self._project.members(first) is None:
             yield from self._dotted(name, span.line, text)
         elif (
             known.is_python(name)
@@ -211,7 +212,7 @@ class PythonClaims:
             yield self._claim(span.line, "name", text, Truth.UNKNOWN, "it may be of another program")
 
     def _slip(self, name: str) -> str:
-        return "" if known.is_known(name) else slip_of(name, self._project.defined)
+        return "" if known.is_known(name) else self._project.meant(name)
 
     def _attribute(self, owner: str, rest: list[str], text: str, line: int) -> ClaimResult:
         """Return the claim that something of a class, or of what else has that name, is there."""
@@ -233,7 +234,7 @@ class PythonClaims:
                 "" if there else "it may be of another program",
             )
         # Two witnesses: what is meant has what the page takes from it.
-        for meant in (slip_of(owner, project.defined), one_letter_off(owner, project.modules)):
+        for meant in (project.meant(owner), one_letter_off(owner, project.modules)):
             members = (project.members(meant) or (frozenset(), False))[0] if meant else frozenset()
             if meant and (name in members or project.module_file(meant) is not None):
                 reason = f"nothing is called {owner}"
