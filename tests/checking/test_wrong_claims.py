@@ -40,11 +40,6 @@ class Loud(EventEmitter):
 class Worker(threading.Thread, Base):
     def begin(self): ...
 
-
-class Lazy:
-    def __getattr__(self, name): ...
-
-    def load(self): ...
 """
 OPTIONS = """
 import argparse, click
@@ -64,6 +59,9 @@ def main(cache): ...
 def root(tmp_path: Path) -> Path:
     made = write_project(tmp_path / "project")
     (made / "wordstat/events.py").write_text(CODE)
+    (made / "wordstat/lazy.py").write_text(
+        "class Lazy:\n    def __getattr__(self, name): ...\n    def load(self): ...\n"
+    )
     (made / "wordstat/options.py").write_text(OPTIONS)
     return made
 
@@ -117,7 +115,7 @@ def test_names_of_the_page_are_what_it_says_they_are(root: Path) -> None:
         ('- `encoding`: defaults to `"utf_8"`', "untrue"),
         ("- `encoding`: default `utf-8`", "true"),
         ("- `encoding`: defaults to `None`", "untrue"),
-        ('- `encoding`: defaults to "the locale\'s one"', "cannot be said"),
+        ('- `encoding`: defaults to "current locale"', "cannot be said"),
         ("- `marks`: defaults to `('b',)`", "untrue"),
         # None stands for what is worked out.
         ("- `depth`: defaults to `3`", "cannot be said"),
