@@ -27,6 +27,8 @@ _VAGUE = frozenset(
         "optional", "disabled", "enabled",
     }
 )  # fmt: skip
+#: A default of something else than what begins the row: ``--silent`` sets ``verbose=False``, whose default is ``True``.
+_OF_ANOTHER = re.compile(r"`\w+\s*=[^`]*`.*\bdefault|\bwhose\s+default", re.I)
 _NO_DEFAULT = re.compile(r"\b(?:previous|formerly|was|used to|before|old)\b", re.I)
 #: A parameter at the beginning of an entry of a list or of a row of a table, in code, with or without its type.
 _PARAMETER = re.compile(
@@ -53,7 +55,7 @@ class DefaultClaims:
                 flags = set(LONG_OPTION.findall(row))
                 # What stands before an option is the default of another one.
                 after = row[max(row.find(flag) for flag in flags) :] if flags and column is None else row
-                if _NO_DEFAULT.search(row) or not (said := _said(after, column)):
+                if _NO_DEFAULT.search(row) or _OF_ANOTHER.search(after) or not (said := _said(after, column)):
                     continue
                 if len(flags) == 1 and (flag := flags.pop()) in options:
                     yield self._compared(flag, said, first + offset, options[flag])

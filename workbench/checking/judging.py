@@ -353,7 +353,9 @@ def _expected_error(step: Step, example: Mapping[str, Any], ended: Mapping[str, 
     if what := lacking(real):
         return not_run(step, f"it needs {what}: {one_line(real, 120)}", line)
     if not _words_are_own(error, context) and _without_values(want) != _without_values(real):
-        return not_run(step, f"Python or another library words its exception, as its version does: {real}", line)
+        return not_run(
+            step, f"another version of Python or of a library may word its exception otherwise: {real}", line
+        )
     reason = "the message of the exception differs from what the page says"
     found = StepVerdict(Verdict.DIFFERS, line, reason, shown[-1500:], difference(claimed, shown))
     return _unless_stood_in(step, found)
